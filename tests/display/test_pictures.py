@@ -306,3 +306,13 @@ def test_hostile_words_are_shown_and_do_nothing(text: str) -> None:
         words = [note.text for note in figure.layout.annotations]
         words += [tip for trace in figure.data for tip in np.ravel(trace.customdata or [])]
         assert not [word for word in words if "<script" in word or "$" in word]
+
+
+def test_one_very_wide_interval_is_cut_and_codes_are_no_measures() -> None:
+    engines = shared_dataset()["conversions"]["conversion_engines"]
+    highs = engines.aa.interval("conversion_rate")["conversion_rate_high"].dropna().sort_values()
+    spec = engines.loc[highs.index[[0, -1]]].aa.plot(kind="bars", y="conversion_rate").spec
+    assert highs.iloc[0] < spec.x.high < highs.iloc[-1]
+    assert "→" in str(spec.marks[-1].words)
+    pages = pd.DataFrame({"page": ["a", "b"], "prompt_id": [12001, 12002], "hits": [3, 4]})
+    assert [*pages.aa.plot().spec.columns] == ["hits"]

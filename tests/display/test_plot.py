@@ -112,7 +112,7 @@ def test_a_line_breaks_where_nothing_was_measured_and_its_band_is_the_interval()
     expected = trend.aa.interval("mention_rate").to_numpy(float, na_value=np.nan)
     np.testing.assert_allclose(np.transpose([band.y, band.to]), expected)
     counts = trend["answer_count"][trend["answer_count"] > 0]
-    assert f"n={counts.min()}–{counts.max()}" in axes.figure.get_supxlabel()
+    assert f"answer count {counts.min()}–{counts.max()}" in axes.figure.get_supxlabel()
     fewer = trend.head(8).drop(index=[3, 4]).aa.plot()
     assert np.isnan(np.asarray(fewer.lines[0].get_ydata(), float)[[3, 4]]).all()
     assert hatched(fewer)
@@ -607,7 +607,7 @@ def test_the_caption_names_the_series_that_were_never_measured() -> None:
     only = trend["overview_trend"].query("engine in ['chatgpt', 'copilot']")
     counts = only["answer_count"][only["answer_count"] > 0]
     caption = only.aa.plot(x="date", y="mention_rate", color="engine").figure.get_supxlabel()
-    assert f"copilot: not measured · n={counts.min()}–{counts.max()}" in caption
+    assert f"copilot: not measured · answer count {counts.min()}–{counts.max()}" in caption
 
 
 PERIODS = {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -66,6 +66,8 @@ _UNITS = {word: unit for unit, facts in UNITS.items() for word in facts.metrics.
 """The unit of a metric by the last word of its name, such as ``rate``."""
 _CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 _LEVEL = re.compile("[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+")
+_NO_MEASURE = re.compile(f"(^|_)(id|http|status|statut|code)(_|$)|({COVERAGE}|_low|_high)$")
+"""Matches names of identifiers and codes, which are digits only, and of columns about a column."""
 _BARE = re.compile("value|per_.*|(dai|week|month)ly")
 """Matches names that say nothing without their table, such as ``value`` or ``daily``."""
 _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
@@ -126,6 +128,24 @@ def filled_times(moments: pd.Series) -> pd.DatetimeIndex:
     return full if times.isin(full).all() and len(full) < 2 * len(times) else times
 
 
+_Result = TypeVar("_Result")
+
+
+def per_column(
+    function: Callable[[PlotData, str], _Result],
+) -> Callable[[PlotData, str], _Result]:
+    """Return a function of a `PlotData` and a column, computed once for each column."""
+
+    @wraps(function)
+    def computed(data: PlotData, name: str) -> _Result:
+        results = vars(data).setdefault(f"_{function.__name__}", {})
+        if name not in results:
+            results[name] = function(data, name)
+        return results[name]  # type: ignore[no-any-return]
+
+    return computed
+
+
 @dataclass(frozen=True, eq=False)
 class PlotData:
     """A frame prepared for plotting, with its metadata and its API responses.
@@ -147,9 +167,14 @@ class PlotData:
     # --- columns
 
     @cached_property
+    def series(self) -> dict[str, pd.Series]:
+        """The columns without attrs, which pandas copies in each step."""
+        return {str(name): values for name, values in pd.DataFrame(self.frame).items()}
+
+    @cached_property
     def kinds(self) -> dict[str, str]:
         """The kind of each column: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
-        return {str(name): _kind_of(values) for name, values in pd.DataFrame(self.frame).items()}
+        return {name: _kind_of(values) for name, values in self.series.items()}
 
     def of_kind(self, kind: str) -> list[str]:
         """Return the names of the columns of a kind, such as ``number``, in their order."""
@@ -211,7 +236,7 @@ class PlotData:
 
     def varies(self, name: str) -> bool:
         """Return whether a column has several distinct values."""
-        return int(self.frame[name].nunique(dropna=False)) > 1
+        return int(self.series[name].nunique(dropna=False)) > 1
 
     @property
     def time_keys(self) -> list[str]:
@@ -272,7 +297,7 @@ class PlotData:
                 if money.endswith("currency") and money in self.kinds:
                     return [*self.texts(money)]
         if unit_column is None or column is None:
-            unit = RANK if _UNITS.get(unit or "") == RANK else unit
+            unit = RANK if _UNITS.get(unit or name.rpartition("_")[2]) == RANK else unit
             return [unit] * max(len(self), 1)
         known_units, separator = UNITS.keys() | column.units, re.compile(r"_|(?=[A-Z])")
         units = [
@@ -296,7 +321,7 @@ class PlotData:
             name
             for name in self.of_kind("number")
             if name not in (*self.keys, *CONTEXT, "_row")
-            and not name.endswith((COVERAGE, "_low", "_high"))
+            and not _NO_MEASURE.search(name)
             and not is_status_column(self.frame, name)
         ]
 
@@ -317,6 +342,10 @@ class PlotData:
         candidates = [f"{name.rpartition('_')[0]}_n", "denominator", "sample_count", "answer_count"]
         return next((size for size in candidates if size in self.kinds and size != name), None)
 
+    def rate_sample(self, name: str) -> str | None:
+        """Return the name of the column with the sample sizes of a rate, or None."""
+        return self.sample_column(name) if self.unit(name) == FRACTION else None
+
     def stands_out(self, name: str, best: Mask, ends: Bounds) -> bool:
         """Return whether the best numbers exceed all others by more than chance.
 
@@ -334,50 +363,48 @@ class PlotData:
 
     # --- cells
 
+    @per_column
     def cells(self, name: str) -> Cells:
         """Return the availability of each cell of a column."""
-        if name not in self._cells:
-            self._cells[name] = cells_of(self.frame, name, self.metadata)
-        return self._cells[name]
+        return cells_of(self.frame, name, self.metadata)
 
-    @cached_property
-    def _cells(self) -> dict[str, Cells]:
-        return {}
-
+    @per_column
     def values(self, name: str) -> Numbers:
         """Return the numbers of a column; a number that was not measured is NaN, never 0."""
-        values = as_floats(self.frame[name])
+        values = as_floats(self.series[name])
         return np.where(self.cells(name).has_number & np.isfinite(values), values, np.nan)
 
     def is_count(self, name: str) -> bool:
         """Return whether all numbers of a column are integers, and neither rates nor scores."""
         return not np.nansum(self.values(name) % 1) and self.unit(name) not in (FRACTION, SCORE)
 
-    def texts(self, name: str) -> list[str]:
+    @per_column
+    def texts(self, name: str) -> Texts:
         """Return a column as a list of texts, with ``(none)`` for missing values."""
-        values = self.frame[name]
+        values = self.series[name]
         if self.kinds[name] == "time":
             values = self.moments(name)
             is_day = bool((values.dropna() == values.dropna().dt.normalize()).all())
             values = values.dt.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M")
         return [*values.astype(object).where(values.notna(), BLANK).map(str)]
 
-    def labels(self, name: str) -> list[str]:
+    @per_column
+    def labels(self, name: str) -> Texts:
         """Return a column as readable texts: codes as words, titles in place of identifiers."""
         texts = self.texts(name)
         is_id = name.endswith(_ID) or name == "value"
-        is_code = any("_" in text for text in texts) and all(map(_CODE.fullmatch, texts))
+        is_code = all(map(_CODE.fullmatch, texts)) and any(
+            "_" in text or text[5:].isupper() for text in texts
+        )
         has_codes = name == "metric" or self.has_states(name) or (is_code and not is_id)
         if has_codes or self.is_category(name):
             # Values with other capitals, such as US or eBay, are names.
             return [humanize(text.lower() if text.isupper() else text).replace(" ids", "s")
                     if has_codes or _LEVEL.fullmatch(text) else text for text in texts]  # fmt: skip
         titles: dict[str, str] = {}
-        for _, facts in _facts_by_host(self) if is_id else ():
+        for _, facts in self.facts_by_host if is_id else ():
             for by_id in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
                 titles = by_id | titles
-            if titles.keys() >= {*texts}:
-                break
         return [titles.get(text) or re.sub(r"^https?://", "", text) for text in texts]
 
     def varying_context(self, *excluded: str | None) -> list[str]:
@@ -400,7 +427,7 @@ class PlotData:
 
     def moments(self, name: str) -> pd.Series:
         """Return a column as times in UTC, without a time zone."""
-        return naive_times(self.frame[name])
+        return naive_times(self.series[name])
 
     def time_noun(self, name: str) -> str:
         """Return the noun for the step between times, such as ``day``, or ``time`` if unknown."""
@@ -458,8 +485,26 @@ class PlotData:
 
     def daily_values(self, name: str) -> Numbers:
         """Return the daily values of a metric, from any table of the response; empty if none."""
-        candidates = (facts.daily_values.get(name) for _, facts in _facts_by_host(self))
+        candidates = (facts.daily_values.get(name) for _, facts in self.facts_by_host)
         return next((values for values in candidates if values is not None), np.empty(0))
+
+    @cached_property
+    def facts_by_host(self) -> list[tuple[str, ResponseFacts]]:
+        """Pairs of host and `ResponseFacts`: of the frame (host ""), then of each response."""
+        facts = ResponseFacts()
+        facts.add_table(self.frame)
+        neighbours = (
+            neighbour
+            for response in self.responses
+            for neighbour in getattr(response, "beside", ())
+        )
+        return [
+            ("", ResponseFacts(titles=facts.titles)),
+            *(
+                (response.source.host or "", _facts_of(response))
+                for response in dict.fromkeys((*self.responses, *neighbours))
+            ),
+        ]
 
     @cached_property
     def window(self) -> tuple[str, str]:
@@ -469,8 +514,7 @@ class PlotData:
         dated += [_facts_of(response).window for response in self.responses]
         if not any(all(days) for days in dated):
             # Other sections of the host may say what the window is.
-            beside = [facts.window for _, facts in _facts_by_host(self)]
-            dated += filter(all, beside)
+            dated += filter(all, (facts.window for _, facts in self.facts_by_host))
         start = max((first for first, _ in dated), default="")
         end = min((last for _, last in dated if last), default="")
         return (start, end) if start <= (end or start) else ("", "")
@@ -495,16 +539,16 @@ class PlotData:
         is_own = _are_own(self.frame[owner_column]) if owner_column in self.kinds else no_row
         if owner_column in self.kinds and name in ("brand", "advertiser"):
             return is_own
-        hosts = self.frame["host"].astype("string") if "host" in self.kinds else None
-        for host, facts in _facts_by_host(self):
+        for host, facts in self.facts_by_host:
             # An own brand of one host is a competitor of another.
-            of_host = no_row | True if hosts is None or not host else (hosts == host).to_numpy(bool)
-            for name in facts.own.keys() & self.kinds.keys():
-                is_own = is_own | of_host & self.frame[name].isin([*facts.own[name]]).to_numpy()
-            # An identifier such as "alpine-hearth" is the name of the brand "Alpine Hearth".
-            slugs = {_slug(brand) for brand in facts.own.get("brand", ())}
-            for name in [name for name in self.kinds if name.endswith("brand_id")]:
-                is_own = is_own | of_host & self.frame[name].astype(str).map(_slug).isin(slugs)
+            is_of_host = self.series["host"].isin([host]) if host and "host" in self.kinds else True
+            for name in self.kinds:
+                # A key such as the name of a series may hold the names of brands, and an identifier
+                # such as "alpine-hearth" is the name of the brand "Alpine Hearth".
+                if name in facts.own or name in self.keys or name.endswith("brand_id"):
+                    own = facts.own.get(name) or facts.own.get("brand", set())
+                    names = {*own, *(re.sub(r"\W+", "-", brand.lower()) for brand in own)}
+                    is_own = is_own | (self.series[name].isin(names) & is_of_host).to_numpy(bool)
         # If all rows are own, as in a crawl of the own pages, none needs a mark.
         return no_row if is_own.all() else is_own
 
@@ -534,7 +578,7 @@ class PlotData:
 
     def has_few(self, name: str) -> Mask:
         """Return the mask of the rates of so few cases that they are hardly comparable."""
-        sample = self.sample_column(name) if self.unit(name) == FRACTION else None
+        sample = self.rate_sample(name)
         few = self.values(sample) < FEW if sample else np.zeros(len(self), bool)
         return few & ~np.isnan(self.values(name))
 
@@ -640,28 +684,12 @@ def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
     return [columns for columns in _OWNERS if {*columns} <= {*table.columns}]
 
 
-def _slug(name: str) -> str:
-    return re.sub(r"\W+", "-", name.lower())
-
-
 def _are_own(values: pd.Series) -> Mask:
     texts = values.astype("string").str.lower()
     return texts.isin(["true", "own", "owned", "us"]).to_numpy(bool)
 
 
 _FACTS: WeakKeyDictionary[HeldResponse, ResponseFacts] = WeakKeyDictionary()
-
-
-def _facts_by_host(data: PlotData) -> Iterator[tuple[str, ResponseFacts]]:
-    """Yield pairs of host and `ResponseFacts`: of the frame (host ""), then of each response."""
-    facts = ResponseFacts()
-    facts.add_table(data.frame)
-    yield "", ResponseFacts(titles=facts.titles)
-    neighbours = (
-        neighbour for response in data.responses for neighbour in getattr(response, "beside", ())
-    )
-    for response in dict.fromkeys((*data.responses, *neighbours)):
-        yield response.source.host or "", _facts_of(response)
 
 
 def _facts_of(response: HeldResponse) -> ResponseFacts:

@@ -20,7 +20,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from aatoolkit._util.text import joined
@@ -31,8 +30,7 @@ from aatoolkit.display.plot.data import Options, PlotData, one_row_per_mark, plo
 from aatoolkit.display.plot.layout import MARGIN, WIDTH, Layout, Text, families, place
 from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import (
-    DOTTED,
-    HATCHED,
+    HATCHES,
     STATUS_WORDS,
     Palette,
     describe_scope,
@@ -198,8 +196,6 @@ def _check_hosts(data: PlotData) -> None:
 
 
 # --- with matplotlib ----------------------------------------------------------------------------
-
-_HATCHES = {HATCHED: "////", DOTTED: ".."}
 
 
 class Picture(Axes):
@@ -372,12 +368,10 @@ def _draw_contents(
             axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")
     for mark in spec.marks:
         _draw_mark(axes, mark, spec, layout, palette)
-    for rule in layout.rules:
-        line_x = [(left + x) / width for x in (MARGIN, layout.width - MARGIN)]
-        line = Line2D(
-            line_x, [1 - (top + rule) / height] * 2, transform=figure_of(axes).transFigure
-        )
-        axes.add_artist(line).set(color=palette["grid"], linewidth=0.8, zorder=0, clip_on=False)
+    start, end = ((left + x) / width for x in (MARGIN, layout.width - MARGIN))
+    axes.hlines([1 - (top + rule) / height for rule in layout.rules], start, end, palette["grid"],
+                linewidth=0.8, zorder=0, clip_on=False,
+                transform=figure_of(axes).transFigure)  # fmt: skip
     for text in layout.texts:
         look = _text_options(text, palette)
         if text.at is None:
@@ -396,7 +390,7 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
     if mark.kind == "boxes":
         starts, ends, middles, tall = mark.corners(spec, layout.high)
         face, edge, width = palette.boxes(mark.style, mark.strength)
-        hatch, faces = _HATCHES.get(style.look, ""), [face] if isinstance(face, str) else face
+        hatch, faces = HATCHES.get(style.look, ""), [face] if isinstance(face, str) else face
         # Rectangles are faster than bars: matplotlib computes limits for each bar.
         for left, right, y, fill in zip(starts, ends, middles - tall / 2, cycle(faces)):
             axes.add_artist(Rectangle((left, y), right - left, tall, facecolor=fill, hatch=hatch,

@@ -14,9 +14,8 @@ import plotly.io as pio
 from aatoolkit.display.plot.draw import Picture
 from aatoolkit.display.plot.layout import MARGIN, Layout, Text
 from aatoolkit.display.plot.spec import Mark, Spec
-from aatoolkit.display.plot.style import DOTTED, HATCHED, PLOTLY_SYMBOLS, Palette
+from aatoolkit.display.plot.style import HATCHES, PLOTLY_SYMBOLS, Palette
 
-_PATTERNS = {HATCHED: "/", DOTTED: "."}
 _PIXELS = 4 / 3
 """Pixels per point."""
 _FONT = "DejaVu Sans, Verdana, 'Noto Sans', sans-serif"
@@ -125,7 +124,7 @@ def _traces(
         yield go.Bar, {
             "orientation": "h", "x": ends - starts, "y": middles, "base": starts, "width": height,
             "marker_color": face, "marker_line_color": edge, "marker_line_width": width,
-            "marker_pattern_shape": _PATTERNS.get(style.look, ""), "marker_pattern_fgcolor": edge,
+            "marker_pattern_shape": HATCHES.get(style.look, "")[:1], "marker_pattern_fgcolor": edge,
         }  # fmt: skip
     elif mark.kind == "line":
         dash = ",".join(f"{part * 2:g}px" for part in style.dash) or "solid"

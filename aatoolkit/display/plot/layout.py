@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise, zip_longest
+from operator import itemgetter
 from typing import NamedTuple
 
 import matplotlib as mpl
@@ -317,8 +318,7 @@ def _try_layout(
     row_lines = int(max(min(row_height / size / 1.25, 8 if height else 3), 1))
     name_share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
     # Beside names, marks and the numbers at their ends need room.
-    mark_words = [word for mark in spec.marks if mark.kind == "words" for word in mark.words]
-    widest = max((width_of(word, small) for word in mark_words), default=0.0)
+    widest = max((width_of(word, small) for mark in spec.marks for word in mark.words), default=0.0)
     names_width = min(inner * name_share, 0.75 * inner - widest)
     row_names = [
         _wrap(name.full, names_width, size, row_lines, name.is_own)
@@ -351,13 +351,10 @@ def _try_layout(
     fitting = min(fitting, right - (9 if has_numbers and not columns else 2))
     marks_width = max(fitting, 0.35 * right, 1.0) * bool(spec.marks)
     # Below: the names of columns or round numbers, the label, and the caption.
-    x_ticks, is_turned = _x_ticks(spec.x, marks_width, size, min(size * 16, (height or 999) * 0.45))
-    if is_turned:
-        # Turned names end below their column; their beginnings need room on the left.
-        overhang = max((0.84 * width_of(t.text, size, t.is_bold) + MARGIN
-                        - left - marks_width * share) / (1.0 - share) for t in x_ticks
-                       for share in [spec.x.share(t.at)])  # fmt: skip
-        left, marks_width = left + max(overhang, 0.0), marks_width - max(overhang, 0.0)
+    # Turned names end below their column; their beginnings are below the names of rows.
+    x_ticks, is_turned = _x_ticks(
+        spec.x, marks_width, size, min(size * 16, (height or 999) * 0.45, left * 1.15)
+    )
     longest = max((width_of(t.text, size, t.is_bold) for t in x_ticks), default=0.0)
     labels_height = (
         longest * 0.58 * is_turned
@@ -442,13 +439,17 @@ _EASES = ((2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82), (0, 0.75), (0, 0.6))
 def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layout:
     """Return the layout of a picture that is ``width`` points wide and ``height`` points high."""
     # Text is larger on a large figure, because readers look at it from afar.
-    scale = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
-    for settings in ((2, scale), (2, (1 + scale) / 2), *_EASES):
-        layout, has_room = _try_layout(spec, width, height, *settings)
-        # Smaller text is better than names that are cut, as long as it can be read.
-        if has_room and (not layout.is_cut or settings[1] < 0.85):
-            return layout
-    return layout
+    largest = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
+    layouts = []
+    for lines, scale in ((2, largest), (2, (1 + largest) / 2), *_EASES):
+        layout, has_room = _try_layout(spec, width, height, lines, scale)
+        # Smaller text is better than names that are cut or turned, as long as it can be read.
+        is_poor = layout.is_turned or scale < 0.75
+        faults = scale * (not has_room), layout.is_cut and scale > 0.85, is_poor
+        layouts.append((faults, layout))
+        if not any(faults):
+            break
+    return min(layouts, key=itemgetter(0))[1]
 
 
 def _height_of(text: str, size: float) -> float:
@@ -465,7 +466,7 @@ def _x_ticks(
     if scale.kind == "names" and not scale.days:
         # As many names of columns as have room; long names have two lines, or are turned.
         names, pitch = scale.names, width / max(len(scale.names), 1)
-        labels = [_wrap(name.full, pitch - 6, size, 2, name.is_own) for name in names]
+        labels = [_wrap(name.full, pitch - 6, size, 3, name.is_own) for name in names]
         is_turned, step = any("…" in label for label in labels), 1
         if is_turned:
             # Turned lines are closer to each other than columns are.

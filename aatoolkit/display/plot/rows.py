@@ -129,9 +129,7 @@ def names_of(data: PlotData, x: str = "", labels: Iterable[str] = ()) -> list[Na
     The labels are ``labels``, or those of the column ``x``.
     """
     labels = labels or data.row_labels(x)
-    return [
-        Name(label, bool(is_own)) for label, is_own in zip(labels, data.is_own_row(), strict=True)
-    ]
+    return [*map(Name, labels, data.is_own_row().tolist())]
 
 
 def scale_for(values: Numbers, unit: str | None = None, margin: float = 1.02, **more: Any) -> Scale:
@@ -190,16 +188,26 @@ def size_texts(data: PlotData, name: str | None) -> list[str]:
     return ["" if size != size else f"n={number(size)}" for size in sample_sizes]
 
 
-def _bar_labels(words: Texts, data: PlotData, y: str) -> tuple[Texts, str]:
-    """Return the labels to write beside bars of a rate, with the sample sizes.
+def sample_range(data: PlotData, y: str, rows: Any = None) -> str:
+    """Return the sample sizes of a rate as text: with their name, such as ``answer count 20–30``.
 
-    If all have the same sample size, it is returned instead.
+    Of some ``rows`` it is only ``n=20–30``.
     """
-    sizes = size_texts(data, data.sample_column(y) if data.unit(y) == FRACTION else None)
+    name = data.rate_sample(y)
+    sizes = np.append(data.values(name), 0.0)[rows] if name else np.empty(0)
+    sizes = sizes[sizes > 0]
+    if name is None or not sizes.size:
+        return ""
+    text = "–".join(dict.fromkeys(map(number, (sizes.min(), sizes.max()))))
+    return f"{humanize(name)} {text}" if rows is None else f"n={text}"
+
+
+def _bar_labels(words: Texts, data: PlotData, y: str) -> Texts:
+    """Return the labels to write beside bars of a rate, with the sample sizes if these differ."""
+    sizes = size_texts(data, data.rate_sample(y))
     if len({*sizes}) == 1:
-        return words, sizes[0]
-    return [f"{word}  ({size})" if size else word
-            for word, size in zip(words, sizes, strict=True)], ""  # fmt: skip
+        return words
+    return [text.removesuffix("  ()") for text in map("{}  ({})".format, words, sizes)]
 
 
 def quoted(name: str) -> str:
@@ -246,13 +254,16 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     rows = rows.rows_at(rows.best_first(y, x)[rows.shown_slice(x, options.max_rows(15))])
     bounds, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
     names = names_of(rows, x)
-    bar_texts, sample_note = _bar_labels(numbers(values, unit), rows, y)
     engine_styles = styles_for(rows.texts(x)) if rows.has_engines(x) else {}
     styles = [engine_styles.get(word) or (OWN if name.is_own else other_style)
               for name, word in zip(names, rows.texts(x), strict=True)]  # fmt: skip
-    scale = scale_for(np.concatenate([values, bounds.high]), unit, label=rows.axis_label(y),
+    # One very wide interval is cut, for beside it all others would be short.
+    ends = np.fmin(bounds.high, -1.5 * np.sort(-bounds.high)[:2][-1])
+    scale = scale_for(np.concatenate([values, ends]), unit, label=rows.axis_label(y),
                       is_whole=rows.is_count(y))  # fmt: skip
     has_lines = not np.isnan(bounds.low).all()
+    bar_texts = map("{}{}".format, np.where(bounds.high > scale.high, "→ ", ""),
+                    _bar_labels(numbers(values, unit), rows, y))  # fmt: skip
     # Beside the end of a line, a number would seem to be that of the end.
     at = scale.high if has_lines else NAN
     cells = [
@@ -272,7 +283,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         how = f"Last: n below {FEW}. {how}".strip()
     return row_panel(
         "bars", rows, data.title(measure, rows.row_noun(x)), names, cells, scale, [y], total=total,
-        headline=headline, by=by, bounds=bounds.result, how=how, n=sample_note,
+        headline=headline, by=by, bounds=bounds.result, how=how, n=sample_range(rows, y),
         which=("best" if unit == RANK else "highest") if values[-1] == values[-1] else "first",
     )  # fmt: skip
 
@@ -319,7 +330,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     styles = [OWN if name.is_own or not has_own else MUTED for name in names]
     change_texts = [signed(n, unit) if n == n else "only one measured" for n in later - earlier]
     cells = []
-    change_labels, sample_note = _bar_labels(change_texts, rows, now)
+    change_labels = _bar_labels(change_texts, rows, now)
     for row, (old, new, words) in enumerate(zip(earlier, later, change_labels, strict=True)):
         reason = reasons[row] * bool(old != old and new != new)
         cells += [
@@ -339,7 +350,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     return row_panel(
         "gap", rows, title, names, cells, scale, (now, before), total=len(data),
         legend=[(now_name, MUTED if has_own else OWN, "dots"), (before_name, REST, "dots")],
-        headline=headline, by=[x, *data.varying_context(x)], n=sample_note,
+        headline=headline, by=[x, *data.varying_context(x)], n=sample_range(rows, now),
     )  # fmt: skip
 
 
@@ -374,7 +385,7 @@ def shares(data: PlotData, options: Options) -> Spec | None:
         "shares", rows, columns, [x, *data.varying_context(x)],
         f"Shares by {humanize(data.row_noun(x))}: {', '.join(map(str, parts))}",
         parts, names, size_texts(rows, sample), FRACTION, missing_reasons(rows, columns[0]),
-        n=f"n: {humanize(sample)}" if sample else "", headline="".join(own_texts[:1]),
+        n=sample_range(rows, columns[0]), headline="".join(own_texts[:1]),
         total=len(data),
     )  # fmt: skip
 
@@ -461,13 +472,13 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         "counts", data, columns, [x],
         data.title(title, row_noun, by), shown,
         [Name(str(n), n in own_names) for n in shown.index], [number(float(n)) for n in totals],
-        None, [""] * len(shown), n=f"n = {len(data):,}", headline=headline, total=len(table),
+        None, [""] * len(shown), n=f"n = {len(data):,} {noun}", headline=headline, total=len(table),
     )  # fmt: skip
 
 
 def _levels(data: PlotData, name: str) -> list[str]:
     """Return a column's values in words, with "not measured" or "no value given" if missing."""
-    texts = data.labels(name)
+    texts = [*data.labels(name)]
     if data.kinds[name] == "flag":
         noun = humanize(name.removeprefix("is_"))
         flags = {"true": noun, "false": f"not {noun}"}

@@ -29,6 +29,8 @@ BLANK = "(none)"
 
 HATCHED, DOTTED, EMPTY = _LACKING = "hatched", "dotted", "empty"
 """The fills of marks: not measured; without a value; measured, but without a number."""
+HATCHES = {HATCHED: "////", DOTTED: ".."}
+"""How matplotlib names the hatches; plotly has the first letter only."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from aatoolkit.display.plot.data import (
     Options,
     PlotData,
     missing_reasons,
+    per_column,
     shares_of_range,
     whiskers,
 )
@@ -207,8 +208,7 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
         return [], ()
     labels = [*map(capitalized, data.row_labels(x))]
     if "metric" in data.kinds and x != "metric":
-        labels = [f"{label} · {metric}"
-                  for label, metric in zip(labels, data.labels("metric"), strict=True)]  # fmt: skip
+        labels = [*map("{} · {}".format, labels, data.labels("metric"))]
     return _cards(data, labels, now_column, *columns[:-1]), columns[::-1]
 
 
@@ -332,16 +332,17 @@ def empty(data: PlotData, options: Options) -> Spec:
     )
 
 
-def cell_texts(data: PlotData, name: str) -> list[str]:
+@per_column
+def cell_texts(data: PlotData, name: str) -> Texts:
     """Return the values of a column as a list of short texts."""
     if data.kinds[name] == "number":
-        return [number(n, u) for n, u in zip(data.values(name), data.units(name), strict=True)]
+        return [*map(number, data.values(name), data.units(name))]
     texts = data.labels(name)
     if data.kinds[name] == "flag":
         texts = [{"True": "yes", "False": "no"}.get(text, text) for text in texts]
     elif data.kinds[name] == "list":
         texts = [", ".join(map(str, value)) if np.iterable(value) and not isinstance(value, str)
-                 else str(value) for value in data.frame[name]]  # fmt: skip
+                 else str(value) for value in data.series[name]]  # fmt: skip
     return texts
 
 

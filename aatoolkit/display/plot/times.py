@@ -31,12 +31,13 @@ from aatoolkit.display.plot.rows import (
     leader_headline,
     missing_style,
     quoted,
+    sample_range,
     scale_for,
     tips_of,
 )
 from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec
 from aatoolkit.display.plot.style import GREYS, OWN, SERIES, Style, first_of, styles_for
-from aatoolkit.sections.aggregation import FRACTION, RANK
+from aatoolkit.sections.aggregation import RANK
 from aatoolkit.stats.interval import Bounds
 
 _MOST_LINES = 4
@@ -229,12 +230,12 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         headline=f"Last {noun}{', in part' * is_last_cut}: {last_text}" if last_text else "",
         extent=first_of(len(series), total),
         n=(f"{some_of(unmeasured)}: {NOT_MEASURED} · " * bool(unmeasured)
-           + _sample_text(data, y, slice(None)) * (len(measured) < 2)).strip(" ·"),
+           + sample_range(data, y)).strip(" ·"),
         how=f"Band{subject}: {interval_words(banded.ends)}" if banded else "",
         legend=[*((PART, mark.style, "dots") for mark in parts[:1]), *legend],
         height=175.0, by=mark_columns, bounds=intervals[0].result,
         labels=[(float(line.values[~np.isnan(line.values)][-1]),
-                 f"{line.name.full} {_sample_text(data, y, line.rows)}".rstrip(),
+                 f"{line.name.full} {sample_range(data, y, line.rows)}".rstrip(),
                  line.style) for line in measured if len(series) > 1],
     )  # fmt: skip
 
@@ -258,14 +259,6 @@ def _part_marks(
     mask = np.append(data.is_part(name, x), False)[rows]
     dots = Mark("dots", at[mask], y[mask], replace(style, look="hollow"), size=4.5)
     return [dots] * bool(mask.any())
-
-
-def _sample_text(data: PlotData, y: str, rows: Any) -> str:
-    """Return the sample sizes of a rate in ``rows`` as text, such as ``n=20–30``."""
-    size_column = data.sample_column(y) if data.unit(y) == FRACTION else None
-    sizes = np.append(data.values(size_column), 0.0)[rows] if size_column else np.empty(0)
-    extremes = [sizes[sizes > 0].min(initial=np.inf), sizes.max(initial=0.0)]
-    return f"n={'–'.join(dict.fromkeys(map(number, extremes)))}" * bool(extremes[1])
 
 
 # --- heat maps --------------------------------------------------------------------------------
@@ -311,6 +304,8 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
     data = one_row_per_mark(ungrouped, mark_columns, [y])
     table = _pivot(data, x, y, by, options.max_rows(24 if mark_columns[2:] else 15),
                    options.max_rows(_MOST_COLUMNS))  # fmt: skip
+    if not (options.kind or times) and ((table.rows >= 0).sum(axis=1) < 2).all():
+        return None  # bars say the same
     return _heatmap(data, table, x, y, by, whiskers(data, y, ungrouped, mark_columns))
 
 
@@ -340,8 +335,8 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
                   zip(cell_names, reasons.flat, rows.flat, strict=True)]  # fmt: skip
     has_numbers = values.size <= _WRITTEN and len(columns) <= 12
     cell_y, cell_x = np.indices(values.shape).reshape(2, -1).astype(float)
-    words = [word * (has_numbers and not reason) for word, reason in
-             zip(numbers(values.flat, unit), reasons.flat, strict=True)]  # fmt: skip
+    is_written = has_numbers & (reasons.ravel() == "")
+    words = np.where(is_written, numbers(values.flat, unit), "").tolist()
     legend = [(reason, missing_style(reason), "boxes") for reason in legend_reasons]
     tips, marks = np.array(tips_of(data, y, tip_labels, ends, rows.flat), object), []
     for reason, style, _ in (("", OWN, ""), *legend):
@@ -361,7 +356,7 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
     best = values.flat[best_two]
     best_names = [
         Name(f"{quoted(names_y[row].text)} with {quoted(headings[column])}")
-        for row, column in zip(*divmod(best_two, len(columns)), strict=True)
+        for row, column in np.transpose(divmod(best_two, len(columns)))
     ]
     # The best of many days is mostly chance.
     headline = leader_headline(best_names, best, unit, what) * (not is_time)

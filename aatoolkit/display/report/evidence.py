@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -36,8 +35,10 @@ class TableEvidence:
         """Explain a number, store the explanation, and return an HTML link to it."""
         explanation = self.explainer.explain(self.frame, self.frame.index[row], column)
         if row not in self.rows:
-            keys = [name for name in explanation.row if name in self.data.kinds and name != "_row"]
-            key_texts = (readable_texts(self.data, name)[row] for name in keys)
+            key_texts = (text.replace("_", " ") if name.endswith("_id") else text
+                         for name in explanation.row
+                         if name in self.data.kinds and name != "_row"
+                         for text in [cell_texts(self.data, name)[row]])  # fmt: skip
             self.rows[row] = ", ".join(dict.fromkeys([label, *key_texts])), {}
         self.rows[row][1][column] = explanation
         aria_label = attribute("aria-label", "missing" * (link_text == "–"))
@@ -51,13 +52,6 @@ class TableEvidence:
         """Return the HTML id of the explanation of a number, or "" if there is none."""
         _, numbers = self.rows.get(row, ("", {}))
         return f"e{self.number}-{row}-{[*numbers].index(column)}" if column in numbers else ""
-
-
-@lru_cache(maxsize=8)
-def readable_texts(data: PlotData, name: str) -> list[str]:
-    """Return the values of a column as texts; underscores in identifiers become spaces."""
-    texts = cell_texts(data, name)
-    return [text.replace("_", " ") for text in texts] if name.endswith("_id") else texts
 
 
 class SectionEvidence:

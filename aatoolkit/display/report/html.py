@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _PAPER = ("ink", "muted", "grid", "paper", "lack", "hatch")
 """The colours that follow the theme of the page."""
-_DASH = '<td class="missing"><span aria-label="missing">–</span></td>'
 _MANY, _MOST = 4, 7
 """How many columns fit a phone, and a page."""
 _WIDE, _HIGH = 120, 28
@@ -86,11 +85,11 @@ def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) ->
     ``data`` has all rows, ``evidence`` the rows to show.
     """
     shown, title = evidence.data, evidence.title
-    shown_columns = _columns_to_show(data, columns)
+    shown_columns = _columns_to_show(data, shown, columns)
     labels = [f"row {at}" for at in range(1, len(shown) + 1)]
     has_labels = data.kinds[shown_columns[0]] in ("word", "time")
     if has_labels:
-        labels = cell_texts(shown, shown_columns[0])
+        labels = [*cell_texts(shown, shown_columns[0])]
     cells = [_cells(shown, column, labels, evidence) for column in shown_columns[has_labels:]]
     if has_labels:
         cells = [[f'<th scope="row">{_breakable(label)}</th>' for label in labels], *cells]
@@ -107,18 +106,18 @@ def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) ->
     return grid(caption, title, header_cells, rows)
 
 
-def _columns_to_show(data: PlotData, columns: Sequence[str]) -> list[str]:
+def _columns_to_show(data: PlotData, rows: PlotData, columns: Sequence[str]) -> list[str]:
     """Return the names of the columns to show: the column that labels rows, then the others."""
     label, shown = data.label_column, [name for name in columns if name in data.kinds]
     if 2 * len(shown) <= len(columns):
         ranked = dict.fromkeys([*data.keys, *data.measures[:_MANY], *data.kinds])
-        shown = [name for name in ranked if name != "_row" and not data.is_bare_key(name)][:_MOST]
+        shown = [name for name in ranked if name != "_row" and not rows.is_bare_key(name)][:_MOST]
         shown.sort(key=[*data.kinds].index)
     if label is None:
         return shown
     # The name of a row is not repeated.
-    names = cell_texts(data, label)
-    return [label, *(n for n in shown if n != label and cell_texts(data, n) != names)]
+    names = cell_texts(rows, label)
+    return [label, *(n for n in shown if n != label and cell_texts(rows, n) != names)]
 
 
 def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:
@@ -130,7 +129,9 @@ def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvid
             for row, (label, text) in enumerate(zip(labels, texts, strict=True))
         ]
     return [
-        _DASH if lacks else f'<td class="{kind}">{_breakable(text)}</td>'
+        '<td class="missing"><span aria-label="missing">–</span></td>'
+        if lacks
+        else f'<td class="{kind}">{_breakable(text)}</td>'
         for text, lacks in zip(texts, is_missing, strict=True)
     ]
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
     from aatoolkit.normalizer.tables import Tables
 
-_WIDE = 280.0
+_WIDE = 260.0
 """The width of pictures in points; it fits a phone without making letters smaller."""
 
 _PAGE = """\
@@ -101,7 +101,7 @@ class _Page:
     def html(self, before: Dataset | None, title: str | None) -> str:
         per_table = (self._data(tables.main).metadata.sources for tables in self._dataset.values())
         sources = [*dict.fromkeys(source for sources in per_table for source in sources)]
-        hosts = dict.fromkeys(source.host or "unknown host" for source in sources)
+        hosts = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
         # The sections first: the summary links to the evidence of their numbers.
         sections = [self._section_html(name, number) for number, name in enumerate(self._names)]
         contents = (
@@ -109,8 +109,8 @@ class _Page:
             for number, (name, state) in enumerate(self._states.items())
         )
         return _PAGE.format(
-            host=escape(", ".join(hosts) or "the brand"),
-            title=escape(title or ", ".join(hosts) or "No responses"),
+            host=escape(hosts or "the brand"),
+            title=escape(title or hosts or "No responses"),
             style=STYLE,
             notes=escape(" ".join(_source_sentences(sources))),
             summary=self._summary_html(before),

@@ -39,7 +39,7 @@ ul { margin: .25rem 0 .75rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
   column-gap: 2.5rem; }
 .sections > section { min-width: 0; }
 .sections > section:is(:has(> [open], > .wide)) { grid-column: 1 / -1; }
-figure { margin: .5rem 0; max-width: 30rem; }
+figure { margin: .5rem 0; max-width: 28rem; }
 figure img { display: block; width: 100%; height: auto; }
 /* Shadows at the edges show that a table goes on; they move with it until its end is reached. */
 .wide { overflow-x: auto; margin: .75rem 0; scrollbar-width: thin;
