@@ -287,6 +287,7 @@ def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
             ("[]" in parent or _ONLY_UNMEASURED in candidate.why)
             and parent in denying_parents
             and candidate not in denying_candidates
+            and not (candidate.total and candidate.engine)
         )
         if has_denying_sibling and not has_word_of(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
@@ -907,7 +908,7 @@ def _score_path(
     } - words_with_numbers
     score -= 2 * has_word_of(keys[-1], "trade")
     if not (is_count or any(occurrence.engine for occurrence in occurrences)):
-        score -= 2 * any(has_word_of(key, "business") for key in keys[-3:])
+        score -= 3 * any(has_word_of(key, "business") for key in keys[-3:])
     name_reason = "a name for states of data" if is_named else ""
     scored_reasons = (
         (

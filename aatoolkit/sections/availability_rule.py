@@ -290,9 +290,16 @@ def to_word(value: object) -> str:
     --------
     >>> to_word("Red"), to_word(True), to_word(1.0), to_word(None)
     ('Red', 'true', '1', 'null')
+
+    A count and its total become the word that `extent_word` returns:
+
+    >>> to_word("23/30")
+    'some'
     """
     if isinstance(value, float):
         return f"{value:g}"
+    if isinstance(value, str) and value.count("/") == 1:
+        return extent_word(*value.split("/")) or value
     return (
         "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     )

@@ -290,11 +290,12 @@ def _read_rule_values(
         for item in rule_values
         if (state := state_by_key[type(item.value), repr(item.value)]) is not None
     ]
-    has_data = rule.of == "section" and (
+    has_data = rule.of in ("section", "engine") and (
         True in facts.number_kinds or AVAILABLE in (state for _, state in values_and_states)
     )
     for item, state in values_and_states:
-        if has_data and state.status in EMPTY:  # the parts of a section, of which one has data
+        # Parts of a section of which one has data.
+        if has_data and item.scope == "section" and state.status in EMPTY:
             state = replace(state, status=Status.PARTIAL)
         if item.scope == "entry":
             add_entry(facts, Entry(item.target or "", rule.of, item.value, item.path), state)

@@ -574,7 +574,12 @@ def _read_error(facts: Facts, member: Member) -> RuleResult:
     paths = (
         [item.get("path") for item in value if isinstance(item, dict)] if key == "errors" else []
     )
-    if any(isinstance(path, str) or (path and facts.number_kinds) for path in paths):
+    data = facts.document.get("data")
+    fields = data if isinstance(data, dict) else {}
+    if any(
+        isinstance(path, str) or (path and facts.number_kinds and path[0] not in fields)
+        for path in paths
+    ):
         return None  # each is about a page, or a field
     error: Any = None
     if is_word_of(key, "error"):
