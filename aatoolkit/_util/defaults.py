@@ -26,6 +26,9 @@ KEEP_HOURS = 168.0
 WORKERS = 8
 """The number of parallel requests."""
 
+LEVEL = 0.95
+"""The confidence level of intervals."""
+
 BUDGET = 60
 """The maximum number of requests of a draft."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from aatoolkit._util.attributes import Keyed
+from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.files import FileList, FilePath, write_whole
 from aatoolkit._util.show import Frame, block, fold, show_as
 from aatoolkit._util.text import counted, markup, visible, wrapped_in_ipython
@@ -85,7 +86,7 @@ class Dataset(Keyed[str, Tables]):
         columns = ("section", "table", "rows", "status", "availability")
         return show_as(listing(columns, [*rows, *failures], rows="Int64"))
 
-    def compare(self, baseline: Dataset | None = None, level: float = 0.95) -> pd.DataFrame:
+    def compare(self, baseline: Dataset | None = None, level: float = LEVEL) -> pd.DataFrame:
         """Compare mention rates with an earlier dataset, or with the period before.
 
         The first row compares the mention rate over all prompts. It is the planned test, so its
@@ -132,7 +133,7 @@ class Dataset(Keyed[str, Tables]):
 
         return headline(self, baseline, level)
 
-    def funnel(self, level: float = 0.95) -> pd.DataFrame:
+    def funnel(self, level: float = LEVEL) -> pd.DataFrame:
         """Join the stages of each page in one row: crawled, cited, visited, converted.
 
         The section ``crawl`` counts requests of AI crawlers, and answers that cite the page. The

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from aatoolkit._util.attributes import NamesNear, members_of
-from aatoolkit._util.defaults import needed
+from aatoolkit._util.defaults import LEVEL, needed
 from aatoolkit._util.show import fold, show_as
 from aatoolkit._util.text import Described, wrap_lines
 from aatoolkit.availability import Status
@@ -605,7 +605,7 @@ class Accessor(NamesNear, Described):
         by: By = None,
         cluster: str | None = None,
         panel: str | None = None,
-        level: float = 0.95,
+        level: float = LEVEL,
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
@@ -715,7 +715,7 @@ class Accessor(NamesNear, Described):
         pair: str | None = None,
         cluster: str | None = None,
         correct: str | None = "holm",
-        level: float = 0.95,
+        level: float = LEVEL,
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
@@ -842,7 +842,7 @@ class Accessor(NamesNear, Described):
         baseline: pd.DataFrame | Literal["previous"],
         column: str,
         by: str = "prompt_id",
-        level: float = 0.95,
+        level: float = LEVEL,
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
@@ -923,7 +923,7 @@ class Accessor(NamesNear, Described):
         self,
         column: str = "mentioned",
         by: Sequence[str] = ("prompt_id", "engine"),
-        level: float = 0.95,
+        level: float = LEVEL,
     ) -> pd.DataFrame:
         """Measure how often repeated answers to the same prompt agree.
 
@@ -985,7 +985,7 @@ class Accessor(NamesNear, Described):
         return stability(self._frame, column, by, level)
 
     def changes(
-        self, column: str, date: str = "date", level: float = 0.95, *, rules: Rules | None = None
+        self, column: str, date: str = "date", level: float = LEVEL, *, rules: Rules | None = None
     ) -> pd.DataFrame:
         """Detect the days on which a rate, mean or count changed.
 
@@ -1078,7 +1078,7 @@ class Accessor(NamesNear, Described):
         column: str,
         by: str,
         cluster: str = "prompt_id",
-        level: float = 0.95,
+        level: float = LEVEL,
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
@@ -1151,7 +1151,7 @@ class Accessor(NamesNear, Described):
         by: str | Sequence[str] | None = None,
         *,
         top: int = 5,
-        level: float = 0.95,
+        level: float = LEVEL,
     ) -> pd.DataFrame:
         """Measure how concentrated a count is on few members (groups such as brands).
 
@@ -1217,7 +1217,7 @@ class Accessor(NamesNear, Described):
         cluster: str = "prompt_id",
         *,
         repeat: str = "chat_id",
-        level: float = 0.95,
+        level: float = LEVEL,
     ) -> pd.DataFrame:
         """Measure how much the lists of two engines overlap, such as the sources they cite.
 

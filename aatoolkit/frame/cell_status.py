@@ -205,7 +205,9 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
-    """Parse a column of statuses, such as "partial", with its causes and reasons.
+    """Return the status, cause and reason of each cell of the column ``name``.
+
+    They are parsed from the column of statuses that belongs to it.
 
     ``has_value`` is a boolean mask of the rows with a value.
     """

@@ -385,9 +385,9 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
 
 
 def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
-    """Return an object that finds the columns of a DataFrame whose values were changed.
+    """Return the check that finds the columns that changed since the metadata were written.
 
-    It is kept while a method of ``df.aa`` runs; with ``anew``, a new one is made.
+    While a method of ``df.aa`` runs, the check is cached; ``anew=True`` ignores the cache.
     """
     # Cached while a method of df.aa runs.
     cached_checks = CHECKS.get()

@@ -288,8 +288,8 @@ def has_more_rows(column_hashes: list[Hashes], frames: Iterable[list[Hashes]]) -
     Each DataFrame, also the first, is a list of the hashes of its columns.
     """
     counts = _count_rows(column_hashes)
-    read_counts = pd.concat([*map(_count_rows, frames)]).groupby(level=0).max()
-    return bool((counts > read_counts.reindex(counts.index, fill_value=0)).any())
+    row_counts_read = pd.concat([*map(_count_rows, frames)]).groupby(level=0).max()
+    return bool((counts > row_counts_read.reindex(counts.index, fill_value=0)).any())
 
 
 class RowMatch(NamedTuple):
@@ -423,9 +423,10 @@ class FingerprintCheck:
         return matches
 
     def _find_possible_sums(self, is_matched: Mask, diff_columns: set[str]) -> dict[str, str]:
-        """Return the columns that may have sums of groups, which equal other values by chance.
+        """Return the columns that count as changed although their values match the old ones.
 
-        The result maps each column to the reason why it counts as changed.
+        Their rows may be sums of groups, and a sum can equal an old value by chance. The result
+        maps each column to the reason.
         """
         # After a groupby, labels of groups can equal labels of rows, and sums what was read there.
         equal_columns = {*self._columns} - diff_columns

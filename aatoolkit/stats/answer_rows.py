@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from aatoolkit._util.defaults import LEVEL
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.duplicates import response_scope
@@ -164,7 +165,7 @@ def answers_of(
 
 
 def cited_and_mentioned(
-    chats: Mapping[str, pd.DataFrame], brand: str | None = None, level: float = 0.95
+    chats: Mapping[str, pd.DataFrame], brand: str | None = None, level: float = LEVEL
 ) -> pd.DataFrame:
     """Test whether answers that cite own pages mention the brand more often.
 

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pandas as pd
 
+from aatoolkit._util.defaults import LEVEL
 from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unknown
 from aatoolkit.frame.aggregation_plan import row_units
@@ -93,7 +94,7 @@ def compare(
     pair: str | None = None,
     cluster: str | None = None,
     correct: str | None = "holm",
-    level: float = 0.95,
+    level: float = LEVEL,
     rules: Rules | None = None,
 ) -> pd.DataFrame:
     """Compare measures with another frame or the window before; see ``df.aa.compare``."""
@@ -121,7 +122,11 @@ def compare(
 def _naming_column_and_names(
     frames: Sequence[pd.DataFrame], metadata: Sequence[FrameMetadata], by: Sequence[str]
 ) -> tuple[str, tuple[str, str]]:
-    """Return the column in which two frames differ, and its values: ``("brand", ("A", "B"))``."""
+    """Return the column that tells two frames apart, and its value in each.
+
+    For example ``("brand", ("A", "B"))``, if each frame is about one brand. Columns in ``by`` are
+    not considered.
+    """
     # The host, the columns of the key and the filters are tried in this order.
     reserved_names = {*by, *(name for name, *_ in TABLES["compare"])}
     source_fields = [
@@ -464,7 +469,7 @@ def decompose(
     column: str,
     by: str,
     *,
-    level: float = 0.95,
+    level: float = LEVEL,
     rules: Rules | None = None,
 ) -> pd.DataFrame:
     """Decompose the change of a rate or mean; see ``df.aa.decompose``."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from aatoolkit._util.defaults import LEVEL
 from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.cell_status import cells_of, combine_cells
@@ -46,7 +47,7 @@ PANELS = ("sampled", "fixed")
 def interval(
     frame: pd.DataFrame,
     column: str,
-    level: float = 0.95,
+    level: float = LEVEL,
     *,
     by: By = None,
     cluster: str | None = None,
@@ -170,12 +171,12 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
 # --- beside the numbers of pictures and tables ------------------------------------------------
 
 OVER_PROMPTS = (
-    f"95% interval for prompts like these, Wilson's with their design effect; none with fewer "
-    f"than {MIN_CLUSTERS} prompts"
+    f"{LEVEL:.0%} interval for prompts like these, Wilson's with their design effect; none with "
+    f"fewer than {MIN_CLUSTERS} prompts"
 )
-ONE_PROMPT = "Wilson's 95% interval, which takes the answers to one prompt for independent"
-COUNTS = "Wilson's 95% interval, which takes what is counted for independent"
-ANSWERS = "Wilson's 95% interval, which takes answers for independent"
+ONE_PROMPT = f"Wilson's {LEVEL:.0%} interval, which takes the answers to one prompt for independent"
+COUNTS = f"Wilson's {LEVEL:.0%} interval, which takes what is counted for independent"
+ANSWERS = f"Wilson's {LEVEL:.0%} interval, which takes answers for independent"
 FROM_TABLE = "the interval of the rate, as the table has it"
 
 
@@ -366,7 +367,7 @@ def samples(
     margin: float,
     icc: float = 0.3,
     runs: int | Iterable[int] = (1, 2, 3, 5, 10, 20, 30),
-    level: float = 0.95,
+    level: float = LEVEL,
 ) -> pd.DataFrame:
     """Compute how many prompts are needed for a margin of error.
 

@@ -66,6 +66,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.show import Marks, ShowAs, row_ranges, show_as
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status
@@ -275,7 +276,7 @@ def result(
     *,
     key: Sequence[str] = (),
     unit: str | None = None,
-    level: float = 0.95,
+    level: float = LEVEL,
     states: Mapping[str, Availability] | None = None,
     order: Any = None,
     **texts: Any,
@@ -406,7 +407,8 @@ def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:
 def _column_state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
     """Return the availability of a result's column, i.e. whether its values were measured.
 
-    ``state`` is that of the input; ``cause`` is why values are missing if the input was measured.
+    ``state`` is the availability of the input. If the input was measured and values are missing
+    all the same, ``cause`` says why.
     """
     has_value = values.notna()
     if not len(values) or has_value.all():

@@ -112,16 +112,19 @@ class ClusterSums:
         return GroupSums(self.group, len(self.groups), self.group_row)
 
     def pairs(self, group: int) -> dict[Any, int]:
-        """Map each cluster in a group, such as a prompt id, to its position in ``y`` and ``n``."""
+        """Return a dict from each cluster of a group to its position in ``y`` and ``n``.
+
+        The clusters are labels, such as prompt ids; ``group`` is the number of the group.
+        """
         start, end = np.searchsorted(self.group, [group, group + 1]).tolist()
         labels = self.labels[self.cluster[start:end]].tolist()
         return dict(zip(labels, range(start, end), strict=True))
 
     def parts(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
-        """Return numerators and denominators as two arrays, with an element per cluster.
+        """Return the numerators and denominators of clusters as two arrays of equal length.
 
-        ``pairs`` are the positions to take, by default all. ``suffix`` is added to the names ``y``
-        and ``n`` in formulas.
+        ``pairs`` are the positions of the clusters to take, by default all. In formulas the arrays
+        are named ``y`` and ``n``, each with ``suffix`` added.
         """
         positions = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.text import parse_moment
 from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError
@@ -67,7 +68,7 @@ def effect(
     column: str = "mentioned",
     cluster: str = "prompt_id",
     date: str = "date",
-    level: float = 0.95,
+    level: float = LEVEL,
     rules: Rules | None = None,
 ) -> pd.DataFrame:
     """Estimate the effect of an action on a rate, by difference in differences.

@@ -552,7 +552,9 @@ class Writer:
             ) from None
 
     def _read_new_lines(self, manifest: int) -> None:
-        """Read the lines added since the last call, and remove an unfinished line."""
+        """Read the lines added to the file since the last call; cut off an unfinished last line.
+
+        ``manifest`` is the descriptor of the open file."""
         if os.fstat(manifest).st_size < self._bytes_read:
             raise _manifest_error("it was cut while it was written to")
         os.lseek(manifest, self._bytes_read, os.SEEK_SET)

@@ -152,7 +152,7 @@ def _has_more(key: str, value: Any) -> bool:
 
 
 def _iter_texts(value: Any) -> Iterator[str]:
-    """Yield the texts in a value."""
+    """Yield the value if it is a text; of a list, its texts and those of its objects."""
     for item in value if isinstance(value, list) else [value]:
         texts = item.values() if isinstance(item, dict) and isinstance(value, list) else [item]
         yield from (text for text in texts if isinstance(text, str))

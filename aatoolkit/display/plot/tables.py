@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.numbers import number, signed
 from aatoolkit._util.text import capitalized, counted, humanize, joined
 from aatoolkit.availability import Status
@@ -128,7 +129,9 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     beside = [
         WordColumn(words, heading, "left" if has_words else "right", heading == "value",
                    signs if any(signs) and heading == "value" else ())
-        for heading, words in zip(("value", "change", "95% interval", "sample"), texts, strict=True)
+        for heading, words in zip(
+            ("value", "change", f"{LEVEL:.0%} interval", "sample"), texts, strict=True
+        )
         if any(words)
     ]  # fmt: skip
     if state and not is_single:

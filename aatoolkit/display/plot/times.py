@@ -335,8 +335,8 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
                   zip(cell_names, reasons.flat, rows.flat, strict=True)]  # fmt: skip
     has_numbers = values.size <= _WRITTEN and len(columns) <= 12
     cell_y, cell_x = np.indices(values.shape).reshape(2, -1).astype(float)
-    is_written = has_numbers & (reasons.ravel() == "")
-    words = np.where(is_written, numbers(values.flat, unit), "").tolist()
+    shows_number = has_numbers & (reasons.ravel() == "")
+    words = np.where(shows_number, numbers(values.flat, unit), "").tolist()
     legend = [(reason, missing_style(reason), "boxes") for reason in legend_reasons]
     tips, marks = np.array(tips_of(data, y, tip_labels, ends, rows.flat), object), []
     for reason, style, _ in (("", OWN, ""), *legend):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.numbers import number, p_value, signed
 from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
 from aatoolkit.display.plot.data import Options, PlotData, plot_data
@@ -219,7 +220,8 @@ class _Page:
     ) -> str:
         """Return the key figures as HTML cards, each with value, line chart, change and verdict.
 
-        ``since`` says in words what the change is since.
+        ``comparisons`` has a dict per key figure. ``has_previous`` is whether there is an
+        earlier period, and ``since`` names it in words.
         """
         cards = []
         for name in self._names:
@@ -300,9 +302,10 @@ def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], since: str) -> s
         "Shown to be up or down: an adjusted p-value below 5%. When nothing changes, up to one "
         "page in twenty still names something. Intervals are each for its row alone."
     )
+    interval = f"{LEVEL:.0%} interval"
     header_cells = [
         f'<th scope="col">{name}</th>'
-        for name in ("What", "Before", "Now", "Change", "95% interval", "Adjusted p", "Verdict")
+        for name in ("What", "Before", "Now", "Change", interval, "Adjusted p", "Verdict")
     ]
     table = grid("<b>Comparisons</b>", heading, header_cells, table_rows)
     return fold(heading, f'<p class="note">{note}</p>{table}')

@@ -413,9 +413,9 @@ class Structure:
         return are_records or (is_text and not is_measure)
 
     def _add_map_row_sets(self, row_set: RowSet, maps: list[PathAndValues]) -> None:
-        """Add a table for objects in rows whose keys are data: each entry becomes a row.
+        """Add tables for objects in rows, such as ``{"chatgpt": 3}``, whose keys are data.
 
-        Objects with the same keys in each row become one table.
+        Each entry becomes a row. Objects that share their keys become one table.
         """
         maps_by_keys: dict[tuple[Any, ...], list[PathAndValues]] = {}
         for steps, dicts in maps:
@@ -980,7 +980,7 @@ def _are_tuples(row_set: RowSet, array: Arrays, min_rows: int) -> bool:
 
 
 def _has_header_row(lists: list[list[Any]]) -> bool:
-    """Return whether lists of rows begin with a row of column names.
+    """Return whether the first row of each list of rows has the column names.
 
     Examples
     --------
