@@ -886,10 +886,9 @@ def _score_path(
     is_denied = any(_denies(legend.get(text, text), is_named) for text in texts)
     idle_engines = {
         engine
-        for occurrence in occurrences
+        for occurrence in (() if any(map(_names_all_measured, occurrences)) else occurrences)
         for engine in occurrence.idle
-        if not _names_all_measured(occurrence)
-        and any(map(_name_pattern(engine).search, _iter_texts(occurrence.value)))
+        if any(map(_name_pattern(engine).search, _iter_texts(occurrence.value)))
     }
     first_value = occurrences[0].value
     are_codes = all(
@@ -940,16 +939,13 @@ def _score_path(
 
 
 def _names_all_measured(occurrence: Occurrence) -> bool:
-    """Return whether a value is a list of all engines that have data."""
+    """Return whether a value is a list of all engines that have data, or of engines that ran."""
     # Such a list does not say which engines lack data.
-    measured_engines = {
-        engine for engine, is_measured in occurrence.measured.items() if is_measured
-    }
-    return (
-        isinstance(occurrence.value, list)
-        and len(measured_engines) > 1
-        and measured_engines <= {*occurrence.value}
-    )
+    value, _, measured, idle, _ = occurrence
+    names = {*value} if isinstance(value, list) else set()
+    measured_engines = {engine for engine, is_measured in measured.items() if is_measured}
+    is_axis = names <= measured.keys() and len(names.difference(idle)) > 1
+    return is_axis or (len(measured_engines) > 1 and measured_engines <= names)
 
 
 def _is_in_gaps(path: Path) -> bool:

@@ -209,6 +209,7 @@ class Rule:
         return isinstance(value.get(self.status), str) and all(key in value for key in keys)
 
 
+_MAX_TUPLE = 5
 _DIGITS = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
 
 
@@ -308,7 +309,8 @@ def to_word(value: object) -> str:
 def as_text(value: Any) -> Any:
     """Join a list of texts and numbers with spaces; return any other value unchanged.
 
-    In the list, a text with a slash, such as the path of a page, becomes ``*``.
+    In the list, a text with a slash, such as the path of a page, becomes ``*``. A longer list is a
+    row of data, and is returned unchanged.
 
     Examples
     --------
@@ -316,7 +318,8 @@ def as_text(value: Any) -> Any:
     ('gemini late 3', '* timeout', [1, 2])
     """
     is_tuple = isinstance(value, list) and any(isinstance(item, str) for item in value)
-    if not is_tuple or any(isinstance(item, list | dict) for item in value):
+    is_row = len(value) > _MAX_TUPLE if is_tuple else True
+    if is_row or any(isinstance(item, list | dict) for item in value):
         return value
     return " ".join("*" if "/" in to_word(item) else to_word(item) for item in value)
 
