@@ -16,13 +16,12 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.defaults import needed
-from aatoolkit._util.files import writing
+from aatoolkit._util.files import FilePath, writing
 from aatoolkit._util.text import capitalized, escaped, humanize
 from aatoolkit.errors import NotWritten
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.csv import EXACT_LIMIT, as_texts
 from aatoolkit.frame.merge import sources_of
-from aatoolkit.frame.parquet import FilePath
 from aatoolkit.frame.views import codebook_of
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import Source, metadata_of

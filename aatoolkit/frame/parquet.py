@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aatoolkit._util.files import FileList, writing
+from aatoolkit._util.files import FileList, FilePath, writing
 from aatoolkit.errors import AAToolkitError, FileMissing, NotRead, NotWritten, PayloadError
 from aatoolkit.metadata.arrow_schema import (
     ARROW,
@@ -39,7 +39,6 @@ from aatoolkit.normalizer import provenance
 from aatoolkit.normalizer.columns import as_tuples
 from aatoolkit.normalizer.tables import Tables
 
-FilePath = str | os.PathLike[str]
 CHECKSUMS = b"aatoolkit.sha256"
 """The key of a file's checksums: of its rows, and of its other keys."""
 

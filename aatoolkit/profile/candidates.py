@@ -886,10 +886,12 @@ def _score_path(
     is_denied = any(_denies(legend.get(text, text), is_named) for text in texts)
     idle_engines = {
         engine
-        for occurrence in (() if any(map(_names_all_measured, occurrences)) else occurrences)
+        for occurrence in occurrences
         for engine in occurrence.idle
         if any(map(_name_pattern(engine).search, _iter_texts(occurrence.value)))
     }
+    if any(map(_lists_engines_with_data, occurrences)):
+        idle_engines = set()  # such a list does not say which engines lack data
     first_value = occurrences[0].value
     are_codes = all(
         _ENUM.fullmatch(str(occurrence.value))
@@ -938,14 +940,13 @@ def _score_path(
     return (score, name_reason) if score > 1 else (0, "")
 
 
-def _names_all_measured(occurrence: Occurrence) -> bool:
-    """Return whether a value is a list of all engines that have data, or of engines that ran."""
-    # Such a list does not say which engines lack data.
+def _lists_engines_with_data(occurrence: Occurrence) -> bool:
+    """Return whether a value is a list of all engines with data, or of engines that ran."""
     value, _, measured, idle, _ = occurrence
     names = {*value} if isinstance(value, list) else set()
     measured_engines = {engine for engine, is_measured in measured.items() if is_measured}
-    is_axis = names <= measured.keys() and len(names.difference(idle)) > 1
-    return is_axis or (len(measured_engines) > 1 and measured_engines <= names)
+    have_run = names <= measured.keys() and len(names.difference(idle)) > 1
+    return have_run or (len(measured_engines) > 1 and measured_engines <= names)
 
 
 def _is_in_gaps(path: Path) -> bool:
@@ -1084,9 +1085,9 @@ class _WordEvidence:
             return SILENT  # how Protocol Buffers write that nothing is said
         is_flag, lacks = text in _FLAGS, self._lacks
         key_parts, parts = tokens(self._key), tokens(text)
-        has_type = parts[: len(key_parts)] == key_parts != parts  # as `KIND_NONE` under `kind`
-        value = "_".join(parts[len(key_parts) :]) if has_type else text
-        explanation = self._legend.get(text, value)
+        explanation = self._legend.get(text, text)
+        if parts[: len(key_parts)] == key_parts:  # as `KIND_NONE` under `kind`
+            explanation = self._legend.get(text, "_".join(parts[len(key_parts) :]))
         word = find_word(text)
         if word is None or word.canonical != "available":  # a legend knows better what is missing
             word = find_word(explanation) or _find_word_in(explanation) or word
@@ -1126,12 +1127,12 @@ class _WordEvidence:
             return "available" if number_flags == {True} else None
         if text == self._available_word:
             return "available" if self._is_named or engines else SILENT
-        # A kind of rows that lack nothing, or a word of a section with and without numbers.
+        # A kind of rows that lack nothing.
         is_kind_of_rows = self._is_in_rows and not is_mixed and not has_word_of(self._key, "place")
         is_sole_word = len(self._number_flags_by_word) == 1
-        is_about_call = (is_sole_word or is_flag) if not is_mixed else text != "false"
-        is_about_call &= not self._is_in_rows
-        is_silent = is_kind_of_rows or is_about_call
+        # With numbers in one response and without in another, or without a contrast to other words.
+        says_nothing = text != "false" if is_mixed else is_sole_word or is_flag
+        is_silent = is_kind_of_rows or (says_nothing and not self._is_in_rows)
         return SILENT if is_silent and not (engines or lacks or _denies(text)) else "partial"
 
 

@@ -210,6 +210,8 @@ class Rule:
 
 
 _MAX_TUPLE = 5
+"""The greatest length of a list that is read as a statement; a longer one is a row of data."""
+
 _DIGITS = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
 
 
@@ -318,8 +320,9 @@ def as_text(value: Any) -> Any:
     ('gemini late 3', '* timeout', [1, 2])
     """
     is_tuple = isinstance(value, list) and any(isinstance(item, str) for item in value)
-    is_row = len(value) > _MAX_TUPLE if is_tuple else True
-    if is_row or any(isinstance(item, list | dict) for item in value):
+    if not is_tuple or len(value) > _MAX_TUPLE:
+        return value
+    if any(isinstance(item, list | dict) for item in value):
         return value
     return " ".join("*" if "/" in to_word(item) else to_word(item) for item in value)
 

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from functools import cache
 from typing import Any
 
-from aatoolkit.service.observations import FILTERS, Observations, Row, cache_results
+from aatoolkit.service.observations import FILTERS, JsonObject, Observations, cache_results
 
 NO_ANSWERS = "No answers were collected in this window for these filters."
 NO_PREVIOUS = "Answers were not collected throughout the window before this one."
@@ -44,9 +44,9 @@ class SectionAvailability:
     engines: Mapping[str, State] = field(default_factory=dict)
     requires: tuple[str, ...] = ()
 
-    def to_dict(self) -> Row:
+    def to_dict(self) -> JsonObject:
         """Return the availability as JSON."""
-        body: Row = {
+        body: JsonObject = {
             "status": self.status,
             "reason": self.reason,
             "sampleCount": self.sample_count,
@@ -64,7 +64,7 @@ class SectionAvailability:
 class SectionAnswer:
     """The answer of a section: its fields as JSON, and its availability."""
 
-    body: Row
+    body: JsonObject
     availability: SectionAvailability
 
 
@@ -102,7 +102,7 @@ def _snake_case(name: str) -> str:
     return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
 
 
-def select_fields(row: Mapping[str, Any], names: str, **renamed: str) -> Row:
+def select_fields(row: Mapping[str, Any], names: str, **renamed: str) -> JsonObject:
     """Return a JSON object with some fields of a row; ``names`` is a text of their names.
 
     The field ``mentionRate`` comes from the column ``mention_rate``. With
@@ -168,7 +168,7 @@ def last_run_time(obs: Observations) -> datetime | None:
 
 
 @cache_results
-def _run_counts_by_engine(obs: Observations) -> dict[str, Row]:
+def _run_counts_by_engine(obs: Observations) -> dict[str, JsonObject]:
     """Return the number of answers and the time of the last run, by engine."""
     rows = obs.fetch_rows(
         "SELECT engine, max(ran_at) AS as_of,"
@@ -207,7 +207,7 @@ def missing_changes(obs: Observations, paths: str) -> dict[str, State]:
 
 
 @cache_results
-def scoped_engines(obs: Observations) -> list[Row]:
+def scoped_engines(obs: Observations) -> list[JsonObject]:
     """Return the engines that pass the engine filter, with the day of their last run."""
     return obs.fetch_rows(
         "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"

@@ -32,7 +32,14 @@ from starlette.routing import Route
 
 import aatoolkit.service.sections  # noqa: F401  importing them registers them
 from aatoolkit.service.answer import SECTIONS, ServiceSection, json_text
-from aatoolkit.service.observations import DAYS, FILTERS, Observations, Question, Row, scope_options
+from aatoolkit.service.observations import (
+    DAYS,
+    FILTERS,
+    JsonObject,
+    Observations,
+    Question,
+    scope_options,
+)
 from aatoolkit.service.store import Store, StoreError
 
 _log = logging.getLogger("aatoolkit.service")
@@ -114,7 +121,7 @@ class Accounts:
         ValueError
             If the file has another format.
         """
-        hosts: Row = {}
+        hosts: JsonObject = {}
         content = Path(path).read_bytes()
         with suppress(AttributeError, TypeError, KeyError, ValueError):
             for entry in json.loads(content)["accounts"]:
@@ -306,7 +313,9 @@ class Service:
         )
         self.asgi.router.redirect_slashes = False
 
-    def _make_route(self, endpoint_name: str, make_body: Callable[[Request, str], Row]) -> Route:
+    def _make_route(
+        self, endpoint_name: str, make_body: Callable[[Request, str], JsonObject]
+    ) -> Route:
         """Return the route of an endpoint.
 
         ``make_body(request, host)`` returns the JSON body of a response.
@@ -333,7 +342,7 @@ class Service:
 
         return Route(f"/api/domains/{{host}}/{endpoint_name}", endpoint, methods=["GET"])
 
-    def _answer_scope_options(self, request: Request, host: str) -> Row:
+    def _answer_scope_options(self, request: Request, host: str) -> JsonObject:
         """Return the scope options of a host, i.e. the values of its filters.
 
         With ``refresh=1``, the store is read again first.
@@ -353,7 +362,7 @@ class Service:
                 502, "scope_options_unavailable", "The scope options could not be read."
             ) from error
 
-    def _answer_agent_analytics(self, request: Request, host: str) -> Row:
+    def _answer_agent_analytics(self, request: Request, host: str) -> JsonObject:
         """Return the answer for one section or for all sections."""
         store = self.store
         section_name, question = _parse_question(host, request.url.query, list(self.sections))
@@ -399,7 +408,7 @@ class Service:
         )
 
 
-def _load_scope_options(store: Store, host: str) -> Row:
+def _load_scope_options(store: Store, host: str) -> JsonObject:
     """Return the values that the filters of a host can have, computed once per store."""
     if host not in store.options:
         with store.observe(Question(host)) as obs:
@@ -413,7 +422,7 @@ def _without_other_filters(question: Question, section: ServiceSection) -> Quest
     return replace(question, filters=filters)
 
 
-def _common_fields(section: str | None, obs: Observations) -> Row:
+def _common_fields(section: str | None, obs: Observations) -> JsonObject:
     """Return the first fields of every answer: section, host, window, filters and time."""
     window = obs.window
     return {
@@ -435,7 +444,7 @@ def _values_by_filter(question: Question) -> dict[str, list[str] | None]:
     return {name: list(question.filter(name)) or None for name in FILTERS}
 
 
-def _answer_section(section: ServiceSection, question: Question, obs: Observations) -> Row:
+def _answer_section(section: ServiceSection, question: Question, obs: Observations) -> JsonObject:
     """Return the availability and the fields of a section as JSON."""
     answer = section.ask(obs)
     reason = answer.availability.reason

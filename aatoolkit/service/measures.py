@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from aatoolkit.service.answer import why_no_rows
-from aatoolkit.service.observations import Observations, Row, cache_results
+from aatoolkit.service.observations import JsonObject, Observations, cache_results
 
 NO_SUBJECT = "It is not known which brand is the project's own."
 
@@ -66,7 +66,7 @@ class Grouping(NamedTuple):
 
     def aggregate(
         self, obs: Observations, aggregates: str, source: str, **values: object
-    ) -> dict[Any, Row]:
+    ) -> dict[Any, JsonObject]:
         """Aggregate a table by group, and return one row per group, by key.
 
         ``aggregates`` and ``source`` are SQL, such as ``count(*) AS n`` and a table's name.
@@ -113,7 +113,9 @@ def focus_brands(obs: Observations) -> list[str]:
 
 
 @cache_results
-def measure_focus_brands(obs: Observations, grouping: Grouping, window: str = "") -> dict[Any, Row]:
+def measure_focus_brands(
+    obs: Observations, grouping: Grouping, window: str = ""
+) -> dict[Any, JsonObject]:
     """Return the measures of the own brands together, by group of answers.
 
     Instead of the own brands, the brand filter may name others.
@@ -136,7 +138,7 @@ def measure_focus_brands(obs: Observations, grouping: Grouping, window: str = ""
 
 
 @cache_results
-def measure_brands(obs: Observations, window: str = "") -> list[Row]:
+def measure_brands(obs: Observations, window: str = "") -> list[JsonObject]:
     """Return the measures of each brand, the most mentioned first."""
     # No section needs the sentiment of the previous window, which takes longest to compute.
     aggregates = ", ".join(
@@ -174,7 +176,9 @@ def why_no_own_citations(obs: Observations) -> str | None:
 
 
 @cache_results
-def count_citations(obs: Observations, grouping: Grouping, window: str = "") -> dict[Any, Row]:
+def count_citations(
+    obs: Observations, grouping: Grouping, window: str = ""
+) -> dict[Any, JsonObject]:
     """Return the number of citations of all pages and of own pages, by group of answers.
 
     A number is None if it cannot be counted.
@@ -198,7 +202,9 @@ def ratio(part: float | None, total: int | None) -> float | None:
     return part / total if part is not None and total else None
 
 
-def _add_rates(row: Row, answer_count: int, voice_count: int, is_measured: bool) -> Row:
+def _add_rates(
+    row: JsonObject, answer_count: int, voice_count: int, is_measured: bool
+) -> JsonObject:
     """Return the counts of a brand together with its rates.
 
     ``voice_count`` is the number of mentions of all brands. Without ``is_measured``, all are None.
@@ -217,7 +223,7 @@ def _add_rates(row: Row, answer_count: int, voice_count: int, is_measured: bool)
     return {name: value if name in _NOT_MEASURES else None for name, value in row.items()}
 
 
-def rename_to_previous(values: Mapping[str, Any]) -> Row:
+def rename_to_previous(values: Mapping[str, Any]) -> JsonObject:
     """Rename measures for the previous window: ``mentionRate`` to ``previousMentionRate``."""
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}
 

@@ -48,7 +48,7 @@ from typing import Any, TypeVar, cast
 import duckdb
 
 F = TypeVar("F", bound=Callable[..., Any])
-Row = dict[str, Any]
+JsonObject = dict[str, Any]
 """A row of a table, or an object in JSON: a dict from names to values."""
 
 FILTERS = {
@@ -248,7 +248,7 @@ class Observations:
     def __init__(
         self,
         question: Question,
-        project: Row,
+        project: JsonObject,
         has_rows_by_table: dict[str, bool],
         cursor: duckdb.DuckDBPyConnection,
     ) -> None:
@@ -263,13 +263,13 @@ class Observations:
         self._cursor = cursor
         self._created_tables: set[str] = set()
 
-    def fetch_rows(self, sql: str, **values: object) -> list[Row]:
+    def fetch_rows(self, sql: str, **values: object) -> list[JsonObject]:
         """Return the rows of an SQL query as dicts; ``values`` are its parameters."""
         cursor = self._execute(sql, self.window, values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
-    def fetch_row(self, sql: str, **values: object) -> Row:
+    def fetch_row(self, sql: str, **values: object) -> JsonObject:
         """Return the only row of an SQL query as a dict."""
         (row,) = self.fetch_rows(sql, **values)
         return row
@@ -355,7 +355,7 @@ WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label
 """
 
 
-def scope_options(obs: Observations) -> Row:
+def scope_options(obs: Observations) -> JsonObject:
     """Return the values that the filters of a project can have, as JSON."""
     brands = obs.fetch_rows(
         "SELECT brand AS name, tracked, own FROM store.brands"

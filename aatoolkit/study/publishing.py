@@ -28,14 +28,14 @@ import pandas as pd
 
 from aatoolkit import __version__
 from aatoolkit._util.dtypes import DTYPES
-from aatoolkit._util.files import writing_folder
+from aatoolkit._util.files import FilePath, writing_folder
 from aatoolkit._util.text import counted, json_text, visible
 from aatoolkit.errors import NotWritten, did_you_mean, near_matches, warn
 from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.merge import concat, rename
-from aatoolkit.frame.parquet import FilePath, arrow_table, write_arrow
+from aatoolkit.frame.parquet import arrow_table, write_arrow
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aatoolkit._util.attributes import Chaptered
-from aatoolkit._util.files import sweep, write_whole
+from aatoolkit._util.files import FilePath, sweep, write_whole
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, some_of, visible
 from aatoolkit.client.client import Client, Project
@@ -26,7 +26,6 @@ from aatoolkit.errors import (
     StudyError,
     warn,
 )
-from aatoolkit.frame.parquet import FilePath
 from aatoolkit.normalizer.tables import quietly
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope

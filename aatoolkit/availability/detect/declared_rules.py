@@ -90,14 +90,14 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
                 facts.document = _remove_path(facts.document, (*steps[:-1], Field(rule.total)))
             facts.release()
         joint_statements += _read_rule_values(facts, rule, rule_values)
-    explain_signals(facts)
+    state_by_target = explain_signals(facts)
     is_section_empty = any(
         signal.scope == "section" and signal.availability.status in EMPTY
         for signal in facts.signals
     )
     has_counts = not rules or has_numbers(facts.document)
     for target_states, path, rule_name, value in () if is_section_empty else joint_statements:
-        state = combine(_explain(state, target, facts) for target, state in target_states)
+        state = combine(_explain(state, target, state_by_target) for target, state in target_states)
         if state.status == Status.UNAVAILABLE and has_counts:
             state = replace(state, status=Status.PARTIAL)  # something else was counted
         facts.add("section", None, state, path, rule_name, value)
@@ -131,26 +131,35 @@ def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
             facts.add("section", None, PARTIAL, fact.values.path(0), "through", date)
 
 
-def explain_signals(facts: Facts) -> None:
-    """Give each signal ``unavailable`` without a cause the cause stated for the same target."""
-    facts.signals[:] = [
-        replace(signal, availability=_explain(signal.availability, signal.target, facts))
+StateByTarget = Mapping[str | None, Availability]
+"""Maps the target of a signal to an availability without data that has a cause."""
+
+
+def explain_signals(facts: Facts) -> StateByTarget:
+    """Give each signal ``unavailable`` without a cause the cause stated for the same target.
+
+    Return the availabilities with a cause by target.
+    """
+    state_by_target = {
+        signal.target: signal.availability
         for signal in facts.signals
-    ]
+        if signal.availability.status in EMPTY and signal.availability.cause
+    }
+    for index, signal in enumerate(facts.signals if state_by_target else ()):
+        state = _explain(signal.availability, signal.target, state_by_target)
+        if state is not signal.availability:
+            facts.signals[index] = replace(signal, availability=state)
+    return state_by_target
 
 
-def _explain(state: Availability, target: str | None, facts: Facts) -> Availability:
+def _explain(
+    state: Availability, target: str | None, state_by_target: StateByTarget
+) -> Availability:
     """Replace ``unavailable`` without a cause by the availability of the same target with a
     cause.
     """
-    explanations = (
-        signal.availability
-        for signal in facts.signals
-        if signal.target == target and signal.availability.status in EMPTY
-        if signal.availability.cause
-    )
     lacks_cause = state.status == Status.UNAVAILABLE and state.cause is None
-    return next(explanations, state) if lacks_cause else state
+    return state_by_target.get(target, state) if lacks_cause else state
 
 
 def _remove_path(value: Any, steps: Sequence[Step]) -> Any:

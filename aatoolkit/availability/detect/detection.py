@@ -202,7 +202,7 @@ def _conclude_about_section(facts: Facts, *, has_rules: bool) -> None:
     # A map of only the engines that lack data says nothing about the others.
     covers_engines = len(signals) > 1 and all(map(_is_of_each_engine, signals))
     stated_engines = {fold(signal.target or "") for signal in signals if signal.scope == "engine"}
-    covers_engines |= 0 < len(facts.project_engines) == len(facts.project_engines & stated_engines)
+    covers_engines |= bool(facts.project_engines) and facts.project_engines <= stated_engines
     is_only_pending = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
     is_empty = statuses <= {*EMPTY} and (
         is_only_pending or ((has_rules or covers_engines) and not has_data)

@@ -574,13 +574,8 @@ def _read_error(facts: Facts, member: Member) -> RuleResult:
     paths = (
         [item.get("path") for item in value if isinstance(item, dict)] if key == "errors" else []
     )
-    data = facts.document.get("data")
-    fields = data if isinstance(data, dict) else {}
-    if any(
-        isinstance(path, str) or (path and facts.number_kinds and path[0] not in fields)
-        for path in paths
-    ):
-        return None  # each is about a page, or a field
+    if any(_is_about_part(facts, path) for path in paths):
+        return None
     error: Any = None
     if is_word_of(key, "error"):
         error = value if _is_error(value) else None
@@ -613,6 +608,17 @@ def _read_error(facts: Facts, member: Member) -> RuleResult:
     reason = find_reason(text_by_key) or (error if isinstance(error, str) else None)
     facts.add("section", None, replace(state, reason=reason), member.path, "error", error)
     return True
+
+
+def _is_about_part(facts: Facts, path: Any) -> bool:
+    """Return whether an error with this path is about a page, or about a field beside numbers.
+
+    In GraphQL, the path of an error begins with a field of ``data``, which then is incomplete.
+    """
+    data = facts.document.get("data")
+    is_graphql = isinstance(data, dict) and isinstance(path, list) and path[:1] != []
+    is_in_data = is_graphql and path[0] in data
+    return isinstance(path, str) or bool(path and facts.number_kinds and not is_in_data)
 
 
 def _is_error(value: Any) -> bool:

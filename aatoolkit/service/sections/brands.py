@@ -50,7 +50,7 @@ from aatoolkit.service.measures import (
     why_no_own_citations,
     why_no_subject,
 )
-from aatoolkit.service.observations import Observations, Row
+from aatoolkit.service.observations import JsonObject, Observations
 
 # --- overview ----------------------------------------------------------------------------------
 
@@ -89,12 +89,12 @@ def overview(obs: Observations) -> SectionAnswer:
     )
 
 
-def _kpi_objects(obs: Observations) -> Row:
+def _kpi_objects(obs: Observations) -> JsonObject:
     """Return the key figures as JSON, each with its value in the previous window."""
     figures = _key_figures(obs)
     previous_figures = _key_figures(obs, PREVIOUS) if obs.has_previous else dict.fromkeys(figures)
 
-    def kpi(name: str, unit: str, **parts: str) -> Row:
+    def kpi(name: str, unit: str, **parts: str) -> JsonObject:
         counts = {part: figures[figure_name] for part, figure_name in parts.items()}
         counts |= rename_to_previous(
             {part: previous_figures[figure_name] for part, figure_name in parts.items()}
@@ -123,7 +123,7 @@ def _kpi_objects(obs: Observations) -> Row:
     }
 
 
-def _key_figures(obs: Observations, window: str = "") -> Row:
+def _key_figures(obs: Observations, window: str = "") -> JsonObject:
     """Return the key figures of one window, with their counts.
 
     ``window`` is "" for the requested window, or `PREVIOUS`.
@@ -135,7 +135,7 @@ def _key_figures(obs: Observations, window: str = "") -> Row:
     return figures
 
 
-def _daily_figures(obs: Observations) -> list[Row]:
+def _daily_figures(obs: Observations) -> list[JsonObject]:
     """Return the key figures of each day."""
     brand_measures, citation_counts = measure_focus_brands(obs, DAYS), count_citations(obs, DAYS)
     days = (obs.window.start + timedelta(days=offset) for offset in range(obs.window.days))
@@ -155,13 +155,13 @@ def _daily_figures(obs: Observations) -> list[Row]:
     ]
 
 
-def _previous_by_brand(obs: Observations) -> dict[str, Row]:
+def _previous_by_brand(obs: Observations) -> dict[str, JsonObject]:
     """Return the measures of each brand in the previous window."""
     rows = measure_brands(obs, PREVIOUS) if obs.has_previous else []
     return {row["brand"]: row for row in rows}
 
 
-def _top_brands(obs: Observations) -> list[Row]:
+def _top_brands(obs: Observations) -> list[JsonObject]:
     """Return the brands with their measures and the change of their mention rates."""
     previous_by_brand, brands = _previous_by_brand(obs), []
     for row in measure_brands(obs):
@@ -182,7 +182,7 @@ def _top_brands(obs: Observations) -> list[Row]:
     return brands
 
 
-def _engine_measures(obs: Observations) -> list[Row]:
+def _engine_measures(obs: Observations) -> list[JsonObject]:
     """Return the measures of each engine."""
     measures = measure_focus_brands(obs, ENGINES)
     return [
@@ -305,7 +305,7 @@ byPrompt[].brands{}.previousMentionCount byPrompt[].brands{}.previousShareOfVoic
 """
 
 
-def _leaderboard(obs: Observations) -> list[Row]:
+def _leaderboard(obs: Observations) -> list[JsonObject]:
     """Return the brands by rank, with their measures in both windows."""
     previous_by_brand = _previous_by_brand(obs)
     return [
@@ -402,7 +402,7 @@ def perception(obs: Observations) -> SectionAnswer:
     )
 
 
-def _sentiment_shares(row: Row) -> Row:
+def _sentiment_shares(row: JsonObject) -> JsonObject:
     """Return the sentiment score, and the share and count of each sentiment."""
     return select_fields(
         row,
@@ -482,7 +482,7 @@ def prompts(obs: Observations) -> SectionAnswer:
     )
 
 
-def _account_allowance(obs: Observations) -> Row:
+def _account_allowance(obs: Observations) -> JsonObject:
     """Return the account's plan and its number of prompts."""
     project = obs.project
     allowance, used_count = project["prompt_allowance"], obs.fetch_value(_USED_SQL)
@@ -497,7 +497,7 @@ def _account_allowance(obs: Observations) -> Row:
     }
 
 
-def _prompt_rows(obs: Observations) -> list[Row]:
+def _prompt_rows(obs: Observations) -> list[JsonObject]:
     """Return the prompts with their measures."""
     mentions, counts = measure_focus_brands(obs, PROMPTS), count_citations(obs, PROMPTS)
     runs_by_prompt = _runs_by_prompt(obs)
@@ -527,7 +527,7 @@ def _prompt_rows(obs: Observations) -> list[Row]:
     return rows
 
 
-def _previous_measures(obs: Observations, grouping: Grouping, key: Any, names: str) -> Row:
+def _previous_measures(obs: Observations, grouping: Grouping, key: Any, names: str) -> JsonObject:
     """Return measures of one group of answers in the previous window.
 
     ``key`` is the group, such as a prompt; ``names`` is a text with the names of the measures.
@@ -538,11 +538,11 @@ def _previous_measures(obs: Observations, grouping: Grouping, key: Any, names: s
     return rename_to_previous(select_fields(row, names))
 
 
-def _runs_by_prompt(obs: Observations) -> dict[str, list[Row]]:
+def _runs_by_prompt(obs: Observations) -> dict[str, list[JsonObject]]:
     """Return the latest run and the measures on each engine, by prompt."""
     is_measured = why_no_subject(obs) is None
     measures = measure_focus_brands(obs, PROMPT_ENGINES)
-    runs_by_prompt: dict[str, list[Row]] = {}
+    runs_by_prompt: dict[str, list[JsonObject]] = {}
     for row in obs.fetch_rows(_LATEST_SQL):
         key = (row["prompt_id"], row["engine"])
         runs_by_prompt.setdefault(row["prompt_id"], []).append(

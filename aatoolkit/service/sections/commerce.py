@@ -30,7 +30,7 @@ from aatoolkit.service.answer import (
     why_no_rows,
 )
 from aatoolkit.service.measures import are_citations_counted
-from aatoolkit.service.observations import Observations, Row
+from aatoolkit.service.observations import JsonObject, Observations
 
 # --- ads ---------------------------------------------------------------------------------------
 
@@ -127,7 +127,9 @@ def ads(obs: Observations) -> SectionAnswer:
     return SectionAnswer(body, _ads_availability(obs, engines, body))
 
 
-def _ads_availability(obs: Observations, engines: list[Row], body: Row) -> SectionAvailability:
+def _ads_availability(
+    obs: Observations, engines: list[JsonObject], body: JsonObject
+) -> SectionAvailability:
     """Return the availability of ``ads``, with the engines whose answers were not examined."""
     unexamined, template = [], "Answers of {} were not examined for advertisements."
     states = {}
@@ -270,7 +272,7 @@ WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
 @section("shopping")
 def shopping(obs: Observations) -> SectionAnswer:
     """Return the section ``shopping``: products, brands and merchants in answers."""
-    body: Row = {
+    body: JsonObject = {
         "totals": dict.fromkeys(("answersChecked", "answersWithShopping", "triggerRate")),
         "brands": [],
         "products": [],
@@ -421,7 +423,7 @@ def conversions(obs: Observations) -> SectionAnswer:
     """Return the section ``conversions``: visits and conversions by engine, page and day."""
     analytics = next(iter(obs.fetch_rows("SELECT * FROM store.analytics WHERE host = $host")), None)
     columns = ("provider", "property", "attribution", "currency", "timezone")
-    body: Row = {
+    body: JsonObject = {
         "source": {name: analytics[name] if analytics else None for name in columns},
         "totals": dict.fromkeys(_TOTAL_NAMES.split()),
         "engines": [],
@@ -437,7 +439,7 @@ def conversions(obs: Observations) -> SectionAnswer:
     last_day: date | None = analytics["conversions_through"]
     if last_day is None and obs.has_rows("conversions"):
         last_day = obs.window.end
-    coverage: Row = {"days": 0}
+    coverage: JsonObject = {"days": 0}
     if obs.has_rows("visits"):
         coverage = obs.fetch_row(_RECORDED_SQL, through=last_day)
     if not coverage["days"]:

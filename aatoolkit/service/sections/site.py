@@ -14,7 +14,7 @@ from typing import Any
 
 from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section, why_no_rows
 from aatoolkit.service.measures import are_citations_counted
-from aatoolkit.service.observations import Observations, Row
+from aatoolkit.service.observations import JsonObject, Observations
 
 # --- crawl -------------------------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ def crawl(obs: Observations) -> SectionAnswer:
     """
     gateway = obs.fetch_row(_GATEWAY_SQL)
     bucket = "hour" if obs.window.days == 7 else "day"
-    body: Row = {
+    body: JsonObject = {
         "gateway": gateway,
         "totals": dict.fromkeys(_TOTAL_NAMES),
         "bots": [],
@@ -287,7 +287,7 @@ def crawlability(obs: Observations) -> SectionAnswer:
 
     The score is the percentage of checks that passed.
     """
-    body: Row = {
+    body: JsonObject = {
         "checkedAt": None,
         "score": dict.fromkeys(["value", "passed", "failed", "warning", "skipped", "applicable"]),
         "robots": {"url": None, "httpStatus": None, "agents": []},

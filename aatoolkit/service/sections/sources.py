@@ -41,7 +41,7 @@ from aatoolkit.service.answer import (
     why_no_rows,
 )
 from aatoolkit.service.measures import NO_SUBJECT, why_no_own_citations
-from aatoolkit.service.observations import Observations, Row
+from aatoolkit.service.observations import JsonObject, Observations
 
 _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 """SQL: whether all engines of a group show which sources they retrieve."""
@@ -419,7 +419,7 @@ FROM scoped_engines LEFT JOIN answers USING (host, engine) GROUP BY ALL ORDER BY
 @section("fanouts")
 def fanouts(obs: Observations) -> SectionAnswer:
     """Return the section ``fanouts``: the search queries that engines sent before they answered."""
-    body: Row = {
+    body: JsonObject = {
         "totals": dict.fromkeys(
             ("fanoutCount", "uniqueQueries", "answersWithFanouts", "fanoutsPerAnswer")
         ),

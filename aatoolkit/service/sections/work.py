@@ -56,7 +56,7 @@ from aatoolkit.service.measures import (
     why_no_own_citations,
     why_no_subject,
 )
-from aatoolkit.service.observations import Observations, Row
+from aatoolkit.service.observations import JsonObject, Observations
 from aatoolkit.service.significance import adjust_p_values, clustered_interval, p_value_of_change
 
 # --- actions ---------------------------------------------------------------------------------
@@ -197,13 +197,13 @@ def impact(obs: Observations) -> SectionAnswer:
     )
 
 
-def _measure_outcome(experiment: Row, countable_metrics: set[str]) -> Row:
+def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> JsonObject:
     """Return the metrics before and after a completed action, and a verdict, as JSON.
 
     ``countable_metrics`` are the metrics that can be measured for the project.
     """
 
-    def split_windows(is_treated: bool) -> list[list[Row]]:
+    def split_windows(is_treated: bool) -> list[list[JsonObject]]:
         rows = [row for row in experiment["samples"] if row["treated"] is is_treated]
         return [[row for row in rows if row["later"] is is_later] for is_later in (False, True)]
 
@@ -239,19 +239,19 @@ def _measure_outcome(experiment: Row, countable_metrics: set[str]) -> Row:
     }
 
 
-def _sum_column(rows: list[Row], column: str) -> int:
+def _sum_column(rows: list[JsonObject], column: str) -> int:
     """Return the sum of a column over rows."""
     return sum(row[column] for row in rows)
 
 
-def _compare_metric(name: str, rows_by_window: list[list[Row]]) -> Row:
+def _compare_metric(name: str, rows_by_window: list[list[JsonObject]]) -> JsonObject:
     """Return the comparison of a metric before and after an action, as JSON.
 
     ``rows_by_window`` has the counts by prompt of both windows.
     """
     column, is_rate = _COUNT_COLUMNS[name], name == "mentionRate"
     counts_by_prompt: dict[str, list[int]] = {}
-    results: list[Row] = []
+    results: list[JsonObject] = []
     rates: list[float] = []
 
     for window, rows in enumerate(rows_by_window):
@@ -280,7 +280,7 @@ def _compare_metric(name: str, rows_by_window: list[list[Row]]) -> Row:
     }
 
 
-def _describe_shortages(outcomes: list[Row], is_countable: bool) -> list[str]:
+def _describe_shortages(outcomes: list[JsonObject], is_countable: bool) -> list[str]:
     """Return sentences on actions with too few answers or prompts for a verdict."""
     verdicts = [outcome["verdict"] for outcome in outcomes]
     untested_count = sum(
@@ -480,7 +480,7 @@ def _insights_availability(obs: Observations) -> SectionAvailability:
     )
 
 
-def _measure_change(row: Row) -> Row | None:
+def _measure_change(row: JsonObject) -> JsonObject | None:
     """Return a change with its size, severity and prompts; None if there are too few data."""
     change_kind = _CHANGE_KINDS[row["kind"]]
     is_count, is_loss = change_kind.unit == "count", row["kind"] == "citation_loss"
@@ -515,7 +515,7 @@ def _measure_change(row: Row) -> Row | None:
     }
 
 
-def _build_insight(obs: Observations, change: Row, p_value: float) -> Row:
+def _build_insight(obs: Observations, change: JsonObject, p_value: float) -> JsonObject:
     """Return the insight about a change as JSON."""
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
     change_kind, (before, after) = _CHANGE_KINDS[kind], change["values"]
