@@ -1,8 +1,8 @@
 """The reference service: the read-only API, computed from a store of observations.
 
-It answers requests over HTTP in JSON. The data come from a store, i.e. a folder of Parquet files.
-The service shares no code with the rest of aatoolkit, so that tests find mistakes of either. In
-reading order:
+It answers HTTP requests with JSON. The data come from a store, which is a folder of Parquet files.
+The service shares no code with the rest of aatoolkit, so that each can be tested against the other.
+In reading order:
 
 ==================== =================================================================
 ``schema``           the tables of a store, column by column, from ``schema.txt``
@@ -11,16 +11,16 @@ reading order:
 ``observations``     queries over the rows that pass the filters of a request
 ``measures``         measures that several sections use, such as the mention rate
 ``significance``     confidence intervals and tests for changes between two windows
-``answer``           what a section returns, its availability, and the registry of sections
+``answer``           the response of a section, its availability, and the registry of sections
 ``sections``         the 17 sections, by topic
 ``app``              accounts, parameters, routes, envelope and errors as an ASGI application
 ``server``           runs the application, in a thread or in the foreground
 ==================== =================================================================
 
-The service is a reference for correct answers; it is not made for many users.
+The service is a reference for correct responses. It is not made for many users.
 
-Where the API's documentation does not say what is right, this service made the choices below. A
-real service may answer differently. The modules in ``sections`` say what each section computes.
+The API's documentation leaves some questions open. This service decides them as listed below; a
+real service may decide otherwise. The modules in ``sections`` say what each section computes.
 
 Addresses and access
 
@@ -152,7 +152,7 @@ _MODULES = ("answer", "app", "observations", "schema", "server", "store", "synth
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used."""
+    """Import a public name of the package on first access, and return it."""
     # So aatoolkit can be imported without the packages that only the service needs.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -50,7 +50,7 @@ _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 def _sources_availability(obs: Observations, *paths: str) -> SectionAvailability:
     """Return the availability of a section about cited sources.
 
-    ``paths`` are the JSON paths of figures on retrieved sources, which some engines hide.
+    ``paths`` are the JSON paths of numbers about retrieved sources, which some engines hide.
     """
     if not obs.has_rows("citations"):
         return SectionAvailability("unavailable", why_no_rows("citations"))
@@ -153,7 +153,7 @@ FROM seen_sources WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
 def domains(obs: Observations) -> SectionAnswer:
     """Return the section ``domains``: the domains that answers cite, by rank.
 
-    Figures on retrieval are null if an engine that cites the domain hides what it retrieves.
+    Numbers of retrievals are null if an engine that cites the domain hides its retrievals.
     """
     availability = _sources_availability(
         obs,
@@ -322,7 +322,7 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 
 @section("gaps")
 def gaps(obs: Observations) -> SectionAnswer:
-    """Return the section ``gaps``: the own brand and its competitors, by domain and topic."""
+    """Return the section ``gaps``: the own brand compared with competitors, by domain and topic."""
     own_brands = obs.fetch_column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
     competitors = obs.fetch_column(
         "SELECT brand FROM store.brands WHERE host = $host AND tracked"
@@ -438,7 +438,10 @@ def fanouts(obs: Observations) -> SectionAnswer:
 
 
 def _fanouts_availability(obs: Observations) -> SectionAvailability:
-    """Return the availability of ``fanouts``, with the engines that hide their queries."""
+    """Return the availability of the section ``fanouts``.
+
+    It lists the engines that hide their search queries.
+    """
     engines = obs.fetch_rows(_ENGINES_SQL)
     hiding_engines = {row["engine"]: row["label"] for row in engines if row["hides"]}
     states = {
@@ -458,5 +461,5 @@ def _fanouts_availability(obs: Observations) -> SectionAvailability:
 
 
 def _why_hidden(labels: Iterable[str]) -> str:
-    """Return the sentence "… does not expose its query expansions." for each engine."""
+    """Return a text with one sentence per engine, which says that it hides its search queries."""
     return " ".join(f"{label} does not expose its query expansions." for label in labels)
