@@ -36,8 +36,7 @@ class ByteIndex:
         return next(self._iter_spans(len(BOM) if self.body.startswith(BOM) else 0), None)
 
     def span(self, path: str) -> ByteSpan | None:
-        """Return the start and stop byte of the value at a JSON path; None if there is no such
-        value.
+        """Return the start and stop byte of the value at a JSON path; None if there is none.
 
         For a path that ends with ``~``, such as ``$.rate~``, return the bytes of the key instead.
         """

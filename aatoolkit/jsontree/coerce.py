@@ -478,9 +478,7 @@ def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> i
 
 
 def _parse_utc(dtype: str, _year: Any, value: Any) -> int | None:
-    """Return a timestamp as the integer by which Arrow stores it; without a time zone, it is
-    UTC.
-    """
+    """Return a timestamp as the integer by which Arrow stores it; the default time zone is UTC."""
     if type(value) is not str or len(value) < 16 or value[10] not in "T ":
         return None
     moment = datetime.fromisoformat(value)

@@ -138,9 +138,7 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
 
 
 class _Table:
-    """A table under construction: its name, rows and columns, and the tables of its nested
-    arrays.
-    """
+    """A table under construction: its name, rows, columns, and the tables of nested arrays."""
 
     def __init__(self, name: str, values: Sequence[Any]) -> None:
         self.name, self.values = name, values
@@ -148,8 +146,7 @@ class _Table:
         self.children: list[_Table] = []
 
     def add_field(self, values: Sequence[Any], field_path: str, counter: StructureCounter) -> _Plan:
-        """Add the columns of a field to the table; return the plan from which `unshred` restores
-        it.
+        """Add the columns of a field to the table; return the plan by which `unshred` restores it.
 
         ``values`` has one value per row. ``field_path`` is a path such as ``response.text``.
         """

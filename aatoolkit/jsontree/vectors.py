@@ -165,9 +165,7 @@ class Vector:
 
     @cached_property
     def objects(self) -> Sequence[dict[str, Any]]:
-        """A list of the values, in which values that are not objects are replaced by empty
-        dicts.
-        """
+        """A list of the values, with an empty dict in place of each value that is no object."""
         if self.kinds == {dict}:
             return self.values  # type: ignore[no-any-return]
         return [value if type(value) is dict else {} for value in self.values]

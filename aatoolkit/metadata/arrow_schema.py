@@ -34,9 +34,7 @@ LAYOUT = "2.1"
 
 
 def declared(column: ColumnMetadata) -> Column | None:
-    """Return the `Column` that declares a column, with unit and description; None if there is
-    none.
-    """
+    """Return the `Column` that declares a column, with unit and description, or None."""
     table_name, _, column_name = (column.of or "").partition(".")
     table = find_table(table_name)
     try:
@@ -65,9 +63,7 @@ _PARQUET_TYPES = {
 
 
 def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
-    """Return the keys and values for the metadata of a Parquet file, from those of an Arrow
-    schema.
-    """
+    """Return the keys and values for a Parquet file's metadata, from an Arrow schema."""
     if all(field.type in _PARQUET_TYPES and field.nullable for field in schema):
         return dict(schema.metadata)
     # Parquet's own types would lose something. A reader of an Arrow schema sees only its metadata.

@@ -68,9 +68,7 @@ class FrameMetadata:
     recipe: Recipe | None = field(default=None, compare=False, repr=False)  # how it was made
 
     def grain(self, table: str) -> tuple[str, ...] | None:
-        """Return the names of the DataFrame's columns that identify a row of a table; None if
-        unknown.
-        """
+        """Return the names of the columns that identify a row of a table; None if unknown."""
         if table in self.grains:
             return self.grains[table]
         name_by_declared_column = {column.of: name for name, column in self.columns.items()}
@@ -180,9 +178,7 @@ def declared_key(table: str) -> tuple[str, ...]:
 
 
 def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
-    """Return a dict from declared table to the names of the DataFrame's columns that come from
-    it.
-    """
+    """Return a dict from declared table to the names of the columns that come from it."""
     names_by_table: dict[str, list[str]] = {}
     for name, column in columns.items():
         if column.table:
@@ -200,7 +196,7 @@ class HeldResponse(Protocol):
 
     @property
     def source(self) -> Source:
-        """The host, section, time and hash of the response."""
+        """The host, section (kind of response), time and hash of the response."""
 
     @property
     def body(self) -> bytes | None:
@@ -430,7 +426,7 @@ def _find_in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
 def replace_metadata(
     frame: pd.DataFrame, metadata: FrameMetadata, responses: Iterable[HeldResponse]
 ) -> None:
-    """Replace the metadata of a DataFrame, but keep the hashes that detect changed values."""
+    """Replace the metadata of a DataFrame whose values did not change since it was attached."""
     in_memory = _find_in_memory(frame)
     if in_memory is None:
         attach(frame, metadata, responses=responses)
@@ -500,8 +496,6 @@ def with_row_states(
 
 
 def row_status_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowStatus:
-    """Return a `RowStatus`, which tells for each row of a DataFrame whether it could be
-    measured.
-    """
+    """Return a `RowStatus`, which finds for each row of a DataFrame whether it was measured."""
     trusted_columns = [*filter(metadata.holds, metadata.columns)]
     return RowStatus(arrays_of(frame), len(frame), trusted_columns)

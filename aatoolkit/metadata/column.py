@@ -24,10 +24,11 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Source:
-    """The response that a DataFrame was read from: its host, section, filters, URL and time.
+    """The response that a DataFrame was read from: its host, filters, URL, time and so on.
 
-    ``scope`` has the filters as a query string, such as ``days=30``. ``window_start`` and
-    ``window_end`` are the first and last day of the data.
+    ``section`` is the kind of response, such as ``domains``. ``scope`` has the filters as a query
+    string, such as ``days=30``. ``window_start`` and ``window_end`` are the first and last day of
+    the data.
     """
 
     host: str | None = None

@@ -91,7 +91,7 @@ def _to_text(value: Any) -> str:
 
 
 class HashedRows:
-    """The hashes of the rows that were read, with a method that looks up rows by hash."""
+    """The hashes of the rows that were read; it finds the position of a row by its hash."""
 
     def __init__(self, hashes: Sequence[int] | Hashes) -> None:
         self.hashes: Hashes = np.asarray(hashes, dtype=np.uint64)
@@ -173,12 +173,12 @@ class Fingerprint:
 
     @cached_property
     def by_label(self) -> HashedRows:
-        """A `HashedRows` that looks up the rows that were read by their index labels."""
+        """A `HashedRows` that finds the original position of a row by its index label."""
         return HashedRows(self.labels)
 
     @cached_property
     def by_key(self) -> HashedRows:
-        """A `HashedRows` that looks up the rows that were read by their keys."""
+        """A `HashedRows` that finds the original position of a row by its key."""
         return HashedRows(self.keys)
 
 
@@ -417,10 +417,11 @@ class FingerprintCheck:
 
     @cached_property
     def _matches(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
-        """The attempts to look up the rows among those that were read: by label, then by key.
+        """The attempts to find the original position of each row: by label, then by key.
 
-        Each attempt is a tuple: the positions found, the columns whose values differ, and a dict
-        from the columns that count as changed to the reason.
+        The original position is that among the rows that were read. Each attempt is a tuple: the
+        positions found, the columns whose values differ, and a dict from the columns that count as
+        changed to the reason.
         """
         matches = []
         for find_match in (self._match_by_label, self._match_by_key):
@@ -505,9 +506,7 @@ class FingerprintCheck:
         return missing_now * read_row_count <= missing_before * max(row_count, read_row_count)
 
     def _match_by_label(self) -> RowMatch | None:
-        """Look up the rows among those that were read by index label; None if that is
-        impossible.
-        """
+        """Find the position of each row when it was read, by index label; None if impossible."""
         origin = self._origin
         if index_names(self._index) != origin.index or not {*origin.label_columns} <= {
             *self._arrays
@@ -521,7 +520,7 @@ class FingerprintCheck:
         return match if is_sampled_range or self._has_enough_matches(match) else None
 
     def _match_by_key(self) -> RowMatch | None:
-        """Look up the rows among those that were read by their key; None if that is impossible."""
+        """Find the position of each row when it was read, by its key; None if impossible."""
         has_key = all(name in self._arrays and self._has_likely_missing(name) for name in self._key)
         if not len(self._origin.keys) or not has_key:
             return None
@@ -532,7 +531,7 @@ class FingerprintCheck:
     def _match_rows(
         self, columns: list[Hashes], read_rows: HashedRows, *, is_by_key: bool
     ) -> RowMatch:
-        """Look up the rows among those that were read, by hashes of some columns.
+        """Find the position of each row when it was read, by hashes of some columns.
 
         ``columns`` has the hashes of the index labels or of the key columns.
         """

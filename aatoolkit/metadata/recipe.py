@@ -98,8 +98,7 @@ _MAX_CELLS = 4000
 
 
 def dump_rows(positions: Positions) -> list[int]:
-    """Compress row positions to a list of alternating numbers: a step, and how often it is
-    repeated.
+    """Compress row positions to a list of numbers: alternately a step and how often it occurs.
 
     Examples
     --------

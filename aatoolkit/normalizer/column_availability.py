@@ -1,7 +1,7 @@
 """Find out, from what a response says, which columns and rows of a table could be measured.
 
-For example, a response may say that an engine has no data. The rows of this engine then have the
-status ``unavailable``. A 0 next to ``hasData: false`` becomes a missing value.
+For example, a response may say that an engine (AI assistant) has no data. The rows of this engine
+then have the status ``unavailable``. A 0 next to ``hasData: false`` becomes a missing value.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class TableStatements:
 
     @cached_property
     def _denial_by_engine(self) -> dict[Any, bool]:
-        """A dict from engine to bool: True if the response says that the engine was not measured.
+        """A dict from engine (AI assistant) to bool: True if the response says that it has no data.
 
         Engines that the response does not mention are left out.
         """
@@ -159,7 +159,7 @@ class TableStatements:
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
 
     def _mask_denied_engines(self, is_empty: bool) -> Mask:
-        """Return a mask of the rows whose engine was not measured, as the response says.
+        """Return a mask of the rows whose engine (AI assistant) has no data, as the response says.
 
         ``is_empty`` is the result for engines that the response does not mention.
         """
@@ -181,9 +181,7 @@ class TableStatements:
         }
 
     def _find_column_state(self, column: Column) -> Availability:
-        """Return the availability of a column as a whole, without what is said about single
-        rows.
-        """
+        """Return the availability of a column as a whole, ignoring statements about single rows."""
         states: dict[int, list[Availability]] = {}
         for signal in self._narrow_signals:
             target = signal.target or ""
@@ -194,7 +192,7 @@ class TableStatements:
         return combine(states[max(states)]) if states else self._section_state
 
     def _make_group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return statements on the availability of rows, selected by engine or day.
+        """Return statements on the availability of rows, selected by engine (AI assistant) or day.
 
         If the table has no column of engines or days, its numbers are sums over them. The
         statements are then returned as a second list, of availabilities ``partial``.
@@ -251,10 +249,10 @@ class TableStatements:
         ], []
 
     def _make_key_conditions(self, rows: list[int]) -> list[tuple[Condition, ...]]:
-        """Return conditions on the key columns that exactly the given rows meet; [] if there are
-        none.
+        """Return conditions on the key columns that are met by exactly the given rows.
 
-        Each item of the list is a tuple of conditions. A row must meet all conditions of one item.
+        Each item of the list is a tuple of conditions, all of which a row must meet. The list is
+        empty if there are no such conditions.
         """
         key_names = self._table.key
         key_texts = [
@@ -298,7 +296,10 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
 
 
 def is_error_response(section: Section, document: object, signals: Iterable[Signal]) -> bool:
-    """Return whether a response has only an error message, and no field of the section's tables."""
+    """Return whether a response has only an error message, and no data.
+
+    That is so if it has none of the fields of the section (kind of response).
+    """
     if not any(
         signal.scope == "section" and signal.rule in ("transport", "error") and denies(signal)
         for signal in signals
@@ -314,7 +315,7 @@ def is_error_response(section: Section, document: object, signals: Iterable[Sign
 def denies(signal: Signal) -> bool:
     """Return whether a signal (a statement on data) says that something was not measured.
 
-    Signals inferred from the service's list of engines do not count.
+    Signals inferred from the service's list of engines (AI assistants) do not count.
     """
     return signal.availability.status in EMPTY and signal.rule != INFERRED
 

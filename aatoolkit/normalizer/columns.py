@@ -127,7 +127,7 @@ class BuiltTable:
     def _convert_one_by_one(
         self, column: Column, vector: Vector, index: RowIndex, report: DriftReport
     ) -> None:
-        """Convert a single column; values that do not fit become missing and are added to
+        """Convert a single column. Values that do not fit become missing, and are added to
         ``report``.
         """
 
@@ -191,9 +191,7 @@ class BuiltTable:
                 self._blocks[block_number] = dtype, masked_array, names
 
     def check_key(self, report: DriftReport) -> None:
-        """Report missing and duplicate keys. If there are duplicates, add a column of row
-        numbers.
-        """
+        """Report missing and duplicate keys. For duplicates, add a column of row numbers."""
         if not self.table.key:
             return
         path = f"{self.table.name}({', '.join(self.table.key)})"
@@ -354,9 +352,7 @@ def _make_frame(
 def _convert_block(
     dtype: str, values: pa.Array, size: int, column_count: int, dtype_backend: str
 ) -> Any:
-    """Split an Arrow array into columns of ``size`` values each, and convert them to pandas
-    arrays.
-    """
+    """Split an Arrow array into columns of ``size`` values, as pandas arrays."""
     column_slices = [slice(size * number, size * (number + 1)) for number in range(column_count)]
     if dtype == "category":
         codes, is_missing = _split_numbers_and_mask(values.indices)

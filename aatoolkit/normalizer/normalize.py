@@ -360,9 +360,7 @@ def _keep_frequent_keys(value: Any) -> Any:
 
 
 def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:
-    """Yield hints: values that may say which data are missing, although no declared rule reads
-    them.
-    """
+    """Yield hints: values that may say which data are missing, but that no rule reads."""
     if not section.watched and not section.emptied:
         return
     document = Vector([response.json if isinstance(response, Payload) else decode(response)])

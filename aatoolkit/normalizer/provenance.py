@@ -170,9 +170,7 @@ def _format_moment(time_format: str, moment: datetime) -> str:
 
 
 def _set_value(response: Any, path: str, value: Any) -> None:
-    """Set the value at a JSON path, in place. Missing objects and arrays on the path are
-    created.
-    """
+    """Set the value at a JSON path in place, and create missing objects and arrays on the path."""
     steps: list[Any] = [0]
     for path_step in parse_path(path):
         if not isinstance(path_step, Field | Position):

@@ -148,9 +148,7 @@ def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, st
 def find_sources_read(
     source: str, valid_path: str | None, header: Path | None
 ) -> list[tuple[str, list[Path]]]:
-    """Return tuples of a path that a column reads, and the paths of arrays with column names on
-    it.
-    """
+    """Return tuples: a path that a column reads, and the paths of arrays with its column names."""
     sources = []
     for path in (source, valid_path.lstrip("!")) if valid_path else (source,):
         _, sign, steps = _parse_source(path, header)
@@ -297,9 +295,7 @@ class TableRows:
         return vector, index
 
     def _find_positions_of_name(self, step: Named) -> RowIndex:
-        """Return an array: for each row, the position of a column name in its header array, or
-        -1.
-        """
+        """Return an array: for each row, the position of a column name in its header, or -1."""
         last_array = max(
             number for number, header_step in enumerate(step.header) if header_step == Each()
         )
@@ -519,7 +515,7 @@ class FieldNode:
 
 @lru_cache(maxsize=128)
 def build_field_tree(section: Section) -> FieldNode:
-    """Return the tree of all JSON paths that the declared columns of a section read."""
+    """Return the tree of all JSON paths that the columns of a section (kind of response) read."""
     root = FieldNode()
     for name in ENVELOPE:
         root.get_nodes((Field(name),))[0].reason = "envelope"
@@ -571,9 +567,7 @@ class Drift:
 
 
 class DriftReport:
-    """Collects the differences of a response from its declaration, and the values without a
-    column.
-    """
+    """The differences of a response from its declaration, and the values without a column."""
 
     def __init__(self) -> None:
         self.extra_values: list[tuple[Vector, Rows, str]] = []  # positions in a vector, and why
@@ -668,10 +662,9 @@ class DriftReport:
         return listing(("kind", "path", "count", "example"), rows, count="Int64")
 
     def raise_or_warn(self, section: Section, strict: bool) -> None:
-        """Warn if there are differences from the declaration; raise a `PayloadError` with
-        ``strict``.
+        """Warn if there are differences from the declaration.
 
-        The error lists all differences.
+        With ``strict``, raise a `PayloadError` instead, which lists all differences.
         """
         problems = [*map(str, self.differences.values())]
         if problems and strict:

@@ -210,8 +210,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         """A DataFrame with one row per statement of the response on whether data were measured.
 
         An example of a statement is ``"status": "not_run"`` for an engine. The column ``evidence``
-        has its JSON path, and ``target`` the engine or field. ``status``, ``cause`` and ``reason``
-        say what it means.
+        has its JSON path, and ``target`` the engine (AI assistant) or field. ``status``, ``cause``
+        and ``reason`` say what it means.
         """
         return self._make_frame("availability")
 

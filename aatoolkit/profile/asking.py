@@ -1,6 +1,4 @@
-"""Send the requests whose responses a profile (a description of a service's JSON) is guessed
-from.
-"""
+"""Send the requests from whose responses the description of a service's JSON is guessed."""
 
 from __future__ import annotations
 
@@ -120,9 +118,10 @@ def ask(
     max_seconds: float | None,
     progress: bool | None,
 ) -> Responses:
-    """Request the sections of a service: without filters, for single engines, and for other hosts.
+    """Request the sections of a service without filters, then for single engines and other hosts.
 
-    Ctrl-C ends the requests early. The responses received by then are returned.
+    A section is one kind of response, such as ``domains``. An engine is an AI assistant. Ctrl-C
+    ends the requests early. The responses received by then are returned.
 
     Parameters
     ----------
@@ -313,7 +312,7 @@ def _fetch_all(
 def _find_section_paths(
     combined_view: Any, documents: Mapping[str, Any]
 ) -> dict[str, tuple[str, ...]]:
-    """Find the path of each section's JSON in a response for all sections at once.
+    """Find the path of the JSON of each section (kind of response) in a response for all sections.
 
     Parameters
     ----------
@@ -340,9 +339,9 @@ def _find_section_paths(
 
 
 def _keyed_by_section(value: Any, sections: Collection[str]) -> Any:
-    """Replace each list that has one object per section by a dict from section name to object.
+    """Replace lists with one object per section (kind of response) by dicts.
 
-    Nested lists are replaced, too.
+    The keys of the dicts are the names of the sections. Nested lists are replaced, too.
 
     Examples
     --------
@@ -405,7 +404,8 @@ def _measure_overlap(first: Any, second: Any) -> float:
 def _plan_further_requests(
     responses: Responses, section_paths: Mapping[str, Any], hosts: Iterable[str], requests_left: int
 ) -> list[PlannedRequest]:
-    """Plan requests for other hosts, for single engines, and for an engine that never ran.
+    """Plan requests for other hosts, for single engines (AI assistants), and for one that never
+    ran.
 
     Parameters
     ----------
@@ -456,7 +456,7 @@ def _plan_further_requests(
 def _choose_engine_sets(
     active_engines: Sequence[str], idle_engines: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Return tuples of engines: the engine filter of each request to send.
+    """Return tuples of engines (AI assistants): the engine filter of each request to send.
 
     Examples
     --------
@@ -519,8 +519,9 @@ def find_engines(options: Any) -> tuple[list[str], list[str]]:
 
 
 def find_engine_labels(options: Any) -> dict[str, str]:
-    """Return a dict from the label of each engine to its id; engines whose label is the id are left
-    out.
+    """Return a dict from the label of each engine (AI assistant) to its id.
+
+    Engines whose label is the same as the id are left out.
 
     Examples
     --------
@@ -536,7 +537,7 @@ def find_engine_labels(options: Any) -> dict[str, str]:
 
 
 def _list_engine_names(engine_record: dict[str, Any]) -> list[str]:
-    """Return the id, label and title of an engine, read from the object that describes it.
+    """Return the id, label and title of an engine (AI assistant) from the object about it.
 
     Examples
     --------
@@ -552,7 +553,9 @@ def _list_engine_names(engine_record: dict[str, Any]) -> list[str]:
 
 
 def _find_engine_records(options: Any) -> list[dict[str, Any]]:
-    """Return a list with one dict per engine, from the JSON that lists the values of filters.
+    """Return a list with one dict for each engine (AI assistant) of the service.
+
+    ``options`` is the JSON that lists the values of the service's filters.
 
     Examples
     --------

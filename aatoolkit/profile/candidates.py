@@ -128,7 +128,9 @@ class Shapes(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A path in a section's responses whose values may say which data are missing.
+    """A path in the responses of a section whose values may say which data are missing.
+
+    A section is one kind of response, such as ``domains``.
 
     Attributes
     ----------
@@ -176,8 +178,9 @@ def find_candidates(
     unmeasured_response: Any,
     engines_by_host: Mapping[str, tuple[Collection[str], Collection[str]]] = {},
 ) -> list[Candidate]:
-    """Return the paths in a response whose values may say which data are missing, the likeliest
-    first.
+    """Return candidates: paths in a response whose values may say which data are missing.
+
+    The likeliest come first.
 
     Examples
     --------
@@ -371,8 +374,9 @@ class _Search:
         }
 
     def _iter_records(self, value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-        """Yield the path and value of each nested object; objects whose keys are data are left
-        out.
+        """Yield the path and value of each nested object.
+
+        Objects whose keys are data, such as dates, are left out.
         """
         steps_and_items: list[tuple[Step, Any]] = []
         if isinstance(value, list):
@@ -391,7 +395,7 @@ class _Search:
     def read(self, response: Any, idle: Collection[str] = ()) -> None:
         """Collect the values of one response.
 
-        ``idle`` are the engines that never ran on its host.
+        ``idle`` are the engines (AI assistants) that never ran on its host.
         """
         labels = self._shapes.labels
         self._response = Vector([response])
@@ -714,7 +718,9 @@ class _Search:
                         self._add_rows(value, (*field_path, Each()))
 
     def _find_engine_field(self, field_names: Iterable[str], row_lists: list[list[Row]]) -> str:
-        """Return the name of the field with the engine of each row; "" if there is none."""
+        """Return the field with the name of each row's engine (AI assistant); "" if there is
+        none.
+        """
         for field_name in field_names:
             text_lists = [[str(row.record.get(field_name)) for row in rows] for rows in row_lists]
             is_named = find_target({field_name: ""}) == ("engine", "")
@@ -724,7 +730,7 @@ class _Search:
         return ""
 
     def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
-        """Return whether an object maps engines to texts, booleans or codes."""
+        """Return whether an object maps engines (AI assistants) to texts, booleans or codes."""
         word_types = str | bool | int | float if has_word_of(key, "place") else str | bool
         numbers = {item for item in value.values() if type(item) is int}
         if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _MAX_WORDS:
@@ -801,7 +807,7 @@ def _is_in(value: Any, texts: Collection[str]) -> bool:
 
 
 def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[str]:
-    """Yield those of the engines for which a response has numbers."""
+    """Yield those of the engines (AI assistants) for which a response has numbers."""
     for record in _iter_nested(response):
         if isinstance(record, dict):
             texts = [text for text in record.values() if _is_in(text, engines)]
@@ -865,9 +871,7 @@ def is_id_time_or_lack(key: str) -> bool:
 
 
 def _is_word_for_part(token: str) -> bool:
-    """Return whether a word in the name of a count means that something was done, as
-    ``scanned``.
-    """
+    """Return whether a word in the name of a count means a completed part, such as ``scanned``."""
     is_done = token in words_of("part") or token.endswith("ed")
     return is_done and token not in words_of("whole", "lack_count")
 
@@ -986,7 +990,7 @@ def _score_path(
 
 
 def _lists_engines_with_data(occurrence: Occurrence) -> bool:
-    """Return whether a value is a list of all engines with data, or of engines that ran.
+    """Return whether a value lists engines (AI assistants) with data, or those that ran.
 
     Such a list does not say which data are missing.
     """
@@ -1054,8 +1058,9 @@ def _denies(text: str, is_named: bool = True) -> bool:
 
 
 class _WordEvidence:
-    """The texts at a path, and the numbers around them, from which the meaning of each is
-    guessed.
+    """The texts at a path, with the evidence from which the meaning of each text is guessed.
+
+    The evidence is, for example, whether there are numbers next to a text.
     """
 
     def __init__(
@@ -1202,10 +1207,10 @@ def _find_word_in(text: str) -> Word | None:
 
 
 def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
-    """Yield one `Occurrence` for each item of a list or dict of values; else one for the value
-    itself.
+    """Yield an `Occurrence` for each item of a list or dict, or one for any other value.
 
-    In texts, the name of an engine is replaced by ``{engine}``, and numbers by ``*``.
+    In texts, the name of an engine (AI assistant) is replaced by ``{engine}``, and numbers by
+    ``*``.
     """
     value, has_number, measured, idle, engine = occurrence
     if isinstance(value, dict):
@@ -1235,7 +1240,10 @@ def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
 
 @lru_cache
 def _name_pattern(engine: str) -> re.Pattern[str]:
-    """Return a regular expression that finds the name of an engine as a whole word, in any case."""
+    """Return a regular expression for the name of an engine (AI assistant) as a whole word.
+
+    It ignores case.
+    """
     return re.compile(rf"\b{re.escape(engine)}\b", re.IGNORECASE)
 
 

@@ -43,15 +43,12 @@ class PlaceQuestion:
 
     @property
     def words(self) -> dict[str, str]:
-        """A dict from each text in the field to its probable meaning; you can change the
-        meanings.
-        """
+        """A dict from each text in the field to its probable meaning, which you can change."""
         words: dict[str, str] = self.rule["words"]
         return words
 
     def confirm(self) -> None:
-        """Answer yes: the field and similar ones say that data are missing, and are read from now
-        on.
+        """Answer yes: the field and similar ones are read from now on, to find missing data.
 
         Raises
         ------

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 class Draft(Mapping[str, SectionDraft]):
     """The guessed description of a service's JSON: maps section names to `SectionDraft` objects.
 
-    `draft` returns it. Correct it by `SectionDraft.set`, and save it as a Python file by `save`.
+    A section is one kind of response, such as ``domains``. `draft` returns this object. Correct it
+    by `SectionDraft.set`, and save it as a Python file by `save`.
 
     Attributes
     ----------
@@ -159,8 +160,7 @@ class Draft(Mapping[str, SectionDraft]):
         return Profile(name, *sections, doc=self._title)
 
     def save(self, path: str | Path, name: str | None = None) -> Path:
-        """Write the description as a Python file that can be read and edited; comments give
-        reasons.
+        """Write the description as a Python file to read and edit. Comments give reasons.
 
         Parameters
         ----------

@@ -82,7 +82,9 @@ class SectionDraft:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of the section's tables, the most important one first."""
+        """The names of the tables in this section (kind of response), the most important one
+        first.
+        """
         return tuple(relation.name for relation in self.analysis.relations)
 
     @property
@@ -91,9 +93,7 @@ class SectionDraft:
         return self.analysis.declaration
 
     def columns(self) -> Iterator[ColumnFinding]:
-        """Yield a `ColumnFinding` (the guesses about one column) for each column, table by
-        table.
-        """
+        """Yield a `ColumnFinding` (the guesses about a column) for each column of each table."""
         for relation in self.analysis.relations:
             yield from relation.columns
 
@@ -210,9 +210,7 @@ class SectionDraft:
             rename_column(old_column, name)
 
     def _find_column(self, column: str, table: str | None) -> ColumnFinding:
-        """Return the column with a name, path or field. The parameters are the same as those of
-        `set`.
-        """
+        """Return the column with a name, path or field. The parameters are as in `set`."""
         columns = [
             column_finding
             for column_finding in self.columns()

@@ -97,8 +97,8 @@ class Rule:
     def kind(self) -> Literal["object", "map", "rows", "header"]:
         """The kind of value that ``at`` leads to.
 
-        ``object`` is a single object, text or boolean; ``map`` an object whose keys are engines or
-        fields; ``rows`` a field of each row; ``header`` an HTTP header.
+        ``object`` is a single object, text or boolean; ``map`` an object whose keys are engines (AI
+        assistants) or fields; ``rows`` a field of each row; ``header`` an HTTP header.
 
         Examples
         --------
@@ -180,15 +180,13 @@ class Rule:
         return isinstance(value, str | bool) or (value is None and "null" in self.words)
 
     def _value_at_path(self, document: Any) -> Any:
-        """Return the value at the path ``at``; None for null, and ``...`` if there is no such
-        path.
-        """
+        """Return the value at the path ``at``; None for null, ``...`` if there is no such path."""
         for name in self.steps:
             document = document.get(name, ...) if isinstance(document, dict) else ...
         return document
 
     def meaning_of(self, value: object) -> tuple[str | None, str | None]:
-        """Look a value up in ``words``; return its meaning, and the name of the engine in it.
+        """Look a value up in ``words``; return its meaning, and the engine (AI assistant) in it.
 
         Returns
         -------
@@ -212,10 +210,9 @@ class Rule:
         return meaning, None
 
     def is_whole(self, value: Mapping[str, Any]) -> bool:
-        """Return whether an object has a text in the status field, and has the rule's three other
-        fields.
+        """Return whether an object has all four fields of the rule, and the status is a text.
 
-        These are ``reason``, ``sample_size`` and ``as_of``.
+        The fields are ``status``, ``reason``, ``sample_size`` and ``as_of``.
 
         Examples
         --------
@@ -266,7 +263,8 @@ WINDOW = "{days}"
 
 @lru_cache(maxsize=1024)
 def _compile_word(word: str) -> re.Pattern[str] | None:
-    """Return a regular expression for a text that contains ``*`` or ``{engine}``, else None.
+    """Return a regular expression for a text with ``*`` (any text) or ``{engine}`` (a name), else
+    None.
 
     Examples
     --------

@@ -89,11 +89,12 @@ class Column(Described):
         signs are ignored; pass ``scale=0.01`` to convert percent to fractions.
 
         - Numbers: ``number`` (``1,204``, ``34.5%``, ``#3``, ``1.2k``), ``decimal comma``
-          (``1.204,5``), ``money`` (``$1,204.50``), ``currency`` (its ``$``), ``duration`` (``1m
-          30s``, in seconds), ``parts`` (an object with numerator and denominator).
+          (``1.204,5``), ``money`` (``$1,204.50``), ``currency`` (the sign ``$`` of an amount),
+          ``duration`` (``1m 30s``, in seconds), ``parts`` (an object with numerator and
+          denominator).
         - Days: ``YYYYMMDD``, ``DD/MM/YYYY``, ``MM/DD/YYYY``, ``zoned day`` (``2026-11-03+01:00``),
-          ``iso week`` (``2026-W45``, its Monday), ``iso month`` (``2026-11``), ``month day`` (``Nov
-          3``), ``month day year`` (``Nov 3, 2026``), ``epoch days``.
+          ``iso week`` (``2026-W45``, read as its Monday), ``iso month`` (``2026-11``),
+          ``month day`` (``Nov 3``), ``month day year`` (``Nov 3, 2026``), ``epoch days``.
         - Instants: ``epoch s``, ``epoch ms``, ``epoch ns``, ``utc`` (written without a zone).
         - Others: ``boolean`` (``yes``, ``off``, 1), ``any`` (all scalars, kept as text).
     year : str, optional

@@ -1,4 +1,6 @@
-"""Profiles: the tables in the responses of one service, section by section."""
+"""Profiles: the tables in the responses of one service, section by section (one kind of response
+each).
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,8 @@ class Profile(Described, Mapping[str, Section]):
 
     @classmethod
     def over(cls, name: str, sections: Mapping[str, Section], *, doc: str = "") -> Profile:
-        """Create a profile from a mapping of sections; the tables of all sections count as guesses.
+        """Create a profile from a mapping of sections (kinds of response), whose tables are
+        guesses.
 
         Parameters
         ----------
@@ -176,7 +179,7 @@ class Profile(Described, Mapping[str, Section]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the sections, in alphabetical order, without ``scope_options``."""
+        """The names of the sections (kinds of response), sorted, without ``scope_options``."""
         return tuple(sorted(name for name in self if name != SCOPE_OPTIONS))
 
     def section(self, name: str) -> Section:
@@ -205,7 +208,7 @@ class Profile(Described, Mapping[str, Section]):
 
     @cached_property
     def _tables(self) -> dict[str, Table]:
-        """A dict of all tables of all sections, by name."""
+        """A dict of all tables of all sections (kinds of response), by name."""
         return {table.name: table for section in self.values() for table in section}
 
     def __repr__(self) -> str:
@@ -226,7 +229,7 @@ SCOPE_OPTIONS = "scope_options"
 
 @lru_cache(maxsize=1024)
 def fingerprint(section: Section) -> str:
-    """Return a hash of a `Section`: 8 hexadecimal digits that change if the section changes.
+    """Return a hash of a `Section`, as 8 hexadecimal digits, which changes with any property.
 
     Examples
     --------
@@ -262,7 +265,7 @@ def not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
 
 
 def _normalize_name(name: str) -> str:
-    """Return the name of a section with ``-`` replaced by ``_``, such as ``scope_options``."""
+    """Return the name of a section (kind of response) with ``-`` replaced by ``_``."""
     return name.replace("-", "_")
 
 

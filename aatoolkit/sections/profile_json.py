@@ -32,7 +32,7 @@ _PARSING_FIELDS = ("source", "null", "optional", "parse", "year", "scale", "miss
 
 
 def is_json_storable(section: Section) -> bool:
-    """Return whether a section can be stored as JSON.
+    """Return whether a section (kind of response) can be stored as JSON.
 
     It cannot if the rows of a table are computed by a Python function.
     """
@@ -105,8 +105,7 @@ def load_table(dumped_table: Mapping[str, Any]) -> Table:
 
 
 def _dump(value: Any) -> Any:
-    """Convert a declaration, such as a `Table`, or a container of them, to dicts and lists for
-    JSON.
+    """Convert a declaration, such as a `Table`, or a container of them, to a JSON value.
 
     Fields with their default values are left out.
     """

@@ -180,8 +180,7 @@ def propose(responses: Any, name: str | None = None) -> Proposal:
 
 
 def describe(name: str) -> pd.DataFrame:
-    """Return a DataFrame with one row for each column of a section's tables: unit, meaning and so
-    on.
+    """Return a DataFrame with one row for each column of a section: its unit, meaning and so on.
 
     Parameters
     ----------
@@ -237,7 +236,7 @@ def default_profile() -> Profile:
 
 
 def qualifier(section: Section, owner: str) -> str:
-    """Register the tables of a section, so that `find_table` finds them.
+    """Register the tables of a section (kind of response), so that `find_table` finds them.
 
     Parameters
     ----------

@@ -161,9 +161,7 @@ class Table(Described):
         return bool(value_columns) and all(column.optional for column in value_columns)
 
     def _find_source(self, column: Column) -> str:
-        """Return the path from the row to a column's value; the default depends on the shape of
-        rows.
-        """
+        """Return the path from the row to a column's value, or the default for such rows."""
         if column.source is not None:
             return column.source
         if column.name in self.rows.labels:

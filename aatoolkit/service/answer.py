@@ -1,5 +1,6 @@
-"""The response of a section (one kind of request): its fields, its availability, and the
-registry.
+"""The response of a section (kind of request): its fields, and their availability.
+
+Also the registry of all sections.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ NONE_ANSWERED = "None of the runs in this window for these filters was answered.
 
 @dataclass(frozen=True)
 class State:
-    """Whether one field or engine could be measured: a status, and the reason as a sentence."""
+    """Whether one field or engine (AI assistant) could be measured: a status and a reason."""
 
     status: str
     reason: str | None = None
@@ -34,8 +35,8 @@ class SectionAvailability:
     """Whether the data of a section (one kind of response) were measured, and if not, why.
 
     ``sample_count`` is the number of observations, and ``as_of`` the time up to which they are
-    complete. ``fields`` and ``engines`` map single fields and engines to their states. ``requires``
-    names the sources that must be connected first.
+    complete. ``fields`` and ``engines`` map single fields and engines (AI assistants) to their
+    states. ``requires`` names the sources that must be connected first.
     """
 
     status: str = "available"
@@ -64,9 +65,7 @@ class SectionAvailability:
 
 @dataclass(frozen=True)
 class SectionAnswer:
-    """The result of a section's function: the fields of its JSON response, and their
-    availability.
-    """
+    """The result of a section (kind of request): the fields of its JSON, and their availability."""
 
     body: JsonObject
     availability: SectionAvailability
@@ -91,7 +90,7 @@ SECTIONS: dict[str, ServiceSection] = {}
 def section(
     name: str, *, filters: Collection[str] = FILTERS
 ) -> Callable[[SectionFunction], SectionFunction]:
-    """Return a decorator that registers a function as the section ``name``."""
+    """Return a decorator that registers a function as the section (kind of response) ``name``."""
 
     def register(function: SectionFunction) -> SectionFunction:
         SECTIONS[name] = ServiceSection(name, function, tuple(filters))
@@ -134,8 +133,8 @@ def answers_availability(
 ) -> SectionAvailability:
     """Return the availability of a section that is computed from the answers of AI engines.
 
-    ``reasons`` are sentences on data that the section lacks; if there is one, the status is
-    ``partial``. ``fields`` has the states of single fields.
+    A section is one kind of response. ``reasons`` are sentences on data that the section lacks; if
+    there is one, the status is ``partial``. ``fields`` has the states of single fields.
     """
     engines = _run_counts_by_engine(obs).values()
     answer_count = sum(row["answer_count"] for row in engines)
@@ -167,13 +166,18 @@ def answers_availability(
 
 
 def last_run_time(obs: Observations) -> datetime | None:
-    """Return the time of the latest run (a prompt sent to an engine) that passes the filters."""
+    """Return the time of the latest run that passes the filters.
+
+    A run is one prompt sent to an engine (AI assistant).
+    """
     return max((row["as_of"] for row in _run_counts_by_engine(obs).values()), default=None)
 
 
 @cache_results
 def _run_counts_by_engine(obs: Observations) -> dict[str, JsonObject]:
-    """Return a dict from engine to its number of answers and the time of its last run."""
+    """Return a dict from engine (AI assistant) to its number of answers and time of the last
+    run.
+    """
     rows = obs.fetch_rows(
         "SELECT engine, max(ran_at) AS as_of,"
         " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"
@@ -183,7 +187,7 @@ def _run_counts_by_engine(obs: Observations) -> dict[str, JsonObject]:
 
 @cache_results
 def _silent_engine_states(obs: Observations) -> dict[str, State]:
-    """Return a dict from each engine without answers to a state that says why."""
+    """Return a dict from each engine (AI assistant) without answers to a state that says why."""
     runs, states = _run_counts_by_engine(obs), {}
     for row in scoped_engines(obs):
         engine = row["engine"]
@@ -213,7 +217,10 @@ def missing_changes(obs: Observations, paths: str) -> dict[str, State]:
 
 @cache_results
 def scoped_engines(obs: Observations) -> list[JsonObject]:
-    """Return a list of the engines that pass the engine filter, with the day of their last run."""
+    """Return a list of the engines (AI assistants) that pass the engine filter.
+
+    Each has the day of its last run.
+    """
     return obs.fetch_rows(
         "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"
     )

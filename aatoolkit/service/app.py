@@ -230,9 +230,9 @@ def _parse_parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
 
 
 def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Return the section that a request asks for, and its host, days and filters as a `Question`.
+    """Return the section (kind of response) that a request asks for, and a `Question`.
 
-    Raise `ApiError` if a parameter is not valid.
+    The question has the host, days and filters. Raise `ApiError` if a parameter is not valid.
     """
     parameters = _parse_parameters(query, ("section", "days", *FILTERS))
     section, days = parameters.get("section"), parameters.get("days", "30")
@@ -364,7 +364,7 @@ class Service:
             ) from error
 
     def _answer_agent_analytics(self, request: Request, host: str) -> JsonObject:
-        """Return the JSON body of a response for one section or for all sections."""
+        """Return the JSON body of a response for one section (kind of response), or for all."""
         store = self.store
         section_name, question = _parse_question(host, request.url.query, list(self.sections))
         if question.filters:
@@ -418,13 +418,13 @@ def _load_scope_options(store: Store, host: str) -> JsonObject:
 
 
 def _without_other_filters(question: Question, section: ServiceSection) -> Question:
-    """Return a copy of a request without the filters that a section ignores."""
+    """Return a copy of a request without the filters that a section (kind of response) ignores."""
     filters = {name: value for name, value in question.filters.items() if name in section.filters}
     return replace(question, filters=filters)
 
 
 def _common_fields(section: str | None, obs: Observations) -> JsonObject:
-    """Return the first fields of every response: section, host, window, filters and time."""
+    """Return the first fields of every response: its section, host, window, filters and time."""
     window = obs.window
     return {
         "section": section,
@@ -446,7 +446,7 @@ def _values_by_filter(question: Question) -> dict[str, list[str] | None]:
 
 
 def _answer_section(section: ServiceSection, question: Question, obs: Observations) -> JsonObject:
-    """Return the availability and the fields of a section as one JSON object."""
+    """Return the availability and the fields of a section (kind of response) as one JSON object."""
     answer = section.ask(obs)
     reason = answer.availability.reason
     if ignored := [name for name in question.filters if name not in section.filters]:

@@ -12,7 +12,7 @@ that mention any of them; their share of voice adds their mentions.
 
 The focus brands are the brands of the brand filter; by default, the project's own brands. A page is
 an own page if its domain belongs to a focus brand. Only sources that an answer cites are counted,
-not sources that the engine only retrieved.
+not sources that the engine (AI assistant) only retrieved.
 
 Without answers, every measure is None. With answers that do not mention a brand, its counts and
 rates are 0.
@@ -116,10 +116,10 @@ def focus_brands(obs: Observations) -> list[str]:
 def measure_focus_brands(
     obs: Observations, grouping: Grouping, window: str = ""
 ) -> dict[Any, JsonObject]:
-    """Return the measures of all focus brands together, such as the mention rate, by group of
-    answers.
+    """Return the measures of all focus brands together, such as the mention rate.
 
-    The focus brands are the brands of the brand filter; by default, the project's own brands.
+    The result is a dict by group of answers. The focus brands are the brands of the brand filter;
+    by default, the project's own brands.
     """
     mentions_table = f"{window}mentions"
     voice_rows = grouping.aggregate(obs, "count(*) AS n", mentions_table)
@@ -169,7 +169,8 @@ def measure_brands(obs: Observations, window: str = "") -> list[JsonObject]:
 def why_no_own_citations(obs: Observations) -> str | None:
     """Return the reason why citations of own pages cannot be counted, or None.
 
-    Own pages are the pages on the domains of the focus brands.
+    Own pages are on domains of the brands of the brand filter; by default, of the project's own
+    brands.
     """
     if not obs.has_rows("citations"):
         return why_no_rows("citations")
@@ -183,9 +184,10 @@ def why_no_own_citations(obs: Observations) -> str | None:
 def count_citations(
     obs: Observations, grouping: Grouping, window: str = ""
 ) -> dict[Any, JsonObject]:
-    """Return the number of citations of all pages and of own pages, by group of answers.
+    """Return a dict by group of answers: the number of citations of all pages and of own pages.
 
-    A number is None if it cannot be counted. Own pages are on domains of the focus brands.
+    A number is None if it cannot be counted. Own pages are on domains of the focus brands, which
+    are the brands of the brand filter; by default, the project's own brands.
     """
     counts = grouping.aggregate(obs, _CITATION_AGGREGATES, f"{window}citations WHERE cited")
     is_measured_by_name = {
@@ -229,7 +231,7 @@ def _add_rates(
 
 
 def rename_to_previous(values: Mapping[str, Any]) -> JsonObject:
-    """Rename the keys of measures for the previous window: ``mentionRate`` to
+    """Rename measures for the previous window, such as ``mentionRate`` to
     ``previousMentionRate``.
     """
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}

@@ -5,7 +5,7 @@ are created by the first query that reads them. Tables ``store.<table>`` have al
 
 ===================== ==================================================================
 ``scoped_prompts``    prompts that pass the topic and category filters
-``scoped_engines``    engines that pass the engine filter, with ``last_run_day``
+``scoped_engines``    engines (AI assistants) that pass the engine filter, with ``last_run_day``
 ``runs``              all runs (of a prompt on an engine) with any outcome
 ``answers``           the runs with outcome ``answered``: the denominator of every rate
 ``focus``             the brands of the brand filter, else the project's own

@@ -73,7 +73,8 @@ class RuleValue(NamedTuple):
 def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
     """Read the values at the paths of the user's rules, and add a `Signal` to ``facts`` for each.
 
-    Return whether the response needs no further reading by general rules.
+    A signal is a statement on whether data could be measured. Return whether the general rules can
+    be skipped, because these rules cover the whole response.
     """
     covers_response, joint_statements = False, []
     for rule in rules or (REFERENCE,):
@@ -121,7 +122,10 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
 
 
 def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
-    """Add a `Signal` ``partial`` for all data if measuring began after the first requested day."""
+    """Add a statement (`Signal`) that data are ``partial`` if days at the beginning are missing.
+
+    That is so if the response says that measuring began after the first requested day.
+    """
     dates = facts.dates
     moments = [*filter(None, map(parse_moment, dates))]
     # Weekly rows or days of single events do not show which days were requested.
@@ -144,10 +148,10 @@ StateByTarget = Mapping[str | None, Availability]
 
 
 def explain_signals(facts: Facts) -> StateByTarget:
-    """Give each signal ``unavailable`` without a cause the cause that another signal states.
+    """Add causes to statements of the response (signals) that data are ``unavailable``.
 
-    Both signals must be about the same engine or field. Return the availabilities that have a
-    cause, by engine or field.
+    If one signal has no cause, and another signal about the same engine or field has one, the first
+    gets this cause. Return a dict from engine or field to the availability with a cause.
     """
     state_by_target = {
         signal.target: signal.availability
@@ -301,8 +305,8 @@ def _read_rule_values(
 ) -> list[JointStatement]:
     """Add a `Signal` (a statement on missing data) to ``facts`` for each value with a meaning.
 
-    Return a list of at most one tuple: the availabilities of all engines or rows, which together
-    describe all data, with their path, rule and evidence.
+    Return a list of at most one tuple: the availabilities of all engines (AI assistants) or rows,
+    which together describe all data, with their path, rule and evidence.
     """
     signal_count_before = len(facts.signals)
     rule_values = [item for item in rule_values if rule.meaning_of(item.value)[0] != SILENT]
@@ -357,7 +361,10 @@ def _read_rule_values(
 
 
 def _is_about_all_engines(rule: Rule) -> bool:
-    """Return whether a rule reads the status of every engine, not only of engines without data."""
+    """Return whether a rule reads a status for every engine (AI assistant).
+
+    The result is False for a rule that reads a list of only the engines without data.
+    """
     if rule.of != "engine" or any("{engine}" in word for word in rule.words):
         return False
     may_list_lacks = rule.kind == "rows" or state_of_names_under([*rule.steps][-1]) is not None
@@ -382,7 +389,8 @@ def _find_known_state(facts: Facts, rule: Rule, rule_value: RuleValue) -> Availa
 def _read_object(facts: Facts, rule: Rule, statement_object: Mapping[str, Any]) -> None:
     """Read an object such as ``{"status": "partial", "engines": {"gemini": "not_run"}}`` by a rule.
 
-    Add a `Signal` to ``facts`` for all data, and for each field and engine that the object lists.
+    Add a `Signal` (a statement on data) to ``facts`` for all data, and for each field and engine
+    that the object lists.
     """
     object_names = (*rule.steps,)
     object_path = "$" + "".join(map(key_step, object_names))

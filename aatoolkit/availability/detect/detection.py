@@ -49,7 +49,9 @@ from aatoolkit.sections.availability_rule import Rule, to_rule_tuple
 
 
 def _add_engines_without_data(facts: Facts, options: ScopeOptions) -> None:
-    """Add a `Signal` to ``facts`` for each engine that is not configured or never ran."""
+    """Add a statement (`Signal`) for each engine (AI assistant) that is not configured or never
+    ran.
+    """
     stated_engines = {
         fold(signal.target or "") for signal in facts.signals if signal.scope == "engine"
     }
@@ -190,7 +192,9 @@ def _add_signals(
 
 
 def _conclude_about_section(facts: Facts, *, has_rules: bool) -> None:
-    """Add a `Signal` about the whole response if the signals about its parts all say the same."""
+    """Add a statement (`Signal`) about the whole response if those about its parts all say the
+    same.
+    """
     signals = facts.signals
     has_data = True in facts.number_kinds
     if has_rules and not has_data:  # what else is stated about the whole is about parts of it
@@ -223,7 +227,8 @@ def _conclude_about_section(facts: Facts, *, has_rules: bool) -> None:
 def _is_of_each_engine(signal: Signal) -> bool:
     """Return whether a signal comes from an object that has one entry for every engine.
 
-    Return False for an object that only lists the engines without data, such as ``missingEngines``.
+    Return False for an object that only lists the engines (AI assistants) without data, such as
+    ``missingEngines``.
     """
     if signal.scope != "engine" or signal.rule != "map":
         return False
@@ -280,7 +285,7 @@ _FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0"
 
 
 def read_status(facts: Facts, status: int) -> bool:
-    """Add a `Signal` for an HTTP status that says that data are missing, such as 204.
+    """Add a statement (`Signal`) on missing data for an HTTP status such as 204.
 
     Return whether the body is to be ignored.
     """
@@ -352,8 +357,9 @@ def _names_parameter(body: Any, depth: int = 0) -> bool:
 
 
 def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
-    """Add a `Signal` for each header on missing data, such as ``X-Data: partial;
-    reason="late"``.
+    """Add a `Signal` (a statement on missing data) for each HTTP header that states one.
+
+    An example is ``X-Data: partial; reason="late"``.
     """
     for name, text in headers.items():
         if not (is_availability_header(name) and isinstance(text, str)):

@@ -200,7 +200,7 @@ class Facts:
         size: int | None = None,
         as_of: str | None = None,
     ) -> None:
-        """Append a signal that was read from ``value``, found at the JSON path ``path``."""
+        """Append a signal (a statement on data) that was read from ``value``, found at ``path``."""
         if scope == "engine" and target is not None:
             rows = rows or engine(target)
         members = value if isinstance(value, dict) else {}
@@ -215,13 +215,13 @@ class Facts:
         self.signals.append(Signal(scope, target, state, size, as_of, path, rule, raw(value), rows))
 
     def add_about_section(self, state: Availability, member: Member, rule: str) -> None:
-        """Append a signal about all data of the response, read from the key ``member``."""
+        """Append a signal (a statement) about all data of the response, read from ``member``."""
         state = partial_if_measured(state, self.number_kinds)
         self.add("section", None, state, member.path, rule, member.value)
 
     @property
     def has_section(self) -> bool:
-        """Whether there is already a signal about all data of the response."""
+        """Whether there is a signal (a statement) about all data of the response."""
         return any(signal.scope == "section" for signal in self.signals)
 
     @property
@@ -256,7 +256,10 @@ class Facts:
         )
 
     def is_engine(self, name: str) -> bool:
-        """Return whether a name is the id of a known engine, ignoring case and separators."""
+        """Return whether a name is the id of a known engine (AI assistant).
+
+        Case and separators are ignored.
+        """
         return fold(name) in self.engines
 
     @cached_property
@@ -287,7 +290,10 @@ class Facts:
 
     @cached_property
     def number_kinds(self) -> set[bool]:
-        """A set with True if the response has a number other than 0, and False if it has a 0."""
+        """The kinds of numbers in the response, as a set.
+
+        The set has True if there is a number other than 0, and False if there is a 0.
+        """
         facts = [
             fact
             for fact in self.facts
@@ -420,9 +426,10 @@ class Records:
     def add(
         self, name: str, row: int, state: Availability, rule: str, sibling: str | None = None
     ) -> None:
-        """Store a signal about the object at position ``row``, read from its field ``name``.
+        """Store a signal (a statement on data) about the object at position ``row``.
 
-        With ``sibling``, the signal is about this field of the object only.
+        ``name`` is the field from which it was read. With ``sibling``, it is only about this field
+        of the object.
         """
         field = self.rows.field(name)
         path = self.rows.path(row) if sibling is None else self.rows.field(sibling).path(row)

@@ -75,7 +75,7 @@ _BUSINESS_WORDS = ("forbidden", "error", "pending", "not_run")
 
 
 class Entry(NamedTuple):
-    """An item of a JSON object or list that states the status of one engine or field.
+    """An item of a JSON object or list with the status of one engine (AI assistant) or field.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Entry(NamedTuple):
 def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
     """Return an `Entry` for each item of a dict, of a list of names, or of a list of objects.
 
-    Objects without the name of an engine or field are left out.
+    Objects without the name of an engine (AI assistant) or field are left out.
     """
     if isinstance(value, dict):
         return [
@@ -116,7 +116,10 @@ def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
 
 
 def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
-    """Add a `Signal` to ``facts``: the engine, field or section of ``entry`` has this state."""
+    """Add a statement (`Signal`): the data named by ``entry`` have the availability ``state``.
+
+    The entry names an engine (AI assistant), a field or the whole response.
+    """
     name, scope, value, path = entry
     if name == facts.section or (scope is None and name == "overall"):
         facts.add("section", None, state, path, "map", value)
@@ -145,7 +148,7 @@ def read_map_of_states(
 ) -> bool:
     """Read entries such as ``{"gemini": "not_run"}``: the status of each engine or field.
 
-    Add a `Signal` to ``facts`` for each; return whether there are any.
+    Add a `Signal` (a statement on data) to ``facts`` for each; return whether there are any.
     """
     if any(facts.is_engine(entry.name) for entry in entries):
         # A name beside engines that is no field is an engine, too, though it was not listed.
@@ -176,9 +179,9 @@ def read_map_of_states(
 
 
 def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = False) -> bool:
-    """Read the engines or fields listed under a key such as ``missingFields``.
+    """Read the engines (AI assistants) or fields listed under a key such as ``missingFields``.
 
-    Add a `Signal` to ``facts`` for each; return whether there are any.
+    Add a `Signal` (a statement on data) to ``facts`` for each; return whether there are any.
     """
     key, value = member.key, member.value
     scope, is_map = find_entry_kind(key), isinstance(value, dict)
@@ -233,7 +236,8 @@ def _state_of_entry_without_data(
 def read_list_of_states(facts: Facts, member: Member) -> bool:
     """Read a list such as ``[{"engine": "gemini", "status": "not_run"}]``.
 
-    Add a `Signal` to ``facts`` for each engine or field; return whether there are any.
+    Add a `Signal` (a statement on data) to ``facts`` for each engine or field; return whether there
+    are any.
     """
     key, value = member.key, member.value
     scope = find_entry_kind(key)
@@ -300,7 +304,10 @@ def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -
 
 
 def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_state: bool) -> None:
-    """Add a `Signal` for each engine and field named in an object such as ``dataAvailability``."""
+    """Read the engines (AI assistants) and fields named in an object such as ``dataAvailability``.
+
+    Add a `Signal` (a statement on missing data) to ``facts`` for each.
+    """
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
     are_alike = all(set(item) == set(objects[0]) for item in objects)
@@ -340,7 +347,7 @@ def _is_state_or_reason(name: str) -> bool:
 def read_siblings(facts: Facts, holder: Member) -> set[str]:
     """Read keys of an object that explain another of its keys, such as ``revenueReason``.
 
-    Add a `Signal` to ``facts`` for each; return the keys that were read.
+    Add a `Signal` (a statement on data) to ``facts`` for each; return the keys that were read.
     """
     members = holder.value
     name_by_folded = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
@@ -373,7 +380,10 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
 
 
 def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
-    """Add a `Signal` for each key of an object, and of objects in it, that says what is missing."""
+    """Read the keys of an object, and of objects in it, that say which data are missing.
+
+    Add a `Signal` (a statement on missing data) to ``facts`` for each.
+    """
     key, value, path, _, pattern = member
     if depth > _MAX_DEPTH or has_word_of(key, "business"):
         return
@@ -490,9 +500,10 @@ def _read_notices(facts: Facts, member: Member) -> bool:
 
 
 def _read_notice(facts: Facts, notice: Member, *, is_about_all: bool) -> None:
-    """Add a `Signal` for each field or engine that a notice (message) says is missing.
+    """Read a notice (a message of the service) on missing fields or engines (AI assistants).
 
-    A notice that is a sentence, and names none of them, is stored for `read_prose`.
+    Add a `Signal` (a statement on missing data) to ``facts`` for each of them. If the notice is a
+    sentence that names none, store it for `read_prose`.
     """
     members = notice.value if notice.is_object else {"": notice.value}
     texts = [text for text in members.values() if isinstance(text, str)]
@@ -529,7 +540,10 @@ def _read_notice(facts: Facts, notice: Member, *, is_about_all: bool) -> None:
 
 
 def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
-    """Return the distinct names of the fields and engines that a notice (message) is about."""
+    """Return the distinct names of the fields and engines (AI assistants) in a notice.
+
+    A notice is an object with a message of the service.
+    """
     kind_and_name = find_target(notice)
     targets = [kind_and_name[1]] if kind_and_name else []
     for key, item in notice.items():
@@ -539,7 +553,10 @@ def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
 
 
 def read_prose(facts: Facts) -> None:
-    """Add a `Signal` for the first stored sentence that says that data are missing."""
+    """Read the stored messages; for the first that says that data are missing, add a `Signal`.
+
+    A signal is a statement on missing data.
+    """
     for notice in () if facts.has_section else facts.prose_notices:
         text = notice.value if isinstance(notice.value, str) else notice.key
         word = None if _ABOUT_CALL.search(text) else find_word(text) or find_absence_word([text])
@@ -598,9 +615,10 @@ def is_error_key(key: str) -> bool:
 
 
 def _read_error(facts: Facts, member: Member) -> RuleResult:
-    """Add a `Signal` for an error reported in the body of a response, despite the HTTP status 200.
+    """Read an error that is reported in the body of a response with the HTTP status 200.
 
-    Return True if there is such an error, else None.
+    Add a `Signal` (a statement on missing data) to ``facts``. Return True if there is such an
+    error, else None.
     """
     key, value, siblings = member.key, member.value, member.siblings
     texts = [text for text in siblings.values() if isinstance(text, str)]
@@ -717,7 +735,7 @@ def _read_message(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_last_day(facts: Facts, member: Member) -> RuleResult:
-    """Add a `Signal` that the rows after the last complete day are ``partial``.
+    """Add a statement (`Signal`) that the rows after the last complete day are ``partial``.
 
     Return True if there are such rows, else None.
     """
@@ -742,7 +760,10 @@ def _read_named_reason(facts: Facts, member: Member) -> RuleResult:
 
 
 def _may_list_names(key: str) -> bool:
-    """Return whether a key may list engines or fields without data, such as ``missingFields``."""
+    """Return whether a key, such as ``missingFields``, may list what has no data.
+
+    The list has names of fields or of engines (AI assistants).
+    """
     is_fault = has_word_of(key, "failure") or matches_form(key, "reasons")
     return state_of_names_under(key) is not None or is_fault
 
@@ -780,7 +801,7 @@ ENVELOPE = (
 
 
 def read_rows(facts: Facts) -> None:
-    """Add a `Signal` for each object in a list that says whether its own data are missing."""
+    """Add a statement (`Signal`) for each object in a list that says that its data are missing."""
     for records in facts.records:
         for name in records.names if len(records.names) <= MAX_FIELDS else ():
             kinds = records.rows.field(name).kinds

@@ -216,7 +216,7 @@ def is_code(text: object) -> bool:
 
 
 def read_absence_code(text: str) -> Availability | None:
-    """Return the availability that a code such as ``plan_required`` means.
+    """Return the `Availability` (a status and cause) that a code such as ``plan_required`` means.
 
     Return None if the text is no code, or does not mean missing data.
     """
@@ -246,9 +246,9 @@ def read_word(word: object, reason: object = None) -> Availability:
 
 
 def with_reason(state: Availability, reason: str | None) -> Availability:
-    """Return a copy of ``state`` with a reason.
+    """Return a copy of an `Availability` (a status, cause and reason) with another reason.
 
-    A reason that is a code, such as ``not_connected``, also gives the cause if there is none.
+    If it has no cause, and the reason is a code such as ``not_connected``, it also gets this cause.
     """
     word = find_word(reason) if reason is not None and is_code(reason) else None
     if word and state == ABSENT and word.availability.status in EMPTY:
@@ -345,9 +345,10 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_names_under(key: str) -> Availability | None:
-    """Return the availability of fields or engines listed under a key such as ``missingFields``.
+    """Return the availability of whatever is listed under a key such as ``missingFields``.
 
-    Return None for a key that is not about missing data.
+    The list has names of fields or engines (AI assistants). Return None for a key that is not about
+    missing data.
     """
     text = spaced(key, words_of("field", "engine", "idle"))
     if matches_form(text, "denies"):
@@ -474,7 +475,7 @@ def is_sample_size(key: str) -> bool:
 
 
 def find_reason(record: Mapping[str, object]) -> str | None:
-    """Return the text under a key such as ``reason`` or ``message`` of an object, or None."""
+    """Return the explanation in an object: its text under a key such as ``reason``, or None."""
     texts = [
         text
         for key, text in record.items()
@@ -509,9 +510,9 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
-    """Return the availability that a value means, which a dict has for an engine or field, or None.
+    """Return the availability that a value of a dict means, such as ``"not_run"``, or None.
 
-    ``key`` is the key of the dict.
+    The dict has one value for each engine (AI assistant) or field. ``key`` is the key of the dict.
     """
     if isinstance(value, bool):
         return state_of_flag(value, key)
@@ -524,9 +525,9 @@ def state_of_entry(value: Any, key: str) -> Availability | None:
 
 
 def state_of_flag(value: bool, key: str) -> Availability:
-    """Return the availability that a boolean means: ``available`` if it is True.
+    """Return the `Availability` (a status and cause) that a boolean means under a key.
 
-    If it is False, the result depends on the key, such as ``connected``.
+    True means ``available``. The meaning of False depends on the key, such as ``connected``.
     """
     if value:
         return AVAILABLE
@@ -575,7 +576,10 @@ def partial_if_measured(state: Availability, number_kinds: Collection[bool]) -> 
 
 
 def find_number_kinds(record: Mapping[str, Any]) -> set[bool]:
-    """Return a set with True if an object has a number other than 0, and False if it has a 0."""
+    """Return which kinds of numbers an object has, as a set.
+
+    The set has True if there is a number other than 0, and False if there is a 0.
+    """
     return {
         item != 0
         for name, item in record.items()

@@ -12,9 +12,7 @@ from aatoolkit.sections.section import Section
 
 
 class _Modules(Mapping[str, Section]):
-    """A mapping from the names of the modules here to their `Section`, which is imported when
-    needed.
-    """
+    """A mapping from the name of each module here to its `Section`, imported on first access."""
 
     @cached_property
     def _names(self) -> list[str]:

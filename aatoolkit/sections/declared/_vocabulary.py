@@ -57,7 +57,7 @@ OWN_INTERVAL = refused("the service gives its own interval or verdict, with the 
 
 
 def optional(*columns: Column) -> tuple[Column, ...]:
-    """Return copies of columns, marked as absent from some responses.
+    """Return copies of columns that are marked as optional: a response may lack their fields.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ads: advertisements that were seen next to answers. Their prices are not known."""
+"""Ads: advertisements that were seen next to answers. Their cost is not known."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

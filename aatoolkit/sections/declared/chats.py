@@ -1,4 +1,4 @@
-"""Chats: a sample of the answers of the engines, with mentions, citations and search queries."""
+"""Chats: a sample of answers of AI engines, with mentions, citations and search queries."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

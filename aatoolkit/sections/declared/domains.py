@@ -1,4 +1,4 @@
-"""Domains: the sites that engines cite.
+"""Domains: the sites that engines (AI assistants) cite.
 
 Three things are counted separately: retrievals of a site, citations of it as a source, and mentions
 in the answer.

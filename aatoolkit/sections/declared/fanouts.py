@@ -1,4 +1,4 @@
-"""Fan-outs: the search queries that an engine makes from a prompt before it answers."""
+"""Fan-outs: the search queries that an AI engine makes from a prompt before it answers."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

@@ -1,4 +1,4 @@
-"""Prompts: the questions put to the engines, and the part of the account's quota that is used."""
+"""Prompts: the questions put to AI engines, and the part of the account's quota that is used."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

@@ -9,8 +9,9 @@ from aatoolkit.sections.declared._vocabulary import *
 _OVER_PROMPTS = Aggregation("sum", across=("engine", "prompt_id"))
 
 def _share_of(numerator: str, denominator: str) -> Aggregation:
-    """Return an `Aggregation` by Σnumerator/Σdenominator over engines and prompts, not over
-    brands.
+    """Return an `Aggregation` by Σnumerator/Σdenominator.
+
+    Sums over engines (AI assistants) and prompts are allowed, but not over brands.
     """
     return Aggregation("ratio", over=(numerator, denominator), across=("engine", "prompt_id"))
 

@@ -245,9 +245,7 @@ def _to_standard_words(name: str) -> str:
 
 
 def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
-    """Return the kind of names in a column, such as ``engine`` for names of engines; None if
-    unknown.
-    """
+    """Return the kind of names in a column, such as ``engine`` for AI assistants, or None."""
     words = [singular(word) for word in tokens(column.name) if word not in words_of("labelling")]
     if column.dtype != "string" or len(words) != 1 or words[0] not in STEMS:
         return None
@@ -260,9 +258,7 @@ def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None
 
 
 def rename_column(column: ColumnFinding, new_name: str) -> None:
-    """Rename a column, and change the name in its table's key and in references by other
-    columns.
-    """
+    """Rename a column, also in its table's key and in references by other columns."""
     relation, old_name = column.relation, column.name
     relation.key = tuple(new_name if key == old_name else key for key in relation.key)
     relation.without = {
@@ -302,7 +298,7 @@ def _rename_in_rule(rule: Aggregation, old_name: str, new_name: str) -> Aggregat
 
 
 def analyse_responses(responses: Any, name: str | None, *, measures: bool = True) -> Analysis:
-    """Guess the tables in some responses of one section, without sending requests.
+    """Guess the tables in some responses of one section (kind of response).
 
     Parameters
     ----------

@@ -983,8 +983,7 @@ def _unwrap(value: Any) -> Any:
 
 
 def _are_tuples(row_set: RowSet, array: Arrays, min_rows: int) -> bool:
-    """Return whether there are enough short lists of scalars, all of one length, such as ``[x,
-    y]``.
+    """Return whether there are enough short lists of scalars with equal lengths, like ``[x, y]``.
 
     Parameters
     ----------

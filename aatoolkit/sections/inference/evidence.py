@@ -74,9 +74,7 @@ class Totals:
 
 
 def _record_sums(relation: Relation, relations: list[Relation]) -> None:
-    """Find numbers that equal the sums of groups of rows, for each column; store them in the
-    column.
-    """
+    """Find numbers that equal sums of each column's rows; store them in the column."""
     enclosing_totals = [*_find_totals_in_enclosing_rows(relation)]
     for column in relation.columns if relation.kept_mask.any() else ():
         if not column.may_be_summed:
@@ -107,9 +105,7 @@ def _find_totals_in_enclosing_rows(relation: Relation) -> Iterator[Totals]:
 
 
 def _find_other_totals(column: ColumnFinding, relations: list[Relation]) -> Iterator[Totals]:
-    """Yield the numbers in rows such as ``All``, or in other tables, that may be sums of a
-    column.
-    """
+    """Yield numbers that may be sums of a column, from rows such as ``All`` or other tables."""
     relation, responses = column.relation, column.relation.response_positions
     key = {*relation.key}
     if len(relation.total_rows):
@@ -379,7 +375,7 @@ def _find_common_sum(columns: tuple[ColumnFinding, ...]) -> float:
 
 @dataclass(eq=False)
 class MatchedRows:
-    """Pairs of rows with the same key: one from a response for one engine, one from that for all.
+    """Pairs of rows with the same key, from responses for one and for all engines (AI assistants).
 
     Attributes
     ----------
@@ -397,7 +393,7 @@ class MatchedRows:
 
 
 def _match_engine_rows(relation: Relation, engine_count: int) -> MatchedRows | None:
-    """Pair the rows for single engines with the rows for all engines, by the key of the table.
+    """Pair the rows for single engines (AI assistants) with those for all engines, by key.
 
     Returns
     -------
@@ -429,10 +425,9 @@ def _match_engine_rows(relation: Relation, engine_count: int) -> MatchedRows | N
 
 
 def _add_engine_evidence(relation: Relation, engine_count: int) -> None:
-    """Test whether the numbers for single engines sum to, or average to, the numbers for all
-    engines.
+    """Test whether numbers for single engines sum to, or average to, those for all engines.
 
-    The results are stored in the columns of the table.
+    An engine is an AI assistant. The results are stored in the columns of the table.
     """
     measures = [column for column in relation.columns if column.reading.is_number and column.is_own]
     matches = _match_engine_rows(relation, engine_count) if measures else None
@@ -459,7 +454,7 @@ def _add_engine_evidence(relation: Relation, engine_count: int) -> None:
 
 
 def _compare_with_sums(column: ColumnFinding, matches: MatchedRows) -> tuple[str, int]:
-    """Test whether the numbers for single engines sum to those for all engines.
+    """Test whether the numbers for single engines (AI assistants) sum to those for all engines.
 
     Returns
     -------
@@ -512,7 +507,8 @@ def _group_ranges(numbers: Numbers, groups: RowPositions, size: int) -> tuple[Nu
 def _count_pooled_rows(
     numbers: Numbers, weights: Numbers, matches: MatchedRows, half_unit: float
 ) -> int:
-    """Test whether rates for all engines are weighted means of the rates for single engines.
+    """Test whether rates for all engines (AI assistants) are weighted means of those for single
+    ones.
 
     Parameters
     ----------

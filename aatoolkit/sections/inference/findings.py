@@ -155,9 +155,7 @@ class ColumnFinding:
 
     @property
     def is_own(self) -> bool:
-        """Whether the values are fields of the row itself. Keys and positions of the rows are
-        not.
-        """
+        """Whether the values are fields of the row itself, and not keys or positions."""
         return not (self.is_label or self.is_inherited or self.source.startswith("#"))
 
     @property
@@ -232,8 +230,7 @@ class ColumnFinding:
 
     @property
     def confidence(self) -> str:
-        """The confidence of the guesses on unit and aggregation, such as ``proved``: the lower of
-        both.
+        """The lower of two confidences, such as ``proved``: of the unit and of the aggregation.
 
         For a column of text, it is the confidence of the dtype.
         """
@@ -331,8 +328,7 @@ class Relation:
         return mask
 
     def with_ancestors(self) -> Iterator[tuple[Relation, RowPositions]]:
-        """Yield this table, then the table of its enclosing rows, and so on up to the whole
-        response.
+        """Yield this table, then the tables in whose rows it is nested, up to the whole response.
 
         Yields
         ------

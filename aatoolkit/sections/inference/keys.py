@@ -217,9 +217,7 @@ def _add_currency_column(column: ColumnFinding) -> None:
 
 
 def _mark_totals(relation: Relation) -> list[str]:
-    """Find the rows with totals, such as ``All``, and store them; return notes on them for
-    people.
-    """
+    """Find and store the rows with totals, such as ``All``; return notes on them for people."""
     text_columns = [column for column in relation.columns if column.reading.is_text]
     counts = [column.numbers for column in relation.columns if column.may_be_counts]
     for column in text_columns if relation.steps and counts else ():

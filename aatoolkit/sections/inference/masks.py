@@ -51,8 +51,6 @@ def apply_masks(relation: Relation) -> None:
 
 
 def _split_path(column: ColumnFinding) -> tuple[str, str, bool]:
-    """Return three parts of a column's path: the path of its object, its name, and whether it is a
-    list.
-    """
+    """Return the path of a column's object, the column's name, and whether it is a list."""
     object_path, _, field_name = column.path.rpartition(".")
     return object_path, field_name.removesuffix("[]"), field_name.endswith("[]")

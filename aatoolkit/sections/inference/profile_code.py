@@ -148,8 +148,7 @@ def _format_rows(relation: Relation) -> str:
 
 
 def _format_table(relation: Relation, end: str) -> Iterator[str]:
-    """Yield the lines of code that declare a table, after a comment on the evidence for its
-    columns.
+    """Yield the lines of code that declare a table, with comments on the evidence.
 
     ``end`` is written after the last parenthesis.
     """
@@ -210,9 +209,7 @@ def _format_column(finding: ColumnFinding) -> str:
 
 
 def _format_value(parameter: str, value: Any) -> str:
-    """Return the Python code of an argument, such as ``COUNT`` for the value ``count`` of
-    ``unit``.
-    """
+    """Return the Python code of an argument, such as ``COUNT`` for ``unit="count"``."""
     if parameter == "aggregate":
         return format_aggregation(value)
     constants = (name for name in _CONSTANTS if getattr(vocabulary, name) == value)

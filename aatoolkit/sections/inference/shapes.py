@@ -23,8 +23,9 @@ from aatoolkit.sections.inference.words import Vocabulary, singular
 def find_relations(
     documents: Sequence[Any], section: str, vocabulary: Vocabulary
 ) -> list[Relation]:
-    """Find all tables in the responses of a section; a nested table comes after its enclosing
-    table.
+    """Find all tables in the responses of a section (kind of response).
+
+    A nested table comes after the table that encloses it.
 
     Parameters
     ----------
@@ -80,8 +81,7 @@ def find_relations(
 def _create_relation(
     row_set: RowSet, relations: dict[RowSet, Relation], vocabulary: Vocabulary
 ) -> Relation:
-    """Create a table for some rows. Its first columns have the keys of the objects that contain
-    them.
+    """Create a table for some rows. Its first columns have the keys of the enclosing objects.
 
     Parameters
     ----------
@@ -218,9 +218,7 @@ def _word_of_step(step: Step) -> str:
 
 
 def _name_nameless_columns(relation: Relation) -> None:
-    """Name columns that have no field name after their list, such as ``points`` and
-    ``points_2``.
-    """
+    """Name columns without a field name after their list, such as ``points`` and ``points_2``."""
     bland_words = words_of("chart", "shell")
     words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
     list_name = next(
@@ -233,7 +231,7 @@ def _name_nameless_columns(relation: Relation) -> None:
 
 
 def _name_table(relation: Relation, section: str, used_names: set[str]) -> str:
-    """Return a name for a table, made from the section and a field, such as ``crawl_hosts``.
+    """Return a name for a table: its section (kind of response) and a field, as in ``crawl_hosts``.
 
     Parameters
     ----------

@@ -88,13 +88,11 @@ def meaning_of(name: str) -> Meaning:
     last_word = words[-1]
 
     def has_word_for(*concepts: str) -> bool:
-        """Return whether any word in the name is a synonym for one of some concepts, such as
-        ``mean``.
-        """
+        """Return whether any word in the name means one of some concepts, such as ``mean``."""
         return not words_of(*concepts).isdisjoint(word_set)
 
     def ends_with_word_for(*concepts: str) -> bool:
-        """Return whether the last word in the name is a synonym for one of some concepts."""
+        """Return whether the last word in the name means one of some concepts, such as ``mean``."""
         return last_word in words_of(*concepts)
 
     is_mean = has_word_for("mean")
@@ -345,8 +343,7 @@ class Vocabulary:
         return cls(values_by_dimension, dict(iter_texts([*responses])))
 
     def find_dimension(self, keys: Iterable[str]) -> str | None:
-        """Return the kind of names in the keys of an object, such as ``engine`` or ``date``, or
-        None.
+        """Return the kind of names in an object's keys, such as ``engine`` or ``date``, or None.
 
         Most of the keys must be known names, or have the form of a date, a URL and so on.
         """

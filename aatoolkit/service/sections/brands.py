@@ -269,9 +269,7 @@ FROM cells GROUP BY prompt_id ORDER BY prompt_id
 
 @section("ranking")
 def ranking(obs: Observations) -> SectionAnswer:
-    """Return the section ``ranking``: brands by rank, positions by brand and engine, ranks by
-    day.
-    """
+    """Return the section ``ranking``: brands by rank, by prompt, by engine and by day."""
     leaderboard, is_observed = _leaderboard(obs), obs.has_rows("mentions")
     brands = [row["brand"] for row in leaderboard]
     matrix = obs.fetch_rows(_MATRIX_SQL, brands=brands, observed=is_observed)
@@ -543,7 +541,9 @@ def _previous_measures(obs: Observations, grouping: Grouping, key: Any, names: s
 
 
 def _runs_by_prompt(obs: Observations) -> dict[str, list[JsonObject]]:
-    """Return a dict from prompt to a list with the latest run and the measures on each engine."""
+    """Return a dict from prompt to a list with the latest run and the measures on each AI
+    engine.
+    """
     is_measured = why_no_subject(obs) is None
     measures = measure_focus_brands(obs, PROMPT_ENGINES)
     runs_by_prompt: dict[str, list[JsonObject]] = {}
@@ -609,8 +609,9 @@ WHERE host = $host AND chat_id IN (SELECT unnest($chats)) ORDER BY query_index
 
 @section("chats")
 def chats(obs: Observations) -> SectionAnswer:
-    """Return the section ``chats``: the latest runs (prompts sent to an engine), answered or
-    not.
+    """Return the section ``chats``: the latest runs, with any outcome.
+
+    A run is one prompt sent to an engine (AI assistant).
     """
     matched_count = obs.fetch_value("SELECT count(*) FROM named_runs")
     rows = obs.fetch_rows(_CHATS_SQL, limit=MAX_CHATS)

@@ -7,10 +7,10 @@ rate is the share of examined answers that have shopping results. Other rates ar
 answers with shopping results. Price ranges and averages use only the most frequent currency. The
 brand filter narrows the lists, but not the denominators.
 
-**Conversions.** Visits that came from answer engines, and their conversions. ``totals.sessions``
-counts all visits and ignores the engine filter. ``aiSessions`` counts the visits from engines that
-pass the filter. *Other* visits come from no engine, or from an engine whose visits cannot be told
-apart from others.
+**Conversions.** Visits that came from answer engines (AI assistants), and their conversions.
+``totals.sessions`` counts all visits and ignores the engine filter. ``aiSessions`` counts the
+visits from engines that pass the filter. *Other* visits come from no engine, or from an engine
+whose visits cannot be told apart from others.
 
 Conversions are recorded later than visits. Conversions, revenue and rates count only days whose
 conversions are complete.
@@ -132,7 +132,7 @@ def _ads_availability(
 ) -> SectionAvailability:
     """Return the availability of the section ``ads``.
 
-    It lists the engines whose answers were not examined for advertisements.
+    It lists the engines (AI assistants) whose answers were not examined for advertisements.
     """
     unexamined, template = [], "Answers of {} were not examined for advertisements."
     states = {}

@@ -183,7 +183,7 @@ def crawl(obs: Observations) -> SectionAnswer:
 
 
 def _crawl_availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
-    """Return the availability of the section ``crawl``.
+    """Return the availability of the section (kind of response) ``crawl``.
 
     It is ``partial`` if some hours were not recorded.
     """

@@ -1,6 +1,7 @@
 """Sections on sources: what answers cite, the search queries behind answers, and gaps.
 
-**Domains.** How often engines cite and retrieve each domain, and what kind of site it is.
+**Domains.** How often engines (AI assistants) cite and retrieve each domain, and what kind of site
+it is.
 
 **Urls.** How often engines cite each page, for which prompts, and which brands the page mentions.
 
@@ -48,9 +49,10 @@ _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 
 
 def _sources_availability(obs: Observations, *paths: str) -> SectionAvailability:
-    """Return the availability of a section about cited sources.
+    """Return the availability of a section (kind of response) about cited sources.
 
-    ``paths`` are the JSON paths of numbers about retrieved sources, which some engines hide.
+    ``paths`` are the JSON paths of numbers about retrieved sources, which some engines (AI
+    assistants) hide.
     """
     if not obs.has_rows("citations"):
         return SectionAvailability("unavailable", why_no_rows("citations"))
@@ -153,7 +155,8 @@ FROM seen_sources WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
 def domains(obs: Observations) -> SectionAnswer:
     """Return the section ``domains``: the domains that answers cite, by rank.
 
-    Numbers of retrievals are null if an engine that cites the domain hides its retrievals.
+    Numbers of retrievals are null if an engine (AI assistant) that cites the domain hides its
+    retrievals.
     """
     availability = _sources_availability(
         obs,
@@ -438,9 +441,9 @@ def fanouts(obs: Observations) -> SectionAnswer:
 
 
 def _fanouts_availability(obs: Observations) -> SectionAvailability:
-    """Return the availability of the section ``fanouts``.
+    """Return the availability of the section (kind of response) ``fanouts``.
 
-    It lists the engines that hide their search queries.
+    It lists the engines (AI assistants) that hide their search queries.
     """
     engines = obs.fetch_rows(_ENGINES_SQL)
     hiding_engines = {row["engine"]: row["label"] for row in engines if row["hides"]}
@@ -461,5 +464,5 @@ def _fanouts_availability(obs: Observations) -> SectionAvailability:
 
 
 def _why_hidden(labels: Iterable[str]) -> str:
-    """Return a text with one sentence per engine, which says that it hides its search queries."""
+    """Return a text with one sentence for each AI engine, that it hides its search queries."""
     return " ".join(f"{label} does not expose its query expansions." for label in labels)

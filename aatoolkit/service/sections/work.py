@@ -17,7 +17,7 @@ its first metric.
 **Insights.** Notable changes since the previous window:
 
 ============================ ===========================================================
-``visibility_change``        the mention rate of a brand, overall or on one engine
+``visibility_change``        the mention rate of a brand, overall or on one engine (AI assistant)
 ``sentiment_change``         the sentiment score of a brand
 ``competitor_citation_gain`` on one domain: more answers cite pages that mention one
                              competitor

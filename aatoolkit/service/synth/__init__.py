@@ -1,7 +1,7 @@
 """A synthetic store (a folder of tables) of any size. The same seed gives the same bytes.
 
-All data are made up. They have the same kinds of gaps as real observations, such as engines that
-never ran, and days without answers.
+All data are made up. They have the same kinds of gaps as real observations, such as engines (AI
+assistants) that never ran, and days without answers.
 
 In reading order: ``world`` has hosts, engines, brands, prompts and pages. ``draw`` generates random
 answers, and the logs of sites.

@@ -44,11 +44,11 @@ _URN_DRAWS = 1000
 
 
 class Runs:
-    """The runs (prompts sent to an engine) of a project by time, and the brands that answers
-    mention.
+    """The runs of a project in order of time, and the brands that their answers mention.
 
-    Arrays such as ``days_ago`` and ``engine_index`` have one entry per run. ``mention_run``,
-    ``mention_brand`` and ``mention_place`` have one entry per mention.
+    A run is one prompt sent to an AI engine. Arrays such as ``days_ago`` and ``engine_index`` have
+    one entry per run. ``mention_run``, ``mention_brand`` and ``mention_place`` have one entry per
+    mention.
     """
 
     def __init__(self, plan: HostPlan, seed: int, count: int, icc: float) -> None:
