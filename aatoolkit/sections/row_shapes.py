@@ -12,6 +12,7 @@ from typing import Any
 
 from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree.paths import Each, Entries, Step, format_path, parse_pattern
+from aatoolkit.sections.aggregation import key_names
 
 Scalar = str | float | bool | None
 """A plain JSON value."""
@@ -249,14 +250,3 @@ def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> R
     ['top', 'rest']
     """
     return Rows(parse_pattern(path), function=rows)
-
-
-def key_names(key: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return one name, or several names, as a tuple.
-
-    Examples
-    --------
-    >>> key_names("engine"), key_names(("brand", "engine"))
-    (('engine',), ('brand', 'engine'))
-    """
-    return (key,) if isinstance(key, str) else (*key,)

@@ -95,7 +95,11 @@ def _inherit_keys(relation: Relation) -> None:
 
 
 def _inherit_labels(relation: Relation) -> None:
-    """Copy columns of the rows around a nested table into it: short texts, days, booleans."""
+    """Copy columns of the rows around a nested table into it: short texts, days, booleans.
+
+    First and last times of an enclosing row are not copied: they are not those of the rows in it.
+    """
+    extreme_words = words_of("extreme_time")
     for ancestor, ancestor_rows in [*relation.with_ancestors()][1:]:
         paths = {column.path for column in relation.columns}
         for column in ancestor.columns if ancestor.steps else ():
@@ -106,6 +110,9 @@ def _inherit_labels(relation: Relation) -> None:
                 and column.dtype != "list<string>"
                 and column.path not in paths
                 and column.valid is None
+                and not (
+                    column.dtype in ("date", "timestamp") and extreme_words & {*tokens(column.name)}
+                )
             )
             texts = [value for value in column.values if isinstance(value, str)]
             is_short = all(len(text) <= _MAX_LABEL_LENGTH for text in texts)
