@@ -85,14 +85,14 @@ class AAToolkitError(Exception):
 
 
 class ArgumentError(AAToolkitError, ValueError):
-    """An argument or setting has a value that cannot be used; the message says what can."""
+    """Raised if an argument or setting has an invalid value; the message says which are valid."""
 
     argument: str | None
     """The name of the argument or setting."""
 
 
 class PackageMissing(AAToolkitError, ImportError):
-    """An optional package is not installed; the message names the command that installs it."""
+    """Raised if an optional package is not installed; the message has the command to install it."""
 
     package: str | None
     """The package that could not be imported."""
@@ -101,7 +101,7 @@ class PackageMissing(AAToolkitError, ImportError):
 
 
 class ItemNotFound(AAToolkitError, KeyError):
-    """There is no such table, column, section, host or row; the message suggests similar names."""
+    """Raised if a table, column, section, host or row does not exist; suggests similar names."""
 
     key: object
     """The key or name that was asked for."""
@@ -115,7 +115,7 @@ class ItemNotFound(AAToolkitError, KeyError):
 
 
 class ScopeError(AAToolkitError, ValueError):
-    """There is no such filter or section, or a filter cannot have such a value."""
+    """Raised if a filter or section does not exist, or a filter cannot have the given value."""
 
     parameter: str | None
     """The name of the filter, such as ``engine``."""
@@ -126,7 +126,7 @@ class ScopeError(AAToolkitError, ValueError):
 
 
 class PayloadError(AAToolkitError, ValueError):
-    """A response is not JSON, or lacks the fields that its tables are made of."""
+    """Raised if a response is not JSON, or lacks the fields that its tables are made of."""
 
     section: str | None
     """The section that was read."""
@@ -140,21 +140,21 @@ class PayloadError(AAToolkitError, ValueError):
 
 
 class AvailabilityError(AAToolkitError, LookupError):
-    """The service could not measure a column that was asked for."""
+    """Raised if a requested column or operation needs values that could not be measured."""
 
     columns: dict[str, str] | None
     """The columns, each with the reason."""
 
 
 class MetadataError(AAToolkitError, ValueError):
-    """The metadata of a DataFrame or file is damaged, or in a newer format."""
+    """Raised if the metadata of a DataFrame or file is damaged, or in a newer format."""
 
     version: str | None
     """The version of the metadata."""
 
 
 class StudyError(AAToolkitError, ValueError):
-    """A study (a folder of recorded responses) is damaged, or does not allow the operation."""
+    """Raised if a study (a folder of recorded responses) is damaged or cannot be used so."""
 
     path: str | None
     """The path of the study."""
@@ -163,7 +163,7 @@ class StudyError(AAToolkitError, ValueError):
 
 
 class ArchiveError(AAToolkitError, ValueError):
-    """An archive (responses over time) is damaged, or does not allow the operation."""
+    """Raised if an archive (responses over time) is damaged or cannot be used so."""
 
     path: str | None
     """The path of the archive."""
@@ -172,22 +172,22 @@ class ArchiveError(AAToolkitError, ValueError):
 
 
 class ArchiveConflict(ArchiveError):
-    """Another process changed the same part of an archive at the same time; try again."""
+    """Raised if another process changed the same part of an archive at the same time; try again."""
 
 
 class NotRead(AAToolkitError, OSError):
-    """A file cannot be read, or does not have the expected format."""
+    """Raised if a file cannot be read, or does not have the expected format."""
 
     path: str | None
     """The path of the file."""
 
 
 class FileMissing(NotRead, FileNotFoundError):
-    """There is no such file."""
+    """Raised if a file does not exist."""
 
 
 class NotWritten(AAToolkitError, OSError):
-    """A file or folder was not written."""
+    """Raised if a file or folder could not be written."""
 
     path: str | None
     """The path of the file or folder."""
@@ -196,7 +196,7 @@ class NotWritten(AAToolkitError, OSError):
 
 
 class FetchError(AAToolkitError):
-    """A request got no usable response."""
+    """Raised if a request got no usable response."""
 
     url: str | None
     """The requested URL, which holds no secret."""
@@ -211,25 +211,25 @@ class FetchError(AAToolkitError):
 
 
 class ConnectionFailed(FetchError):
-    """There was no response: unknown host name, connection refused or broken."""
+    """Raised if no response came: unknown host name, connection refused or broken."""
 
 
 class DeadlineExceeded(ConnectionFailed):
-    """A call, retries included, did not end before its deadline."""
+    """Raised if a call, retries included, did not end before its deadline."""
 
     deadline: float | None
     """The seconds after which the call had to end."""
 
 
 class NotCached(FetchError):
-    """The client is offline, and the response is not in the cache or study."""
+    """Raised if the client is offline, and the response is not in its cache or study."""
 
     nearest: str | None
     """The most similar request in the study, or of this host in the cache."""
 
 
 class DecodeError(FetchError):
-    """The response is not one JSON document."""
+    """Raised if a response is not one JSON document."""
 
     problem: str | None
     """The kind of problem: ``html``, ``truncated``, ``not_json``, ``wrong_type``, ``encoding``,
@@ -240,7 +240,7 @@ class DecodeError(FetchError):
 
 
 class StatusError(FetchError):
-    """The service responded with an error status."""
+    """Raised if the service responded with an error status."""
 
     code: str | None
     """The service's own code for the error, if it has one."""
@@ -251,15 +251,15 @@ class StatusError(FetchError):
 
 
 class NotAuthorized(StatusError):
-    """401: the token is missing or not accepted."""
+    """Raised for HTTP status 401: the token is missing or not accepted."""
 
 
 class NotVisible(StatusError):
-    """403, 404, 410: there is no such project, or it is not visible to the account."""
+    """Raised for 403, 404 and 410: the project does not exist, or the account may not see it."""
 
 
 class BadRequest(StatusError):
-    """400 or 422: the service refused a parameter."""
+    """Raised for HTTP status 400 and 422: the service refused a parameter."""
 
     parameter: str | None
     """The refused parameter, if the service named it."""
@@ -268,21 +268,24 @@ class BadRequest(StatusError):
 
 
 class RateLimited(StatusError):
-    """429: too many requests."""
+    """Raised for HTTP status 429: the account sent too many requests."""
 
     retry_after: float | None
     """Seconds to wait, if the service said so."""
 
 
 class ServerFailed(StatusError):
-    """5xx: the service failed; 502 is common when the values of filters are requested."""
+    """Raised for HTTP status 5xx: the service failed.
+
+    Status 502 is common when the values that filters may have are requested.
+    """
 
     retry_after: float | None
     """Seconds to wait, if the service said so."""
 
 
 class InternalError(AAToolkitError):
-    """A bug in this package; please report it."""
+    """Raised because of a bug in this package; please report it."""
 
     url: str | None
     """The requested URL; it holds no secret."""
@@ -303,11 +306,11 @@ class AAToolkitWarning(UserWarning):
 
 
 class SchemaDriftWarning(AAToolkitWarning):
-    """A response has unknown fields, or its tables and columns had to be inferred from it."""
+    """Issued if a response has unknown fields, or its tables had to be inferred from it."""
 
 
 class StaleDataWarning(AAToolkitWarning):
-    """An expired response was used because the service failed."""
+    """Issued if an expired response was used because the service failed."""
 
 
 def warn(
@@ -317,8 +320,9 @@ def warn(
 ) -> None:
     """Issue a warning that points to the user's line of code, not to a line of this package.
 
-    Python remembers in ``registry``, a dict, which warnings it has shown. By default this is the
-    registry of the user's module, so a warning is shown once per line.
+    ``registry`` is the dict in which Python stores the warnings that were shown, such as a module's
+    ``__warningregistry__``. By default it is that of the user's module, so that a warning is shown
+    once per line.
     """
     frame = sys._getframe()
     inner_packages = ("aatoolkit", "contextlib")  # whose decorators are between

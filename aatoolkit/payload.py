@@ -77,7 +77,7 @@ class Request:
 
     @classmethod
     def for_scope_options(cls, host: str, *, refresh: bool = False) -> Request:
-        """Create the request for the values that the filters of a project may have."""
+        """Create the request for the scope options, i.e. the values that each filter may have."""
         params = {"refresh": "1"} if refresh else {}
         return cls("scope-options", host, params=params, refresh=refresh)
 
@@ -89,7 +89,7 @@ class Request:
         return cls("agent-analytics", host, section, scope, params, **options)
 
     def at(self, base_url: str) -> Request:
-        """Return a copy of the request for the service at ``base_url``."""
+        """Return a copy of the request with this base URL of a service."""
         return self if self.base_url == base_url else replace(self, base_url=base_url)
 
     @property
@@ -126,7 +126,11 @@ class Request:
         return visible(f"{name}, {self.scope}" if self.scope else name)
 
     def distance(self, other: Request) -> tuple[int, ...]:
-        """Return a tuple that is smaller, the more another request resembles this one."""
+        """Return a tuple to sort requests by their similarity to this one: smaller is more similar.
+
+        It compares, in this order, the host, the endpoint, the section and the number of different
+        query parameters.
+        """
         names = {*self.params, *other.params} - {"refresh"}
         return (
             other.host != self.host,
@@ -176,7 +180,7 @@ class Request:
 
 
 class _WithBodyHash:
-    """A base class that computes the SHA-256 of ``body``, the bytes of a response."""
+    """A base class for responses; it computes the SHA-256 of the attribute ``body``."""
 
     body: bytes
 
@@ -227,7 +231,7 @@ class Response(_WithBodyHash):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The key of the request (see `Request.key`)."""
+        """The key of the request: a tuple that is equal for two requests of the same data."""
         return self.request.key
 
     def to_dict(self) -> dict[str, Any]:
@@ -324,7 +328,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
 
     @classmethod
     def _of(cls, response: Response, *, from_cache: bool = False, stale: bool = False) -> Payload:
-        """Create a payload from a `Response`, as it is stored in a cache or archive."""
+        """Create a payload from a `Response`, the form in which caches and archives store it."""
         request = response.request
         payload = cls(
             response.body,
@@ -367,7 +371,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
 
 
 def window_of(document: Any) -> tuple[str | None, str | None]:
-    """Return the first and last day that a decoded response covers; None if it does not say.
+    """Return the first and the last day that a decoded response covers; None for an unstated day.
 
     Examples
     --------

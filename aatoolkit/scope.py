@@ -68,7 +68,7 @@ class Scope(NamesNear):
     brand: tuple[str, ...] = ()
 
     def __new__(cls, *_: Any, **filters: Any) -> Self:
-        """Create a scope; raise `ScopeError` for the name of an unknown filter."""
+        """Create a scope; raise `ScopeError` if a keyword is not the name of a filter."""
         for name in filters:
             if name != "days" and name not in FILTERS:
                 raise _unknown_filter_error(name)
@@ -100,7 +100,7 @@ class Scope(NamesNear):
 
     @property
     def _filters(self) -> dict[str, tuple[str, ...]]:
-        """A dict from the name of each filter that is set to its values.
+        """A dict from the name of each filter in use to its values.
 
         Examples
         --------
@@ -165,7 +165,7 @@ class Scope(NamesNear):
         return cls(**filters)
 
     def _check(self, options: ScopeOptions) -> Scope:
-        """Return this scope; raise `ScopeError` if the project lacks one of its values."""
+        """Return this scope; raise `ScopeError` if ``options`` does not list one of its values."""
         for name, values in self._filters.items():
             if name in options.unknown:
                 warn(f"{name} {values!r} {_UNCHECKED}")
@@ -245,9 +245,9 @@ class ScopeOptions(NamesNear):
         """Whether the response says when engines ran."""
 
     def _drop_untagged_row(self, frame: pd.DataFrame, filter_name: str) -> pd.DataFrame:
-        """Return a table of filter values without the row ``(none)``.
+        """Return a table of topics or categories without the row ``(none)``.
 
-        That row counts the prompts without a topic or category; its count goes to `untagged`.
+        That row counts the prompts without a topic or category. Its count is stored in `untagged`.
         """
         if filter_name not in frame:
             return frame

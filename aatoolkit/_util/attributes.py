@@ -15,7 +15,7 @@ V = TypeVar("V")
 
 
 class Chaptered(ABCMeta):
-    """A metaclass that shortens ``help(Class)`` to the docstring and one line per public member.
+    """A metaclass that shortens ``help(Class)`` to the class docstring and one line per member.
 
     Examples
     --------
@@ -55,7 +55,7 @@ _INDENT = 17
 
 
 def members_of(class_: type) -> list[tuple[str, str]]:
-    """Return the public members of a class: pairs of a name and the first line of its docs."""
+    """Return a pair per public member of a class: its name, and the first line of its docs."""
     members = {}
     for base in reversed(class_.__mro__):
         for name, member in vars(base).items():
@@ -85,7 +85,7 @@ class NamesNear(metaclass=Chaptered):
     """The name of the object in the error message; by default the name of the class."""
 
     def _item_named(self, name: str) -> str:
-        """Return a hint such as ``write tables['rank']`` for a missing attribute, or ""."""
+        """Return a hint on a missing attribute, e.g. ``write tables['rank']``; "" if none fits."""
         return ""
 
     if not TYPE_CHECKING:  # type checkers go by what is declared

@@ -13,9 +13,9 @@ _CANCELLED: ContextVar[threading.Event | None] = ContextVar("cancelled", default
 
 
 class CallGroup:
-    """A group of calls that can be cancelled together.
+    """A group of function calls, in any threads, that can be cancelled together.
 
-    A call must check `is_cancelled` from time to time, and end if it is True.
+    A called function must check `is_cancelled` from time to time, and return early if it is True.
 
     Examples
     --------
@@ -33,11 +33,11 @@ class CallGroup:
         self._context.run(_CANCELLED.set, self._event)
 
     def run(self, action: Callable[..., T], *arguments: object) -> T:
-        """Call a function, which `cancel` can then cancel, and return its result."""
+        """Call ``action(*arguments)`` as a member of this group, and return its result."""
         return self._context.copy().run(action, *arguments)
 
     def cancel(self) -> None:
-        """Cancel all running and later calls of the group."""
+        """Mark all running and all later calls of the group as cancelled."""
         self._event.set()
 
 

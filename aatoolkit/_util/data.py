@@ -1,4 +1,4 @@
-"""Read the JSON files in this folder."""
+"""Read the JSON files of constants that are stored beside this module."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def constants(name: str) -> Any:
-    """Return the content of the file ``name.json`` in this folder.
+    """Return the parsed content of the file ``name.json`` beside this module.
 
     Examples
     --------

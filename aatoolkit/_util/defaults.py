@@ -48,7 +48,10 @@ EXTRAS = {extra: tuple(packages) for extra, packages in constants("extras").item
 
 @contextmanager
 def needed(purpose: str, extra: str) -> Iterator[None]:
-    """If an import in the ``with`` block fails, raise an error that says what to install.
+    """Convert an `ImportError` in a ``with`` block to `PackageMissing`, which says what to install.
+
+    ``purpose`` begins the message, such as "pictures need". ``extra`` is the optional dependency
+    group that has the package.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The dtypes of declared columns, and their names in Python, pandas and reports."""
+"""The dtypes that table declarations may use, and their names in Python, pandas and reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from aatoolkit._util.data import constants
 
 @dataclass(frozen=True)
 class Dtype:
-    """A dtype of a declared column.
+    """A dtype that table declarations may use.
 
     Parameters
     ----------
@@ -20,11 +20,11 @@ class Dtype:
     words
         The name in reports.
     python
-        The type of the values, for type checkers.
+        The Python type of the values, as text, for type checkers.
     pandas
-        The dtype in a DataFrame; None for a category.
+        The dtype in a DataFrame; None for a categorical column.
     parses
-        The ways in which services write such values in text, such as ``decimal comma``.
+        The text formats in which services write such values, such as ``decimal comma``.
     """
 
     name: str
@@ -36,16 +36,16 @@ class Dtype:
 
 @dataclass(frozen=True)
 class Reading:
-    """How to parse the values of a column.
+    """How to convert JSON values to the values of a column.
 
     Parameters
     ----------
     dtype
         The name of the dtype, such as ``Float64``.
     parse
-        How services write the values in text, such as ``decimal comma``; None for plain JSON.
+        The text format of the values, such as ``decimal comma``; None for plain JSON values.
     year
-        The path of the year of days that are written without one.
+        The JSON path of the year, for dates that are written without one.
     scale
         The factor to multiply numbers by, such as 0.01 for percentages.
     missing

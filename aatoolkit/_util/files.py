@@ -95,7 +95,7 @@ def writing_folder(path: FilePath, *, overwrite: bool = False) -> Iterator[Path]
 
 
 def sweep(folder: FilePath) -> list[Path]:
-    """Remove the temporary files that killed writers left in a folder; return their paths."""
+    """Remove the temporary files that killed processes left in a folder; return their paths."""
     removed_paths = []
     for path in [*Path(folder).glob(".*")]:
         match = _MOVED_ASIDE_NAME.fullmatch(path.name)
@@ -131,9 +131,9 @@ def _resolve(path: FilePath) -> Path:
 
 @contextlib.contextmanager
 def _converting_errors(target: Path, state: str = "was not written") -> Iterator[None]:
-    """Convert an `OSError` in the ``with`` block to `NotWritten`.
+    """Convert an `OSError` in a ``with`` block to `NotWritten`.
 
-    ``target`` and ``state`` are the file and what happened to it, for the message.
+    The error's message consists of the path ``target`` and the words ``state``.
     """
     try:
         yield
@@ -166,9 +166,9 @@ def _temporary_path(folder: Path, *, is_folder: bool) -> Iterator[Path]:
 
 
 def _lock(path: Path, exit_stack: contextlib.ExitStack) -> bool | None:
-    """Lock a file or folder until ``exit_stack`` closes; return whether it is locked.
+    """Lock a file or folder until ``exit_stack`` closes; return whether this succeeded.
 
-    The result is None if the system has no locks.
+    The result is None if the operating system has no file locks.
     """
     if fcntl is None:
         return None
@@ -280,7 +280,9 @@ def _sync(path: Path) -> None:
 
 
 def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Compare the hashes of files, and yield each difference with the name of the file.
+    """Compare two dicts from file name to hash, and yield each difference.
+
+    A difference is a pair of "missing", "added" or "altered" and the name of the file.
 
     Examples
     --------
@@ -297,7 +299,7 @@ def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterat
 
 
 class FileList(list[Path]):
-    """A list of written files; it prints as their number and their folder.
+    """A list of the paths of written files; it prints as their number and their folder.
 
     Examples
     --------

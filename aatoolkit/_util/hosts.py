@@ -1,4 +1,4 @@
-"""Canonical host names, used in requests and in keys of the cache."""
+"""Convert host names to one spelling, for requests and for keys of the cache."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The lexicon: the meaning of words in the field names and texts of services.
+"""The lexicon: a list of words, grouped by meaning, that occur in field names of web services.
 
-A concept is a set of words with the same meaning, such as ``count`` and ``total``.
+A concept is a named set of words with the same meaning, such as ``count`` and ``total``. The file
+``lexicon.txt`` has the concepts, and regular expressions that are built from them.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ def spaced(name: str, without: Collection[str] = ()) -> str:
 
 @cache
 def words_of(*concepts: str) -> frozenset[str]:
-    """Return all words of some concepts as one set.
+    """Return the union of several concepts, as one set of words.
 
-    A concept is a set of words with the same meaning, such as ``money``.
+    A concept is a named set of words with the same meaning, such as ``money``.
 
     Examples
     --------
@@ -65,7 +66,9 @@ def words_of(*concepts: str) -> frozenset[str]:
 
 @cache
 def meaning_by_word(concept: str) -> Mapping[str, str]:
-    """Return a dict from word to meaning, for a concept that is a list of ``word=meaning``.
+    """Return a dict from word to meaning, for a concept whose entries are ``word=meaning`` pairs.
+
+    A concept is a named entry of the lexicon, such as ``short`` for abbreviations.
 
     Examples
     --------
@@ -113,7 +116,9 @@ def is_word_of(key: str, concept: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def matches_form(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) -> bool:
-    """Return whether the words of a field name match a named regular expression.
+    """Return whether a field name, split into words, matches a regular expression of the lexicon.
+
+    ``form`` is the name of the regular expression. The words in ``without`` are skipped.
 
     Examples
     --------
@@ -125,10 +130,10 @@ def matches_form(key: str, form: str, without: tuple[str, ...] | frozenset[str] 
 
 @cache
 def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
-    """Return the regular expressions of one kind in the lexicon, by name and strength.
+    """Return a dict from (name, strength) to the regular expressions of one kind in the lexicon.
 
-    The kinds are ``state``, ``flag``, ``stem`` and ``form``. The strength, such as ``weak``, may be
-    None.
+    ``kind`` is ``state``, ``flag``, ``stem`` or ``form``. The strength is a text such as ``weak``,
+    or None.
     """
     expressions_by_name: dict[tuple[str, str | None], list[str]] = {}
     for row_kind, name, strength, expression in _read_lexicon()[1]:
@@ -142,14 +147,17 @@ def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
 
 
 def _expand_reference(reference: re.Match[str]) -> str:
-    """Return the regular expression that replaces ``<concept>``: any of its words."""
+    """Return the regular expression that matches any word of a concept (a set of words).
+
+    ``reference`` is the match of ``<concept>``, the place where the concept's words are inserted.
+    """
     text = _words_by_concept()[reference[1]]
     return f"(?:{text if '|' in text else '|'.join(text.split())})"
 
 
 @cache
 def _words_by_concept() -> Mapping[str, str]:
-    """Return a dict from concept to its words, as one text."""
+    """Return a dict from the name of a concept to its words, which are joined in one text."""
     concepts = _read_lexicon()[0]
     return {
         name: _REFERENCE.sub(lambda match: concepts[match[1]], text)
@@ -165,7 +173,11 @@ def read_text_table(path: Path) -> list[list[str]]:
 
 @cache
 def _read_lexicon() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
-    """Read ``lexicon.txt``: return a dict from concept to its words, and a list of patterns."""
+    """Read the file ``lexicon.txt``.
+
+    Returns a dict from the name of a concept to its words, and a list of the rows that define
+    regular expressions.
+    """
     concepts: dict[str, str] = {}
     pattern_rows: list[tuple[str, ...]] = []
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():

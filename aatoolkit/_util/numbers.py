@@ -12,7 +12,7 @@ _NO_VALUE = "–"
 
 
 def number(value: float, unit: str | None = None, *, exact: bool = False) -> str:
-    """Format a number with its unit, such as ``51%`` for the fraction 0.508.
+    """Format a number with its unit as text, such as ``51%`` for the fraction 0.508.
 
     With ``exact``, percentages have a decimal.
 
@@ -128,7 +128,7 @@ def tick(value: float, unit: str | None = None) -> str:
 
 
 def signed(value: float, unit: str | None = None) -> str:
-    """Format a difference with its sign; that of fractions is in percentage points (pp).
+    """Format a difference as text with its sign; fractions are given in percentage points (pp).
 
     Examples
     --------

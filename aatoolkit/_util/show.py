@@ -1,7 +1,7 @@
 """Format tables as text of a given width, and as HTML.
 
-A `Frame` is a DataFrame with display options (`ShowAs`). A table with ``details=None`` is called a
-listing: all of its columns are shown, and no cell is cut off.
+A `Frame` is a DataFrame with display options (`ShowAs`). If the option ``details`` is None, the
+table is called a listing: all columns are shown, and no cell is truncated.
 """
 
 from __future__ import annotations
@@ -58,18 +58,18 @@ def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[Marks, list[str]]
 
 @dataclass(frozen=True)
 class ShowAs:
-    """Display options of a table: which columns are shown first, and remarks below the table.
+    """Display options of a table: the order of its columns, and remarks below it.
 
     Parameters
     ----------
     details
-        The columns that are shown only if there is room; None to show all columns.
+        The columns that are shown only if the width allows; None to show all columns.
     verdict
-        The column with a verdict in words; it is shown last.
+        The column that holds verdicts as text; it is shown last.
     order
         The columns that the rows are sorted by; they are always shown.
     remarks
-        A function that returns the asterisks and the sentences below the table.
+        A function that returns which numbers get an asterisk, and the sentences below the table.
     """
 
     details: tuple[str, ...] | None = None
@@ -117,7 +117,7 @@ class Frame(pd.DataFrame):
         return self
 
     def sort_values(self, by: Any, **options: Any) -> Any:
-        """Sort the rows as in pandas; the columns in ``by`` are then always shown."""
+        """Sort the rows as in pandas; a printed result always shows the columns ``by``."""
         result = super().sort_values(by, **options)
         if self.view is not None:
             names = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
@@ -192,7 +192,7 @@ def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
 
 
 def _is_left_to_pandas(frame: pd.DataFrame) -> bool:
-    """Return whether pandas must format a table: it is empty, or has two columns of one name."""
+    """Return whether a table is empty or has duplicate column names, so that pandas formats it."""
     return frame.empty or not frame.columns.is_unique
 
 
@@ -202,7 +202,7 @@ def block(content: str) -> str:
 
 
 def fold(title: str, content: str) -> str:
-    """Return HTML whose content is shown by a click on its title."""
+    """Return an HTML element that shows its title; a click on the title shows the content."""
     return f"<details><summary>{title}</summary>{content}</details>"
 
 
@@ -239,7 +239,10 @@ class _Column(NamedTuple):
 
 
 def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
-    """Format the columns with values as text; return them, and notes on the other columns."""
+    """Format all columns of a table as text.
+
+    Returns the columns that have values, and notes on the columns that have none.
+    """
     has_value = frame.notna().any().to_numpy()
     has_value = has_value if has_value.any() else ~has_value
     empty_names = [visible(str(name)) for name in frame.columns[~has_value]]
@@ -310,7 +313,10 @@ def _note_hidden_rows(frame: pd.DataFrame, max_rows: int) -> list[str]:
 
 
 def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
-    """Format the index and the columns as text; ``marks`` has the cells with an asterisk."""
+    """Format the index and the columns of a table as text.
+
+    ``marks`` has, by column, a boolean mask of the numbers that get an asterisk.
+    """
     is_mixed = "unit" in rows and rows["unit"].nunique(dropna=False) > 1
     label_columns = [
         _format_column(
@@ -352,7 +358,7 @@ def cell_text(value: Any) -> str:
 
 
 def _split_name(word: str) -> list[str]:
-    """Split a long name into parts where a line may break."""
+    """Split a long word into parts after which a line may break; a short word is not split."""
     return name_parts(word) if len(word) > _NAME_LENGTH else [word]
 
 
@@ -471,7 +477,7 @@ def table_html(
 
 
 def row_ranges(index: pd.Index, mask: np.ndarray) -> str:
-    """Describe the rows that a mask selects, such as ``rows 0, 2-4`` or ``1 row``.
+    """Return a text that names the rows in a boolean mask, such as ``rows 0, 2-4`` or ``1 row``.
 
     Examples
     --------

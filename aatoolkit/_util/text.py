@@ -136,7 +136,7 @@ def combined_reason(reasons: Iterable[str | None]) -> str | None:
 
 
 def some_of(names: Sequence[str], max_count: int = 3, separator: str = ", ") -> str:
-    """Join the first names, and add how many others there are.
+    """Join the first ``max_count`` names as text, and add how many others there are.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def some_of(names: Sequence[str], max_count: int = 3, separator: str = ", ") -> 
 
 
 def counted(number: int, noun: str) -> str:
-    """Format a count with its noun in singular or plural, such as "3 rows".
+    """Format a number with a noun in the singular or plural, such as "3 rows".
 
     Examples
     --------
@@ -205,7 +205,7 @@ _DEFAULT_WIDTH = 80
 
 
 def terminal_width() -> int:
-    """Return the width for printed text: that of pandas, of the terminal, or 80.
+    """Return the line width for printed text: as set in pandas, else that of the terminal, else 80.
 
     Examples
     --------
@@ -264,12 +264,12 @@ def wrap_lines(text: str) -> str:
 
 
 def wrapped_in_ipython(value: Any, printer: Any, cycle: bool) -> None:
-    """Print the ``repr`` of a value in IPython, wrapped to the width of the terminal."""
+    """Print the ``repr`` of a value in IPython, with lines wrapped to the width of the terminal."""
     printer.text(wrap_lines(repr(value)))
 
 
 class Described(metaclass=Chaptered):
-    """A base class of objects that print as a title with indented lines below it."""
+    """A base class of objects whose ``repr`` is a title with indented lines below it."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -277,7 +277,7 @@ class Described(metaclass=Chaptered):
         cls._repr_pretty_ = Described._repr_pretty_  # type: ignore[method-assign]
 
     def _described(self) -> tuple[str, Sequence[str]]:
-        """Return the title and the lines below it."""
+        """Return the title of the ``repr`` and the lines below it."""
         raise NotImplementedError
 
     def __str__(self) -> str:

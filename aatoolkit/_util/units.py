@@ -1,4 +1,4 @@
-"""The units of numbers: the range of possible values, and how the unit is written."""
+"""The units of numbers: for each, the range of possible values and the text formats."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class Unit:
     Parameters
     ----------
     words
-        The unit in a column header, such as ``0 to 1``; None for the name of the unit.
+        The text for the unit in a column header, such as ``0 to 1``; None to use its name.
     least, most
         The smallest and the largest possible value; None for no limit.
     short
         The suffix of a number, such as ``" ms"``.
     metrics
-        Words at the end of names, such as ``rate``, which show that a metric has this unit.
+        The last words of metric names, such as ``rate``, that imply this unit.
     """
 
     words: str | None = None

@@ -1,6 +1,7 @@
 """Add responses to an archive, from a service, a study or memory.
 
-A run is one call of `Archive.add`. Readers see its responses and tables only when it commits.
+A run is one call of `Archive.add`. Its responses and tables become visible to readers all at once,
+at the end of the run.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ Target = tuple[Project, Scope, list[str]]
 
 @dataclass(frozen=True, repr=False)
 class AddReport:
-    """The result of adding responses to an archive; true if nothing failed.
+    """The result of adding responses to an archive; ``bool(report)`` is True if nothing failed.
 
     Attributes
     ----------
@@ -220,7 +221,7 @@ def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
 
 
 def payloads_of(source: Any) -> Iterator[Payload]:
-    """Yield the responses in a study or an iterable; a single `Payload` is yielded as it is."""
+    """Yield the responses in a study or an iterable; a single `Payload` gives one response."""
     if isinstance(source, Study):
         for record in source.records:
             if record.section is not None and record.error is None:
@@ -238,7 +239,7 @@ def payloads_of(source: Any) -> Iterator[Payload]:
 
 
 def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
-    """Yield each response as a group of its own, like the result of one request."""
+    """Yield each response as a group of one, in the form of the results of requests."""
     for payload in payloads:
         scope = payload.scope._to_query() if payload.scope else ""
         yield [((str(payload.host), str(payload.section), scope), payload)], None
@@ -252,7 +253,7 @@ def plan_requests(
     *,
     refresh: bool,
 ) -> tuple[list[Target], list[ArchivedResponse], int]:
-    """Decide which requests must be sent, because the archive has no response of today.
+    """Decide which requests to send, because the archive has no response from today.
 
     Returns
     -------
@@ -310,7 +311,7 @@ def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Ge
 def fetch_result(
     project: Project, section: str, scope: Scope, refresh: bool
 ) -> Payload | AAToolkitError:
-    """Fetch one section of a host; return the response or the error, without raising it."""
+    """Fetch one section of a host; return the response, or the error instead of raising it."""
     try:
         payload = project.fetch(section, scope, refresh=refresh)
         refuse_token(project.client._source, payload.body, payload.url, payload.headers)

@@ -144,7 +144,8 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         AddReport
-            The numbers of added and skipped responses, and the errors; true if nothing failed.
+            The numbers of added and skipped responses, and the errors. Its truth value is True if
+            nothing failed.
 
         Raises
         ------
@@ -225,7 +226,7 @@ class Archive(metaclass=Chaptered):
         )
 
     def _check_folder(self) -> None:
-        """Raise `ArchiveError` if the folder holds files, but no archive."""
+        """Raise `ArchiveError` if the folder has files, but they are no archive."""
         folder, problem = Path(self._store.root), ""
         try:
             is_other = self._store.is_local and folder.exists() and not (folder / "runs").is_dir()
@@ -263,8 +264,8 @@ class Archive(metaclass=Chaptered):
     ) -> pd.DataFrame:
         """Read one table, with the rows of all responses that were fetched in a period.
 
-        A response covers several days, such as the last 30. So the same day may be in several
-        responses; `df.aa.aggregate` does not add them up. For one row per day, use `history`.
+        A response covers several days, such as the last 30, so the same day may be in several
+        responses. `df.aa.aggregate` never counts it twice. For one row per day, use `history`.
 
         Parameters
         ----------
@@ -313,8 +314,9 @@ class Archive(metaclass=Chaptered):
     ) -> pd.DataFrame:
         """Read a table by day, such as ``overview_trend``, with the newest value of each day.
 
-        A day is often in several responses. The newest value counts that is not missing. Rows that
-        the service no longer reports are left out. A table without days is read as by `read`.
+        If a day is in several responses, the newest value is used that is not missing. Rows that
+        the service no longer reports are left out. For a table without days, the result is that of
+        `read`.
 
         Parameters
         ----------
@@ -473,7 +475,7 @@ class Archive(metaclass=Chaptered):
         return "the archive"
 
     def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
-        """Yield the archived responses that a DataFrame was read from, as ``source`` names them."""
+        """Yield the archived responses that a frame's `Source` (in its metadata) identifies."""
         conditions = [USABLE]
         for name in ("sha256", "host", "section", "scope"):
             value = getattr(source, name)
@@ -485,7 +487,7 @@ class Archive(metaclass=Chaptered):
                 yield StoredResponse(response_source, response.payload, self._options)
 
     def _archived_frame(self, method: str, arguments: Mapping[str, Any]) -> pd.DataFrame:
-        """Read a DataFrame again, by the method and arguments that its metadata records."""
+        """Read a DataFrame again, with the method and arguments that its metadata recorded."""
         scope = arguments.get("scope")
         arguments = {**arguments, "scope": None if scope is None else Scope._from_query(scope)}
         return self.history(**arguments) if method == "history" else self.read(**arguments)
@@ -621,7 +623,7 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         ArchiveCheck
-            The problems that were found; true if there are none.
+            The problems that were found. Its truth value is True if there are none.
 
         Raises
         ------

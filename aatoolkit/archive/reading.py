@@ -1,4 +1,4 @@
-"""Read tables of an archive as DataFrames that know their units, sources and missing data."""
+"""Read tables of an archive as DataFrames with metadata: units, sources and missing data."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ ResponseState = dict[str, Any]
 
 
 class TableReader:
-    """Reads one table of an archive as a DataFrame; by default the first table of a section."""
+    """Reads one table of an archive as a DataFrame.
+
+    If no table is named, it is the first table of the section.
+    """
 
     def __init__(self, snapshot: Snapshot, section: str, table: str | None) -> None:
         self.snapshot = snapshot
@@ -78,7 +81,7 @@ class TableReader:
         self.section_and_table = {"section": section_name, "table": self.stored_table.table.name}
 
     def check(self, selection: Selection) -> None:
-        """Raise `ScopeError` if the archive has no response for the selected hosts and time."""
+        """Raise `ScopeError` if the archive has no response from the selected hosts and time."""
         section, scope = self.section_and_table["section"], selection.scope
         responses = self.snapshot.rows(
             "SELECT host, scope, min(fetched_at) AS first FROM responses WHERE section = $1 "
@@ -116,10 +119,10 @@ class TableReader:
         return self._build_frame(self._query(sql), selection, recipe, CONTEXT, context_key)
 
     def history(self, fetch_selection: Selection, day_selection: Selection) -> pd.DataFrame:
-        """Return a DataFrame with one row per key and day, and the newest value of each.
+        """Return a DataFrame with one row per key and day, with the newest value of each column.
 
-        ``fetch_selection`` selects the responses by host and time of fetch, ``day_selection`` the
-        days in the result.
+        ``fetch_selection`` selects responses by host and time of fetch. ``day_selection`` selects
+        the days of the result.
         """
         self.check(fetch_selection)
         rows = self._query(
@@ -155,7 +158,8 @@ class TableReader:
     def _read_states(self, selection: Selection) -> tuple[list[ResponseState], int]:
         """Return the selected responses, and the number of failed requests.
 
-        Each response has the metadata of the table's columns as JSON, under ``states``.
+        Each response is a dict, whose entry ``states`` has the metadata of the table's columns as
+        JSON.
         """
         same_response_sql = " AND ".join(
             f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY
@@ -268,12 +272,13 @@ class TableReader:
 def _group_conditions(
     groups: Mapping[str, Sequence[ResponseState]], moment_column: str
 ) -> list[tuple[str, tuple[Condition, ...]]] | None:
-    """Describe by host and time which rows come from each group of responses.
+    """Return conditions on host and time that select the rows of each group of responses.
 
     Returns
     -------
     list of (str, tuple of Condition), optional
-        The key of a group, and conditions that its rows meet, such as ``host in a.example``. None
+        The key of a group, and the conditions that its rows meet, such as ``host in a.example``.
+        None
         if there are too many.
     """
     hosts_by_states = {
@@ -294,7 +299,7 @@ def _group_conditions(
 
 
 def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
-    """Return an Arrow table whose category columns are encoded as categories."""
+    """Return an Arrow table whose categorical columns are dictionary-encoded."""
     for name, column in table.columns.items():
         if column.dtype == "category" and name in rows.column_names:
             texts = rows[name].combine_chunks()
@@ -372,10 +377,10 @@ def _history_sql(table: StoredTable, where: str, day_selection: Selection) -> st
 
 
 def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
-    """Return the names that a user's SQL query may use, each with the path of its table.
+    """Return a dict from each table name that a user's SQL query may use to the table's path.
 
-    A list instead of a path means that two sections have a table of this name. A function makes the
-    table.
+    The value is a list if two sections have a table of this name, and a function if the table is
+    computed.
     """
     tables: dict[str, Any] = {}
     for path, (section, table) in stored_tables(snapshot.store).items():
@@ -410,7 +415,10 @@ def _columns_of(snapshot: Snapshot) -> pa.Table:
 
 
 def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
-    """Return a DataFrame with one row per table: its rows, responses, hosts, files and bytes."""
+    """Return a DataFrame with one row per table: its rows, responses, hosts, files and bytes.
+
+    Responses fetched after ``until`` are left out.
+    """
     rows: list[dict[str, Any]] = []
     for path, (section, table) in stored_tables(snapshot.store).items():
         files = snapshot.files(path)

@@ -1,4 +1,4 @@
-"""Responses as rows of an archive; equal bodies are stored only once."""
+"""Responses as rows of an archive's table ``responses``; equal bodies are stored only once."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ArchivedResponse:
 
     @classmethod
     def of(cls, run: str, payload: Payload) -> ArchivedResponse:
-        """Create the row for a response of the call, or run, of this name."""
+        """Create the row for a response; ``run`` is the name of the call that added it."""
         if payload.host is None or payload.section is None or payload.scope is None:
             raise ArchiveError(
                 "a response without host, section and scope cannot be archived; give payloads "
@@ -113,7 +113,7 @@ class ArchivedResponse:
 
     @property
     def request_key(self) -> RequestKey:
-        """Host, section and filters of the request, such as ``days=30``."""
+        """A tuple of the host, section and filters (such as ``days=30``) of the request."""
         return self.host, self.section, self.scope
 
     @property
@@ -151,7 +151,7 @@ class ArchivedResponse:
 
     @cached_property
     def context(self) -> dict[str, Any]:
-        """The values of ``host``, ``days`` and so on, with which all rows of a response begin."""
+        """A dict of ``host``, ``days`` and so on: the first columns of the response's rows."""
         scope = Scope._from_query(self.scope)
         own_names = (name for name in CONTEXT_FIELDS.names if hasattr(self, name))
         return {
@@ -164,7 +164,7 @@ class ArchivedResponse:
 
 
 def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
-    """Convert responses to an Arrow table with compressed bodies, to append to ``responses``."""
+    """Convert responses to an Arrow table with compressed bodies, for the table ``responses``."""
     codec = pa.Codec(_CODEC, _COMPRESSION_LEVEL)
     rows = []
     for response in responses:
@@ -175,7 +175,7 @@ def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
 
 
 def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
-    """Create a response from a row of the table ``responses``, and decompress its body."""
+    """Create an `ArchivedResponse` from a row of the table ``responses``; decompress its body."""
     values = {field.name: row[field.name] for field in fields(ArchivedResponse)}
     values["fetched_at"] = values["fetched_at"].astimezone(UTC)
     try:
@@ -190,7 +190,7 @@ def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
 
 
 def source_of(row: Mapping[str, Any]) -> Source:
-    """Create the `Source` of a DataFrame (host, section, URL, time) from a row of a response."""
+    """Create a frame's `Source` (host, section, URL, time) from a row of ``responses``."""
     fetched_at = row["fetched_at"].astimezone(UTC)
     return Source(
         row["host"],
@@ -209,7 +209,7 @@ def source_of(row: Mapping[str, Any]) -> Source:
 
 
 class ResponseIndex:
-    """Tells which responses an archive has already, so that none is added twice."""
+    """An index of the responses that an archive has, so that none is added twice."""
 
     def __init__(self, store: ArchiveStore, hosts: Collection[str] | None = None) -> None:
         self._snapshot = Snapshot(store)
@@ -221,7 +221,7 @@ class ResponseIndex:
         self._archived_days: set[tuple[RequestKey, date]] = set()
 
     def _load(self, month: str) -> None:
-        """Read the responses of a month and of the month before, unless already read."""
+        """Read the index of a month and of the month before, unless it was read already."""
         first_day = date.fromisoformat(f"{month}-01")
         months = {month, f"{first_day - timedelta(days=1):%Y-%m}"} - self._months
         self._months |= months
@@ -250,12 +250,12 @@ class ResponseIndex:
         return (request_key, day) in self._archived_days
 
     def has_body(self, response: ArchivedResponse) -> bool:
-        """Return whether the archive has the body of this response, perhaps from another day."""
+        """Return whether the archive has an equal body, perhaps from another day."""
         self._load(response.month)
         return (*response.request_key, response.sha256 or "") in self._bodies
 
     def add(self, response: ArchivedResponse) -> None:
-        """Remember a response that is being added to the archive."""
+        """Add a response to the index, because it is being added to the archive."""
         if response.error is None:
             self._response_keys.add(response.key)
             if response.body is not None:
@@ -267,9 +267,10 @@ _BATCH_SIZE = 2000
 
 
 def read_groups(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[ArchivedResponse]]:
-    """Yield stored responses with their bodies, as one list per run, host and filters.
+    """Yield lists of stored responses with their bodies; each list has one run, host and scope.
 
-    ``where`` is an SQL condition that selects the responses.
+    A run is one call that added responses; a scope is the days and filters of a request. ``where``
+    is an SQL condition that selects the responses.
     """
     if not snapshot.has(RESPONSES):
         return

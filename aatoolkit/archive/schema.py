@@ -1,7 +1,7 @@
 """The columns of an archive's Delta tables.
 
-Every table begins with columns such as ``host``. Its declaration (the columns with their units and
-descriptions, and the key) is stored in the properties of the Delta table.
+Every table begins with columns such as ``host``. The properties of the Delta table store the
+table's declaration: the columns with their units and descriptions, and the key.
 """
 
 from __future__ import annotations
@@ -101,10 +101,10 @@ ROW_COLUMN = Column(
 
 @dataclass(frozen=True)
 class StoredTable:
-    """The declaration of a table, with the names that its columns have in an archive.
+    """The declaration of a table (columns and key), with the column names used in an archive.
 
-    ``prefix`` precedes the table's name in the metadata of DataFrames; it is empty for the tables
-    that this package describes.
+    ``prefix`` precedes the table's name in the metadata of DataFrames. It is empty for the tables
+    that this package declares.
     """
 
     section: str
@@ -118,16 +118,16 @@ class StoredTable:
 
     @property
     def columns(self) -> dict[str, Column]:
-        """Maps the name of each column in the archive to its declaration."""
+        """A dict from each column name in the archive to the declaration of the column."""
         return {self.stored_name(column.name): column for column in self.table.columns}
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The names in the archive of the columns that identify a row."""
+        """The columns that identify a row, by their names in the archive."""
         return tuple(map(self.stored_name, self.table.key))
 
     def stored_name(self, name: str) -> str:
-        """Return the name of a column in the archive; names such as ``host`` get a "_" appended.
+        """Return a column's name in the archive; names such as ``host`` get a "_" appended.
 
         Examples
         --------
@@ -141,7 +141,7 @@ class StoredTable:
 
     @cached_property
     def _moment(self) -> str | None:
-        """The key column with days or timestamps, by its declared name; None if there is none."""
+        """The declared name of the key column with days or timestamps; None if there is none."""
         dtypes = {name: self.table[name].dtype for name in self.table.key}
         return next(
             (name for name, dtype in dtypes.items() if dtype in ("date", "timestamp")), None
@@ -149,7 +149,7 @@ class StoredTable:
 
     @property
     def moment(self) -> str | None:
-        """The key column with days or timestamps, by its name in the archive; None if none."""
+        """The name in the archive of the key column with days or timestamps; None if none."""
         return self._moment and self.stored_name(self._moment)
 
     def schema(self) -> pa.Schema:
@@ -158,7 +158,7 @@ class StoredTable:
         return pa.schema([*CONTEXT_FIELDS, *pa.schema({**types, "_row": "int64"})])
 
     def configuration(self) -> dict[str, str]:
-        """Return the declaration as a dict of texts, to store it in the Delta table."""
+        """Return the declaration as a dict of strings, for the properties of the Delta table."""
         return {
             SECTION: self.section,
             PREFIX: self.prefix,
@@ -169,7 +169,7 @@ class StoredTable:
     def load(cls, configuration: Mapping[str, str], path: str) -> StoredTable:
         """Create the declaration from the properties of a Delta table.
 
-        ``path`` is the path of the table, for the error if they are damaged.
+        ``path`` is the path of the table, for the message if the properties are damaged.
         """
         try:
             declaration = load_table(json.loads(configuration[DECLARATION]))
@@ -197,7 +197,7 @@ def path_of(section: str, table: str) -> str:
 
 
 def _folder_name(name: str) -> str:
-    """Return a name that can be a folder: the same name, or a shortened one with a hash."""
+    """Return a name that is valid for a folder: ``name``, or a shortened name with a hash."""
     if _FOLDER_NAME.fullmatch(name) and len(name.encode()) <= _MAX_FOLDER_BYTES:
         return name
     stem = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
@@ -207,7 +207,7 @@ def _folder_name(name: str) -> str:
 def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Convert an Arrow table to a schema; missing columns are filled with nulls.
 
-    Raise `ArchiveError` if the table has other columns, or values that do not fit.
+    Raises `ArchiveError` if the table has other columns, or values that do not fit.
     """
     unknown_columns = [name for name in table.column_names if name not in schema.names]
     problem = f"there is no column {', '.join(unknown_columns)}" if unknown_columns else ""
@@ -241,7 +241,7 @@ _NEW_TABLE = "new table"
 
 
 def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
-    """Return the section and name of each table in the archive, by its path."""
+    """Return a dict from the path of each table in the archive to its section and name."""
     # An object store has no folders to list.
     rows = [row for row in store.rows_of(CHANGES) or [] if row["change"] == _NEW_TABLE]
     rows.sort(key=lambda row: (row["section"], row["at"]))
@@ -257,7 +257,7 @@ def load_stored_table(store: ArchiveStore, path: str) -> StoredTable:
 
 
 def record_new_tables(store: ArchiveStore, tables: Iterable[StoredTable]) -> None:
-    """Add a row to the table ``changes`` for each table that the archive has not had before."""
+    """Add a row to the table ``changes`` for each table that is new in the archive."""
     existing_tables = stored_tables(store)
     new_tables = [table for table in tables if table.name not in existing_tables]
     add_changes(
@@ -267,9 +267,9 @@ def record_new_tables(store: ArchiveStore, tables: Iterable[StoredTable]) -> Non
 
 
 def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
-    """Return the Delta table for a declaration, after creating it or adding missing columns.
+    """Return the Delta table for a declaration; create it, or add missing columns, if needed.
 
-    Raise `ArchiveError` if the stored columns have other dtypes or units.
+    Raises `ArchiveError` if the stored columns have other dtypes or units.
     """
     declaration, configuration = declared_table.table, declared_table.configuration()
     delta_table = store.open(declared_table.name)

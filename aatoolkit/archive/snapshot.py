@@ -1,6 +1,6 @@
 """SQL queries on the tables of an archive, and selections of rows.
 
-A run is one call of `Archive.add`. Readers see its rows when all of them are written.
+A run is one call of `Archive.add`. Readers see its rows only after all of them are written.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from aatoolkit.scope import FILTERS, Scope
 
 
 def literal(value: Any) -> str:
-    """Return a text, number or moment as an SQL literal.
+    """Return a string, number or datetime as an SQL literal.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def identifier(name: str) -> str:
 
 
 def sql_in(column: str, values: Iterable[str]) -> str:
-    """Return the SQL condition that a column has one of some values.
+    """Return the SQL condition ``column IN (values)``.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def sql_in(column: str, values: Iterable[str]) -> str:
 
 @cache
 def _connection(process_id: int) -> Any:
-    """Return the DuckDB connection of a process."""
+    """Return the DuckDB connection of a process, which is cached."""
     atexit.register(_connection.cache_clear)
     return _new_connection()
 
@@ -96,9 +96,9 @@ When = str | date | datetime
 
 @dataclass(frozen=True)
 class Selection:
-    """A selection of rows by host, time of fetch and filters of the request.
+    """A selection of rows by host, time of fetch, and filters of the request.
 
-    None selects all.
+    A field that is None selects all.
     """
 
     hosts: tuple[str, ...] | None = None
@@ -127,13 +127,13 @@ class Selection:
         return cls(names, first_moment, last_moment, scope)
 
     def before(self, limit: datetime | None) -> Selection:
-        """Return this selection, limited to responses fetched until a moment."""
+        """Return a copy that selects only responses fetched until the moment ``limit``."""
         if limit is None:
             return self
         return replace(self, until=limit if self.until is None else min(self.until, limit))
 
     def period_conditions(self, column: str) -> list[str]:
-        """Return SQL conditions that a column of times lies between ``since`` and ``until``."""
+        """Return SQL conditions that a datetime column lies between ``since`` and ``until``."""
         limits = {">=": self.since, "<=": self.until}
         return [f"{column} {sign} {literal(limit)}" for sign, limit in limits.items() if limit]
 
@@ -153,7 +153,7 @@ class Selection:
         return " AND ".join(conditions) or "true"
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert the selection to a dict of JSON values, without what is None."""
+        """Convert the selection to a dict of JSON values, without fields that are None."""
         values = {
             "hosts": self.hosts and [*self.hosts],
             "since": self.since and self.since.isoformat(),
@@ -164,9 +164,10 @@ class Selection:
 
 
 def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime | None:
-    """Convert a day or moment to a datetime in UTC; a day gives its first or last moment.
+    """Convert a day or datetime to a datetime in UTC.
 
-    ``name`` is the argument that has the value, for the error if it cannot be parsed.
+    A day gives its first moment, or with ``is_last`` its last moment. ``name`` is the name of the
+    argument, for the message if the value cannot be parsed.
 
     Examples
     --------
@@ -198,7 +199,8 @@ def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime 
 class VisibleFiles:
     """The data files of one table, and the unfinished runs whose rows readers must not see.
 
-    ``is_extended`` tells whether some files lack columns of the schema.
+    A run is one call of `Archive.add`. ``is_extended`` says whether some files lack columns of the
+    schema.
     """
 
     table: Any | None
@@ -212,8 +214,8 @@ class VisibleFiles:
 class Snapshot:
     """The tables of an archive as readers see them at one moment, for SQL queries.
 
-    ``committed`` are the finished calls of `Archive.add` whose rows are seen; by default all.
-    ``tables`` are Delta tables that are open already, by path.
+    ``committed`` are the names of the finished runs (calls of `Archive.add`) whose rows are
+    visible; by default all. ``tables`` are Delta tables that are open already, by path.
     """
 
     def __init__(
@@ -228,7 +230,10 @@ class Snapshot:
         self._files: dict[str, VisibleFiles] = {}
 
     def files(self, name: str) -> VisibleFiles:
-        """Return the data files of a table, and the runs whose rows readers must not see."""
+        """Return the data files of a table, and the runs whose rows readers must not see.
+
+        A run is one call of `Archive.add`.
+        """
         if name not in self._files:
             table = self._tables.get(name) or self.store.peek(name)
             self._files[name] = VisibleFiles(None) if table is None else self._files_of(name, table)
@@ -337,7 +342,7 @@ class Snapshot:
     # -- queries of users ----------------------------------------------------------------------
 
     def relation(self, query: str, tables: Mapping[str, Any], until: datetime | None) -> Any:
-        """Run a user's SQL query, which can read nothing but some tables, and return its rows.
+        """Run a user's SQL query, which can read only the given tables, and return its rows.
 
         ``tables`` is the result of `sql_tables`. Rows fetched after ``until`` are left out. The
         result is a ``duckdb.DuckDBPyRelation``.
@@ -381,7 +386,7 @@ class Snapshot:
     def typed(self, tables: Iterable[str]) -> Iterator[None]:
         """Convert DuckDB's errors in a ``with`` block to `ArchiveError`.
 
-        ``tables`` are the names that the query may use, for a suggestion.
+        ``tables`` are the names that the query may use; the message suggests a similar one.
         """
         try:
             yield

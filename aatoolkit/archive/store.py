@@ -140,7 +140,7 @@ class ArchiveStore:
                 return None
 
     def peek(self, name: str) -> Any | None:
-        """Return the latest version of a Delta table, from memory if its files are unchanged."""
+        """Return the latest version of a Delta table, from a cache if its files are unchanged."""
         last_log_state, table = self._peeked_tables.get(name, (None, None))
         log_state = self._log_state(name) if self.is_local else None
         if log_state is None or last_log_state != log_state:
@@ -149,7 +149,7 @@ class ArchiveStore:
         return table
 
     def rows_of(self, name: str) -> list[dict[str, Any]] | None:
-        """Return all rows of a small table as dicts, from memory if they are unchanged.
+        """Return all rows of a small table as dicts, from a cache if they are unchanged.
 
         The result is None if there is no such table.
         """
@@ -169,7 +169,7 @@ class ArchiveStore:
         return table.to_pyarrow_dataset(filesystem=files)
 
     def _log_state(self, name: str) -> tuple[Any, ...] | None:
-        """Return a tuple that changes with every commit to a table; None if it has no log."""
+        """Return a tuple that changes with each commit to a table; None if the table has no log."""
         folder = Path(self.uri(name), "_delta_log")
         with contextlib.suppress(OSError, ValueError):
             last_file = max(file for file in os.listdir(folder) if file.endswith(".json"))
@@ -184,7 +184,7 @@ class ArchiveStore:
         *,
         configuration: Mapping[str, str] | None = None,
     ) -> Any:
-        """Return the Delta table of this name, after creating it or adding missing columns.
+        """Return the Delta table ``name``; create it, or add missing columns, if needed.
 
         ``configuration`` has the properties of a new table.
         """
@@ -223,7 +223,8 @@ class ArchiveStore:
     def append(self, table: Any, data: pa.Table, *, transaction: int | None = None) -> None:
         """Append rows to a Delta table in one commit.
 
-        Of two concurrent commits with a ``transaction`` number, the second fails.
+        If two processes commit with the same ``transaction`` number at the same time, the second
+        fails.
         """
         deltalake = engine()
         options = {"mode": "append", "writer_properties": write_options()}
@@ -241,7 +242,7 @@ class ArchiveStore:
             commit()
 
     def actions(self, name: str, table: Any) -> list[dict[str, Any]]:
-        """Return one dict per data file of a Delta table: its size, number of rows and month."""
+        """Return a dict per data file of a Delta table: its size, number of rows and month."""
         with self.errors(name):
             actions = pa.table(table.get_add_actions(flatten=True))
         column_names = [name for name in _FILE_FACTS if name in actions.column_names]
@@ -289,7 +290,7 @@ def one_line(message: object) -> str:
 
 
 def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """Decorate a method of `Archive`: it raises only errors of this package."""
+    """Decorate a method of `Archive`, so that it raises only errors of this package."""
 
     bind = inspect.signature(method).bind
 
@@ -303,9 +304,9 @@ def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any,
 
 
 def retry(action: Callable[[], R], before_retry: Callable[[], Any] = int) -> R:
-    """Call a function again and again until it raises no `ArchiveConflict`; return its result.
+    """Call a function until it does not raise `ArchiveConflict`; return its result.
 
-    ``before_retry`` is called before each further attempt.
+    ``before_retry`` is called before each repeated call.
     """
     for attempt in range(TRIES - 1):
         try:
@@ -317,7 +318,7 @@ def retry(action: Callable[[], R], before_retry: Callable[[], Any] = int) -> R:
 
 
 def write_options() -> Any:
-    """Return deltalake's options for writing data files: the compression."""
+    """Return deltalake's options for writing data files, which set the compression."""
     return engine().WriterProperties(compression="ZSTD", compression_level=6)
 
 
@@ -363,17 +364,17 @@ class RunLog:
 
     @property
     def committed(self) -> frozenset[str]:
-        """The names of the finished runs, whose rows readers see."""
+        """The names of the finished runs, whose rows are visible to readers."""
         return self._runs_in("committed")
 
     @property
     def unfinished(self) -> frozenset[str]:
-        """The names of the runs that were begun, but neither committed nor removed."""
+        """The names of the runs that have begun, but were neither committed nor removed."""
         return self._runs_in("begun", "alive") - self._runs_in("committed", "removed")
 
     @property
     def begun(self) -> frozenset[str]:
-        """The names of the runs, finished or not, that may have rows in the tables."""
+        """The names of all runs, finished or not, that may have rows in the tables."""
         return self._runs_in("begun", "alive", "committed") - self._runs_in("removed")
 
     @property
@@ -383,11 +384,11 @@ class RunLog:
 
     @property
     def rebuilding(self) -> frozenset[str]:
-        """The calls of `Archive.rebuild` that have not finished."""
+        """The names of the calls of `Archive.rebuild` that have not finished."""
         return self._runs_in("rebuilding") - self._runs_in("rebuilt")
 
     def dead(self, now: datetime) -> frozenset[str]:
-        """Return the names of the unfinished runs that have logged nothing for a day."""
+        """Return the names of the unfinished runs that have not written to the log for a day."""
         last_log_times: dict[str, datetime] = {}
         for row in self.rows:
             last_log_times[row["run"]] = max(row["at"], last_log_times.get(row["run"], row["at"]))
@@ -408,7 +409,7 @@ def log(
     check: Callable[[RunLog], None] = lambda _: None,
     **counts: int,
 ) -> None:
-    """Append a row to the log of runs.
+    """Append a row to the log of runs, i.e. of calls that change the archive.
 
     Parameters
     ----------
@@ -419,7 +420,7 @@ def log(
     state : str
         The new state of the run, such as ``"committed"``.
     check : callable, optional
-        A function that gets the log as it is before, and may raise an error to prevent the row.
+        A function that is called with the current log. If it raises an error, no row is appended.
     **counts : int
         The numbers of ``responses`` and of ``failed`` requests.
     """
@@ -443,7 +444,7 @@ CHECKSUMS = "checksums"
 
 
 class Checksums:
-    """The recorded SHA-256 of each file of an archive, in ``files`` by table and path.
+    """The recorded SHA-256 of an archive's files; the dict ``files`` has them by table and path.
 
     With ``ignores_cache``, the files of checksums are read again.
     """
@@ -512,9 +513,10 @@ class Checksums:
 def add_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[str] = ()
 ) -> None:
-    """Record the SHA-256 of each file that has none yet.
+    """Record the SHA-256 of each file for which none is recorded yet.
 
-    ``tables`` are Delta tables by name. ``runs`` are the names of the runs that wrote the files.
+    ``tables`` are Delta tables by name. ``runs`` are the names of the runs (calls that changed the
+    archive) which wrote the files.
     """
     digests_by_table = Checksums(store).files
     digests = {}
@@ -560,7 +562,10 @@ def replace_checksums(
 def _digests(
     store: ArchiveStore, name: str, table: Any | None, recorded_digests: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield path and checksum of each file of a table."""
+    """Yield the path and the SHA-256 of each file of a table.
+
+    ``recorded_digests`` has the hashes that need not be computed again.
+    """
     with store.errors(name):
         for path in () if table is None else paths_of(store, name, table):
             yield path, recorded_digests.get(path) or _sha256(store, f"{name}/{path}")
@@ -587,7 +592,7 @@ def paths_of(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
 
 
 def _read_log_version(path: str) -> int:
-    """Return the table version in the name of a log file; -1 for other files."""
+    """Return the version of a Delta table in the name of a log file; -1 for other files."""
     folder, _, name = path.partition("/")
     return int(name[:20]) if folder == "_delta_log" and name[20:] == ".json" else -1
 

@@ -1,4 +1,4 @@
-"""Maintain an archive: compact, forget, verify and rebuild."""
+"""Maintain an archive: compact files, delete responses, verify checksums, and rebuild tables."""
 
 from __future__ import annotations
 
@@ -92,20 +92,21 @@ class UpkeepReport:
 
 
 def data_table_names(store: ArchiveStore) -> list[str]:
-    """Return the names of the table ``responses``, and of all tables made from it."""
+    """Return a list of the table ``responses`` and all tables that were made from responses."""
     return [RESPONSES, *stored_tables(store), *STATEMENT_TABLES]
 
 
 def all_tables(store: ArchiveStore) -> dict[str, Any]:
-    """Open all tables of an archive, and return them by name."""
+    """Open all tables of an archive, and return them as a dict by name."""
     tables = {name: store.open(name) for name in (*stored_tables(store), *OWN_SCHEMAS)}
     return {name: table for name, table in tables.items() if table is not None}
 
 
 def compact(store: ArchiveStore, *, keep_hours: float, removed_rows: int = 0) -> UpkeepReport:
-    """Join small files, delete files older than ``keep_hours``, and report it.
+    """Join small files and delete files older than ``keep_hours``; return a report.
 
-    Rows of interrupted calls are removed too. ``removed_rows`` is a number for the report.
+    Rows of interrupted calls are removed too. ``removed_rows`` is a number to be put into the
+    report.
     """
     counts_before = _count_files(store, all_tables(store))
     _remove_dead_runs(store)
@@ -126,7 +127,7 @@ def compact(store: ArchiveStore, *, keep_hours: float, removed_rows: int = 0) ->
 
 
 def _remove_dead_runs(store: ArchiveStore) -> None:
-    """Remove the rows of unfinished runs that have logged nothing for a day."""
+    """Remove the rows of unfinished runs (calls of `Archive.add`) that wrote nothing for a day."""
     runs = read_runs(store)
     dead_runs = sorted(runs.dead(datetime.now(UTC)))
     for run in dead_runs:
@@ -161,9 +162,9 @@ def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> N
 def forget(
     store: ArchiveStore, hosts: Sequence[str] | None, before: datetime | None
 ) -> UpkeepReport:
-    """Delete the responses of some hosts, fetched before a moment, and their rows in all tables.
+    """Delete the responses of some hosts fetched before a moment, and the rows made from them.
 
-    None for ``hosts`` or ``before`` sets no limit.
+    If ``hosts`` is None, all hosts are meant; if ``before`` is None, all times.
     """
     if hosts is None and before is None:
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
@@ -192,7 +193,7 @@ def forget(
 
 
 def _cast_moment(moment: datetime) -> str:
-    """Return a moment as SQL text that deltalake understands."""
+    """Return a datetime as SQL text in the syntax that deltalake understands."""
     arrow_type = "'Timestamp(Microsecond, Some(\"UTC\"))'"
     return f"arrow_cast('{moment.isoformat()}', {arrow_type})"
 
@@ -279,7 +280,7 @@ Problem = tuple[str, str]
 
 @dataclass(frozen=True, repr=False)
 class ArchiveCheck:
-    """The result of verifying an archive; true if nothing is wrong.
+    """The result of verifying an archive; ``bool(check)`` is True if nothing is wrong.
 
     Attributes
     ----------
@@ -361,7 +362,7 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
 
 
 def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
-    """Return the number of responses, and a problem for each damaged body and each duplicate."""
+    """Return the number of responses, and a list of problems: damaged bodies and duplicates."""
     response_count, problems = 0, []
     for group in read_groups(snapshot):
         response_count += len(group)
@@ -382,7 +383,7 @@ def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
 
 
 def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
-    """Count the rows of each table and host, and yield a problem where the number is wrong."""
+    """Count the rows of each table and host; yield a problem for each number that is wrong."""
     response_key = ", ".join(_RESPONSE_KEY)
     same_response_sql = " AND ".join(
         f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _RESPONSE_KEY
@@ -405,7 +406,7 @@ def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
 
 
 def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
-    """Make the tables again from the responses, and return a problem for each difference."""
+    """Convert the responses to tables again, and return a problem for each difference found."""
     problems: list[Problem] = []
     buffer = TableBuffer()
     for archived_response, derived_response in derive_stored(read_groups(snapshot), options):
@@ -418,7 +419,7 @@ def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
 
 
 def _differences(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
-    """Yield a problem for each stored table that lacks rows in memory."""
+    """Yield a problem for each stored table that lacks any of the rows in ``buffer``."""
     for name in buffer.declared_tables:
         derived_rows = buffer.rows(name, load_stored_table(snapshot.store, name).schema())
         if derived_rows is None:
@@ -455,9 +456,9 @@ def derive_stored(
 def rebuild(
     store: ArchiveStore, options: ReadingOptions, progress: bool | None
 ) -> dict[str, AAToolkitError]:
-    """Make all tables again from the responses, and replace the old rows.
+    """Convert all responses to tables again, and replace the old rows.
 
-    Return the errors of responses that could not be converted, by the name of the response.
+    Returns the errors of responses that could not be converted, by the name of the response.
     """
     runs_before = read_runs(store)
     name = new_run()
@@ -552,7 +553,7 @@ def _overwrite(
 
 
 def _changes(old_table: StoredTable, new_table: StoredTable) -> Iterator[Change]:
-    """Compare two declarations of a table, and yield a row of ``changes`` per difference."""
+    """Compare two declarations of a table; yield a row of ``changes`` per difference."""
     section_and_table = new_table.section, new_table.table.name
     for difference, before, after in differences(old_table.table, new_table.table):
         column, _, aspect = difference.partition(": ")

@@ -1,6 +1,6 @@
 """Convert responses to tables, and write both to an archive.
 
-A run is one call of `Archive.add`; readers see its rows when it commits.
+A run is one call of `Archive.add`. Readers see its rows only after the run has committed.
 """
 
 from __future__ import annotations
@@ -62,15 +62,15 @@ class DerivedResponse:
     Parameters
     ----------
     declaration : Section or str
-        The declared tables and columns; or the name of a section that this package describes.
+        The declared tables and columns; or the name of a section that this package declares.
     prefix : str
         A text before the names of tables in the metadata of DataFrames.
     tables : mapping of str to pyarrow.Table
         The tables by name.
     statement_rows : list of (str, tuple)
-        Rows for the tables ``frames`` and ``availability``, each with the name of its table.
+        Pairs of a table name, ``frames`` or ``availability``, and a row for this table.
     error : AAToolkitError, optional
-        Why there are no tables.
+        The error, if there are no tables.
     """
 
     declaration: Section | str
@@ -82,7 +82,7 @@ class DerivedResponse:
 
 @gc_paused()
 def derive(payloads: Sequence[Payload], options: ReadingOptions) -> list[DerivedResponse]:
-    """Convert responses to tables, one result per response."""
+    """Convert responses to tables, and return a `DerivedResponse` for each."""
     return [_derive_one(payload, options) for payload in payloads]
 
 
@@ -119,7 +119,7 @@ def _derive_one(payload: Payload, options: ReadingOptions) -> DerivedResponse:
 
 
 class TableBuffer:
-    """Rows in memory that were made from responses and are not written yet."""
+    """A buffer of table rows that were made from responses and are not written yet."""
 
     def __init__(self) -> None:
         self._responses: list[ArchivedResponse] = []
@@ -149,7 +149,7 @@ class TableBuffer:
                 self.size += arrow_table.nbytes
 
     def rows(self, name: str, schema: pa.Schema) -> pa.Table | None:
-        """Return the rows of one table as an Arrow table of this schema; None if there are none."""
+        """Return the buffered rows of a table as an Arrow table of this schema, or None."""
         numbered_tables = self._tables.get(name, [])
         if not numbered_tables:
             return None
@@ -169,7 +169,7 @@ class TableBuffer:
         return self._with_context(response_numbers, converted_table).select(schema.names)
 
     def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
-        """Yield name and rows of the tables ``frames`` and ``availability``."""
+        """Yield the names and the rows of the tables ``frames`` and ``availability``."""
         for name, row_schema in STATEMENT_SCHEMAS.items():
             numbered_rows = [
                 (number, row) for number, table, row in self._statement_rows if table == name
@@ -179,7 +179,7 @@ class TableBuffer:
             yield name, self._with_context(response_numbers, pa.Table.from_pylist(rows, row_schema))
 
     def leave_out(self, stored_table: StoredTable) -> None:
-        """Remove a table from the rows of ``frames``, because it could not be stored."""
+        """Delete the entries about a table from ``frames``, as it could not be stored."""
         left_out = FRAMES, stored_table.section, stored_table.table.name
         self._statement_rows = [
             row for row in self._statement_rows if (row[1], *row[2][:2]) != left_out
@@ -209,7 +209,7 @@ Derive = Callable[[Sequence[ArchivedResponse]], list[DerivedResponse]]
 
 
 class _DuplicateResponses(Exception):
-    """Raised if another process has added some of the same responses in the meantime."""
+    """Raised if another process has added some of the same responses at the same time."""
 
     def __init__(self, response_keys: set[ResponseKey]) -> None:
         super().__init__()
@@ -237,7 +237,7 @@ class RunWriter:
         self._has_begun = False
 
     def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
-        """Store the responses that the archive does not have yet, and return only these."""
+        """Store the responses that are new to the archive, and return them."""
         new_responses, stored_responses = [], []
         for response in responses:
             if not self.index.has(response):
@@ -266,7 +266,7 @@ class RunWriter:
         self._log_at_begin = runs
 
     def take(self, pairs: Iterable[tuple[ArchivedResponse, DerivedResponse]]) -> None:
-        """Add the tables of responses to the rows in memory, and write these if they are many."""
+        """Buffer the rows of tables made from responses; write the buffer if it is large."""
         for response, derived_response in pairs:
             if derived_response.error is None:
                 self._buffer.add(response, derived_response)
@@ -277,7 +277,7 @@ class RunWriter:
             log(self.store, self.run, "alive")
 
     def flush(self) -> None:
-        """Write all rows in memory to the Delta tables."""
+        """Write all buffered rows to the Delta tables."""
         buffer, self._buffer = self._buffer, TableBuffer()
         new_tables = (
             table for name, table in buffer.declared_tables.items() if name not in self._tables
@@ -305,7 +305,10 @@ class RunWriter:
             self.store.append(self._table(name), rows)
 
     def commit(self) -> str | None:
-        """Let readers see the rows of this run; return its name, or None if nothing was new."""
+        """Make the rows of this run visible to readers.
+
+        Returns the name of the run; None if nothing was new.
+        """
         if not self._has_begun:
             return None
         self.flush()
@@ -338,7 +341,7 @@ class RunWriter:
         return self.commit()
 
     def _check_commit(self, runs: RunLog) -> None:
-        """Raise an error if another process has changed the archive meanwhile."""
+        """Raise an error if another process changed the archive during this run."""
         if self.run in runs.removing:
             raise ArchiveConflict(
                 "this run gave no sign for so long that it was taken for dead and removed; add "
@@ -363,7 +366,7 @@ class RunWriter:
             self._last_log = runs
 
     def _response_keys(self, runs: frozenset[str]) -> set[ResponseKey]:
-        """Return the keys (host, section, scope, time, hash) of the responses of some runs."""
+        """Return the keys (host, section, filters, time, hash) of the responses of some runs."""
         rows = Snapshot(self.store, runs).rows(
             "SELECT host, section, scope, fetched_at, sha256 FROM responses "
             f"WHERE {USABLE} AND {sql_in('run', runs)}",

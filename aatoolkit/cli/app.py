@@ -140,7 +140,7 @@ def demo(args: Args) -> int:
 
 
 def _print_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
-    """Print the errors of sections that could not be read, and return them by section."""
+    """Print the errors of the sections that could not be read; return them as a dict by section."""
     errors = {name: str(error) for name, error in dataset.errors.items()}
     for name, error in errors.items():
         print_note(f"aatoolkit: {prefix}{name} failed: {error}")
@@ -202,7 +202,7 @@ def read(args: Args) -> int:
 
 
 def _options_lines(options: ScopeOptions) -> Iterator[str]:
-    """Yield the lines that ``aatoolkit read HOST`` prints: the values of each filter."""
+    """Yield lines of text with the values of each filter, which ``aatoolkit read HOST`` prints."""
     for name in FILTERS.values():
         frame = getattr(options, name)
         yield from (f"{name}:", *grid(frame.columns, frame.to_numpy(object)), "")
@@ -333,9 +333,10 @@ _CORE_PACKAGES = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets
 
 
 def _diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
-    """Check the installation, the settings, the cache and the service.
+    """Check the installation, the settings, the cache and the service; yield a tuple per check.
 
-    Each check gives its name, whether it is good (None: neither good nor bad), and a text.
+    The tuple has the name of the check, whether the result is good (None if it is only
+    information), and a text.
     """
     from aatoolkit.http import cache_info
 
@@ -377,7 +378,7 @@ def _diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
 
 
 def _version(name: str) -> str:
-    """Return the version of an installed package, or ""."""
+    """Return the version of an installed package; "" if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -526,7 +527,7 @@ def serve(args: Args) -> int:
 
 
 def _accounts(args: Args) -> tuple[Accounts, str]:
-    """Return the tokens that the service accepts, and a text that says where they come from."""
+    """Return the tokens that the service accepts, and a text on their origin."""
     import secrets
 
     from aatoolkit.service import Accounts
@@ -698,7 +699,7 @@ def _open_study(path: Path) -> aa.Study:
 
 
 def _record_lines(output: dict[str, Any]) -> Iterable[str]:
-    """Format the responses in a study as the lines of a table."""
+    """Yield the lines of a printed table of the responses in a study."""
     rows = [row | {"sha256": row["sha256"][:12]} for row in output["records"]]
     return grid(rows[0], (row.values() for row in rows)) if rows else ()
 
@@ -756,7 +757,7 @@ def add(args: Args) -> int:
 
 
 def _first_line(report: object) -> str:
-    """Return the first line of an object's ``repr``, without brackets and type name."""
+    """Return the first line of an object's ``repr``, without angle brackets and type name."""
     return repr(report).splitlines()[0].strip("<>").partition(": ")[2]
 
 

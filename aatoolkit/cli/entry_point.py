@@ -1,4 +1,4 @@
-"""Run a command; print its error, if any, and return its exit code."""
+"""The entry point of the command line: run a command, print its error, return the exit code."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def usage_message(error: click.UsageError) -> str:
 
 
 def _accepted_values(click_type: Any) -> str:
-    """Say in words which values an option accepts, such as "takes a number from 0"."""
+    """Return a phrase on the values that an option accepts, such as "takes a number from 0"."""
     if isinstance(click_type, click.Choice):
         return f"takes {', '.join(click_type.choices)}"
     limit = "" if click_type.max is None else f" to {click_type.max}"
@@ -105,7 +105,7 @@ def _accepted_values(click_type: Any) -> str:
 
 
 class Output(click.Path):
-    """The click type of an output file or folder; ``suffixes`` are those a file may have."""
+    """The click type of an output file or folder; ``suffixes`` are the allowed file suffixes."""
 
     def __init__(self, *suffixes: str, is_folder: bool = False) -> None:
         super().__init__()
@@ -134,7 +134,7 @@ _PATH_PLACEHOLDERS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEB
 
 
 def _click_type(placeholder: str, click_type: Any) -> Any:
-    """Return the click type of an option; a placeholder such as ``FILE`` means `Path`."""
+    """Return ``click_type``, or by default the click type for a placeholder such as ``FILE``."""
     return click_type or (Path if placeholder in _PATH_PLACEHOLDERS else None)
 
 
@@ -168,7 +168,7 @@ def option(
 
 
 def _argument(word: str, click_types: Mapping[str, Any]) -> click.Argument:
-    """Create an argument from a word such as ``[SECTION]`` or ``HOST...``."""
+    """Create a click argument from a word of a usage line, such as ``[SECTION]`` or ``HOST...``."""
     name = word.strip("[].")
     return click.Argument(
         [name.lower()],
@@ -295,13 +295,13 @@ SYNTHETIC_OPTIONS = (
 
 
 def values_of(args: Args, *names: str) -> dict[str, Any]:
-    """Return the values of some options by name, without the options that were not used."""
+    """Return a dict of the named options that the user gave."""
     values = {name: vars(args).get(name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def scope_of(args: Args) -> aa.Scope:
-    """Create the scope of the requests from ``--days`` and the filter options."""
+    """Create the `Scope` (days and filters) of requests from ``--days`` and other options."""
     return aa.Scope(days=int(args.days), **values_of(args, *FILTERS))
 
 
@@ -312,7 +312,7 @@ def client_of(args: Args) -> aa.Client:
 
 
 def project_of(args: Args) -> aa.Project:
-    """Return the project of the argument ``HOST``, from options such as ``--base-url``."""
+    """Return the project for the argument ``HOST``, with options such as ``--base-url``."""
     return client_of(args).project(args.host)
 
 
@@ -327,7 +327,7 @@ def token_of(args: Args) -> Secret | None:
 
 
 def escape_unprintable() -> None:
-    """Make standard output and standard error escape letters that their encoding lacks."""
+    """Make standard output and error escape the characters that their encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="backslashreplace")
@@ -342,7 +342,7 @@ def print_note(text: str) -> None:
 
 
 def discard_output(stream: TextIO) -> None:
-    """Redirect a stream whose pipe was closed to the null device."""
+    """Redirect a stream to the null device, after the reader closed its pipe."""
     # Else the interpreter would end with an error when it flushes the stream.
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -422,7 +422,7 @@ def table_format(args: Args, out: Path | None = None) -> str:
 
 
 def write_table(frame: pd.DataFrame, name: str, format_name: str, out: Path | None) -> None:
-    """Write a table to a file in some format; to standard output if ``out`` is None."""
+    """Write a table to a file, or to standard output if ``out`` is None, in the given format."""
     from aatoolkit._util.files import write_whole
 
     if format_name in _FILE_WRITERS:
@@ -434,7 +434,7 @@ def write_table(frame: pd.DataFrame, name: str, format_name: str, out: Path | No
 
 
 def json_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a DataFrame as JSON objects."""
+    """Return the rows of a DataFrame as a list of dicts of JSON values."""
     columns = {str(name): _json_values(frame[name]) for name in frame.columns}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 

@@ -1,6 +1,7 @@
 """`Client`, a connection to a service, and `Project`, one host of the service.
 
-``project`` opens a project of a real service, ``demo`` one of the built-in demo.
+The function ``project`` returns a project of a real service. The function ``demo`` returns one of a
+built-in service with synthetic data.
 """
 
 from __future__ import annotations
@@ -62,7 +63,10 @@ T = TypeVar("T")
 
 
 class ResponseSource(Protocol):
-    """An object that a client gets responses from: a service, or a study (recorded responses)."""
+    """The protocol of objects that a client gets responses from, such as a service or a study.
+
+    A study is a folder of recorded responses.
+    """
 
     offline: bool
     has_token: bool
@@ -174,7 +178,7 @@ class Client(NamesNear):
         workers: int,
         profile: Profile | None,
     ) -> Client:
-        """Create a client that reads responses from ``source``, such as a study."""
+        """Create a client that gets its responses from ``source``, such as a study, not by HTTP."""
         client = cls.__new__(cls)
         client.base_url, client.workers, client._source = base_url, workers, source
         client.offline, client._profile = source.offline, profile
@@ -194,7 +198,7 @@ class Client(NamesNear):
 
     @property
     def _options(self) -> ReadingOptions:
-        """The options for converting responses to tables."""
+        """The options with which the client converts responses to tables."""
         return ReadingOptions(self._profile)
 
     def project(self, host: str, *, alias: str | None = None) -> Project:
@@ -280,7 +284,7 @@ class Client(NamesNear):
         *,
         progress: bool | None = None,
     ) -> Iterator[tuple[str, Scope, Dataset]]:
-        """Read host by host, and yield tuples of host, scope (days and filters) and dataset."""
+        """Read the data of several hosts, and yield tuples of host, scope (filters) and dataset."""
         wanted_sections = known_sections(sections, self._profile)
         projects = {project.host: project for project in map(self.project, unique_list(hosts, str))}
         targets = [
@@ -384,7 +388,7 @@ class Project(NamesNear):
         return read_options(self.alias or self.host, payload, self.client._options)
 
     def _get(self, request: Request) -> Payload:
-        """Return the response to a request, with the alias instead of the host."""
+        """Return the response to a request; if the project has an alias, it replaces the host."""
         if self.alias is None:
             return self.client._source.get(request)
         try:
@@ -617,7 +621,7 @@ class Project(NamesNear):
         return read_combined(payload, self.client._options)
 
     def _section_names(self) -> tuple[str, ...]:
-        """Return the names of all sections, for completion by Tab."""
+        """Return the names of all sections, for Tab completion."""
         return section_names(self.client._profile)
 
     def _item_named(self, name: str) -> str:
@@ -632,7 +636,7 @@ class Project(NamesNear):
 
 
 def _merge(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
-    """Return a scope (days and filters) with some filters added or replaced.
+    """Return a copy of a scope (days and filters) with some filters added or replaced.
 
     ``filters`` maps names to values, such as ``{"engine": "chatgpt"}``.
     """
@@ -807,10 +811,10 @@ _MAX_FILE = 1 << 16
 
 
 def find_token(token: Secret | None, origin: str) -> Secret | None:
-    """Find the token: the argument, else the environment, a file, or the system's key store.
+    """Return the token: the argument, else from the environment, a file, or the key store.
 
-    The key store is asked for the token of ``origin``, such as ``https://api.example``. The result
-    is None if there is no token.
+    The system's key store is searched for the token of ``origin``, such as ``https://api.example``.
+    The result is None if there is no token.
     """
     from aatoolkit.http import Secret
 
@@ -829,7 +833,7 @@ def find_token(token: Secret | None, origin: str) -> Secret | None:
 
 
 def token_in(file: Path, setting: str) -> Secret:
-    """Read a token from a file; ``setting`` is the option that names the file, for errors."""
+    """Read a token from a file; ``setting`` is the option that names the file, for messages."""
     from aatoolkit.http import Secret
 
     try:
@@ -851,10 +855,10 @@ _client_factories: list[MakeClient] = []
 
 
 def set_stand_in(make_client: MakeClient) -> None:
-    """Replace every client that this process creates from now on.
+    """Replace all clients that this process creates from now on by those of ``make_client``.
 
-    When a notebook is rerun from a study, its clients get the recorded responses in this way.
-    ``make_client`` returns the replacement for a client, from its base URL.
+    ``make_client`` takes the base URL of a client, and returns the client to use instead. When a
+    notebook is rerun from a study, its clients thus get the recorded responses.
     """
     _client_factories[:] = [make_client]
 

@@ -1,4 +1,4 @@
-"""`Dataset`, the tables of one host and scope, and `Collection`, many datasets."""
+"""`Dataset`, the tables of one host, and `Collection`, the datasets of many hosts."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ class Dataset(Keyed[str, Tables]):
 
         Each prompt is compared with itself if both periods have counts by prompt (sections
         ``prompts`` and ``ranking``). Otherwise days are compared (section ``overview``). The column
-        ``method`` says which. For totals, such as those of a brand, the dependence between answers
-        is not known. It is taken from the first row, and may be too small. Other key figures have
-        the verdict "cannot say".
+        ``method`` says which. For totals, such as those of a brand, the correlation of answers is
+        not known. The design effect of the first row is used for them, which may be too small.
+        Other key figures have the verdict "cannot say".
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Dataset(Keyed[str, Tables]):
         return headline(self, baseline, level)
 
     def funnel(self, level: float = LEVEL) -> pd.DataFrame:
-        """Join the stages of each page in one row: crawled, cited, visited, converted.
+        """Return how often each page was crawled, cited, visited and converted, one row per page.
 
         The section ``crawl`` counts requests of AI crawlers, and answers that cite the page. The
         section ``conversions`` counts citing answers, visits and conversions. Pages are joined by
@@ -150,8 +150,8 @@ class Dataset(Keyed[str, Tables]):
         all requests count, not only those for HTML pages. It is missing for files without visits,
         such as ``robots.txt``.
 
-        The funnel does not show cause and effect: a page may be visited without being crawled, and
-        crawls of one month feed answers of later months.
+        The stages are not linked by cause and effect: a page may be visited without being crawled,
+        and crawls of one month influence answers of later months.
 
         Parameters
         ----------
@@ -266,10 +266,10 @@ class Dataset(Keyed[str, Tables]):
         baseline: Dataset | None = None,
         title: str | None = None,
     ) -> Path:
-        """Write one HTML page with pictures and tables, for readers without Python.
+        """Write one HTML page with charts and tables, for readers without Python.
 
         It begins with the key figures and the changes since an earlier window. Then come the
-        sections, each with a picture and its tables. Each number links to its formula, its path in
+        sections, each with a chart and its tables. Each number links to its formula, its path in
         the response, and the response's SHA-256.
 
         The page is one file: it opens offline, loads nothing and runs no script. The same data
@@ -387,7 +387,7 @@ class Collection(Keyed[HostScope, Dataset]):
 
     @property
     def errors(self) -> dict[tuple[str, Scope, str], AAToolkitError]:
-        """The errors of failed requests, by host, scope and section."""
+        """The errors of failed requests, by host, scope (days and filters) and section."""
         return {
             (*target, section): error
             for target, dataset in self.items()
@@ -476,7 +476,7 @@ class Collection(Keyed[HostScope, Dataset]):
         return attach_changed(frame, replace(metadata, columns=columns))
 
     def _listing(self) -> Frame:
-        """Return a DataFrame of one row per dataset: its host, filters, rows and failures."""
+        """Return a DataFrame with one row per dataset: its host, filters, rows and failures."""
         return show_as(
             [
                 {

@@ -1,4 +1,4 @@
-"""Read the values that each filter of a project may have, and complete names by Tab."""
+"""Read the filter values that a project may use, and enable Tab completion of names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TABLES = {plural: f"scope_{plural}" for plural in FILTERS.values()}
 
 
 def read_options(host: str, payload: Payload, options: ReadingOptions) -> ScopeOptions:
-    """Read the values that each filter may have from a response of the service."""
+    """Convert a response to `ScopeOptions`, the values that each filter may have."""
     declaration = get(SCOPE_OPTIONS)
     if options.profile is not None:
         section = options.profile.get(SCOPE_OPTIONS)
@@ -47,9 +47,10 @@ def read_options(host: str, payload: Payload, options: ReadingOptions) -> ScopeO
 
 
 def _is_recognised(table: BuiltTable, names: Sequence[str] = ()) -> bool:
-    """Return whether a response has the list that a table of filter values is read from.
+    """Return whether a response has the list of values that a filter's table is made from.
 
-    The items of the list must have a field for one of the columns ``names``, by default the key.
+    The items of the list must have a field for at least one of the columns ``names``, by default
+    the key.
     """
     rows, container = table.rows, table.rows.vectors[-2]
     if container.kinds.isdisjoint((list, dict)):
@@ -60,7 +61,10 @@ def _is_recognised(table: BuiltTable, names: Sequence[str] = ()) -> bool:
 
 
 def _with_text_lists(declaration: Section, payload: Payload) -> Section:
-    """Adapt the declared tables to lists of texts, such as ``["a"]`` for ``[{"id": "a"}]``."""
+    """Adapt table declarations to a response that has lists of strings instead of objects.
+
+    For example, the list is ``["a"]`` instead of ``[{"id": "a"}]``.
+    """
 
     def adapt(table: Table) -> Table:
         item_types = {*map(type, _list_of(payload, table.rows.path.removesuffix("[]")))}
@@ -100,7 +104,7 @@ _IDENTIFIER = "aatoolkit.names"
 
 
 def register_completion() -> None:
-    """Let IPython complete the names of sections and filters."""
+    """Enable Tab completion of section and filter names in IPython."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython is not None else None
     completer = getattr(shell, "Completer", None)

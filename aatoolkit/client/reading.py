@@ -1,4 +1,4 @@
-"""Fetch sections and derive their tables, or read them from files."""
+"""Fetch sections and convert them to tables, or read the tables from files."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _AHEAD = 2
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How a client converts responses to tables: its arguments of `normalize`.
+    """The options for converting responses to tables, which are arguments of `normalize`.
 
     Parameters
     ----------
@@ -125,8 +125,9 @@ def read_many(
 ) -> Generator[Dataset]:
     """Fetch sections in parallel, and yield one `Dataset` per function in ``fetches``.
 
-    Each function takes the name of a section and returns the response, for one host and its
-    filters. ``names`` are the sections; ``workers`` is the number of parallel requests.
+    Each of these functions is for one host and its filters: it takes the name of a section and
+    returns the response. ``names`` are the sections; ``workers`` is the number of parallel
+    requests.
     """
     calls = [(fetch, section_name) for fetch in fetches for section_name in names]
     if not calls:
@@ -150,8 +151,8 @@ def normalize_all(
     """Convert responses to tables, and return them as a `Dataset`.
 
     ``responses`` are pairs: the name of a section, and a function that returns the response or
-    raises an error. ``normalize_one`` converts one response. The errors are in ``.errors`` of the
-    result.
+    raises an error. ``normalize_one`` converts one response. Errors are stored in ``.errors`` of
+    the dataset.
     """
     results: dict[str, Tables] = {}
     errors: dict[str, AAToolkitError] = {}
@@ -164,9 +165,9 @@ def normalize_all(
 
 
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
-    """Raise an error if all sections of a dataset failed for the same reason.
+    """Raise an error if all sections of a dataset failed with the same kind of error.
 
-    ``kinds`` are the errors that count, such as `NotAuthorized`.
+    ``kinds`` are the error classes to consider, such as `NotAuthorized`.
     """
     errors = [*dataset.errors.values()]
     if not dataset and len({*map(type, errors)}) == 1 and isinstance(errors[0], kinds):
@@ -174,16 +175,19 @@ def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None
 
 
 def section_names(profile: Profile | None) -> tuple[str, ...]:
-    """Return the names of all sections: those of the API, and those of a service's profile."""
+    """Return the names of all sections: those of the API, and those of a service's profile.
+
+    A profile describes the tables and columns of a service.
+    """
     if profile is None:
         return PROFILE.names
     return tuple(sorted({*PROFILE.names, *profile.names}))
 
 
 def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> tuple[str, ...]:
-    """Return the names of sections without duplicates; for None, the names of all sections.
+    """Return the names of sections without duplicates; None stands for all sections.
 
-    An unknown name raises `ScopeError`.
+    Raises `ScopeError` for an unknown name.
     """
     if sections is None:
         return section_names(profile)
@@ -192,7 +196,7 @@ def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> t
 
 
 def unique_list(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
-    """Return one value, or an iterable of values, as a list without duplicates.
+    """Return a single value, or an iterable of values, as a list without duplicates.
 
     ``kind`` is the type of a single value.
 
@@ -223,10 +227,10 @@ def known_section(section: str, profile: Profile | None) -> str:
 def read_by(
     project: Project, section: str, scope: Scope, filter_name: str, options: Mapping[str, Any]
 ) -> Tables:
-    """Read a section once for each value of a filter, in parallel, and join the tables.
+    """Read a section once for each value of a filter, in parallel, and concatenate the tables.
 
-    ``filter_name`` is a filter such as ``engine``. ``options`` are further arguments of
-    `Project.read`. Each table of the result begins with a column of the values.
+    ``filter_name`` is a filter such as ``engine``. ``options`` are other arguments of
+    `Project.read`. The first column of each table has the value of the filter.
     """
     if not isinstance(filter_name, str):
         raise ScopeError(
@@ -254,9 +258,9 @@ def read_by(
 
 
 def _warn_if_equal(section: str, filter_name: str, frames: Sequence[pd.DataFrame]) -> None:
-    """Warn if the DataFrames of all filter values have the same counts.
+    """Warn that the service may ignore a filter, if all of its values give the same counts.
 
-    Then the service may ignore the filter.
+    ``frames`` has the DataFrame of each value.
     """
     aggregation_rules = frames[0].aa.codebook["aggregation"]
     counts = [
@@ -317,9 +321,9 @@ def _concat_frames(
 
 
 def _availability_words(name: str, tables_by_value: Mapping[str, Tables]) -> str:
-    """Say in words how much of a table was measured, over all values of a filter.
+    """Return a phrase on how much of a table was measured, over all values of a filter.
 
-    Such as ``partial (a part is missing for gemini)``.
+    For example, ``partial (a part is missing for gemini)``.
     """
     words_by_value = {
         value: tables._words.get(name, "unknown") for value, tables in tables_by_value.items()
@@ -377,7 +381,10 @@ def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
 
 
 def _containers(document: Any, max_length: int) -> Iterator[Any]:
-    """Yield all objects and short lists in a JSON document, the outermost first."""
+    """Yield all JSON objects and short lists in a document, the outermost first.
+
+    A short list has at most ``max_length`` items.
+    """
     containers = [document] if isinstance(document, dict | list) else []
     while containers:
         yield from containers
@@ -390,7 +397,7 @@ def _containers(document: Any, max_length: int) -> Iterator[Any]:
 
 
 def _sections_in(value: Any, names: Set[str]) -> dict[str, Any]:
-    """Return the sections in an object or list, by name; empty if there are none."""
+    """Return the sections that are fields or items of a value, as a dict by name."""
     if isinstance(value, dict):
         return {name: content for name, content in value.items() if name in names}
     objects = [item for item in value if isinstance(item, dict)]
@@ -461,9 +468,10 @@ def read_dataset(folder: FilePath, *, profile: ProfileSource | None = None) -> D
 def _tables_of_files(
     options: ReadingOptions, name: str, files: tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]
 ) -> Tables:
-    """Make the `Tables` of a section from its Parquet files.
+    """Create the `Tables` of a section from its Parquet files.
 
-    ``files`` has the DataFrames by name, and tables with the place of each value in the response.
+    ``files`` has two dicts by table name: the DataFrames, and Arrow tables with the position of
+    each value in the response.
     """
     frames, placements = files
     metadata = {table: stored_of(frame)[0] for table, frame in frames.items() if table[0] != "_"}
@@ -544,7 +552,7 @@ def in_order(
 
 
 def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tuple[Q, Future[R]]:
-    """Wait until the first call in the queue is done; return its argument and its future."""
+    """Wait for the first call in a queue to finish; return its argument and its future."""
     argument, future = queue.popleft()
     # In short steps: if a library such as Polars handles signals, Ctrl-C cannot interrupt a
     # long wait.
@@ -557,10 +565,10 @@ def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tup
 def progress_bar(
     items: Iterable[Q], is_shown: bool | None, *, total: int, unit: str
 ) -> Iterable[Q]:
-    """Return an iterable that shows a progress bar while it is iterated over.
+    """Return an iterable of the same items that shows a progress bar while it is iterated over.
 
-    ``total`` is the number of items, ``unit`` the noun for one of them. If ``is_shown`` is False,
-    there is no bar; None shows it on a terminal only.
+    ``total`` is the number of items, and ``unit`` a noun for one of them. If ``is_shown`` is False,
+    there is no bar; if None, it is shown only on a terminal.
     """
     if is_shown is None:
         # A dumb terminal, such as that of an editor, cannot go back to the beginning of a line.

@@ -1,6 +1,6 @@
-"""Everything that is shown: pictures, HTML reports and pickers.
+"""Everything that is shown to users: charts, HTML reports and notebook widgets.
 
-- ``plot/``: a DataFrame in, a matplotlib picture out (``df.aa.plot``).
-- ``report/``: a `Dataset` in, one page of HTML out (``dataset.report``).
-- ``widgets/``: pickers, i.e. widgets in which filters and sections are chosen in Jupyter.
+- ``plot/`` draws a DataFrame as a chart, with matplotlib or plotly (``df.aa.plot``).
+- ``report/`` writes a `Dataset` as one page of HTML (``dataset.report``).
+- ``widgets/`` has pickers, i.e. Jupyter widgets to choose filters and sections.
 """

@@ -1,6 +1,6 @@
-"""``df.aa``: the methods that every DataFrame gets, grouped by purpose.
+"""The accessor ``df.aa``: the methods that every DataFrame gets, grouped by purpose.
 
-This module has their signatures and documentation; other modules do the work.
+This module has the signatures and the documentation of the methods. Other modules implement them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def _baseline_frame(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
-    """Return the baseline frame, or None for ``"previous"``."""
+    """Return the frame to compare with, or None if the argument is ``"previous"``."""
     if isinstance(baseline, str) and baseline != "previous":
         raise ArgumentError(
             f"baseline={baseline!r} is no frame; give one, or baseline='previous' for the window "
@@ -49,10 +49,10 @@ def _baseline_frame(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
 class Accessor(NamesNear, Described):
     """The methods of ``df.aa``; ``print(df.aa)`` lists them.
 
-    The methods use the metadata that aatoolkit stores with a frame. A frame without metadata works,
-    too: its availability, i.e. whether the data were measured, is ``unknown``. No method changes
-    the frame or needs a network. ``help(df.aa.merge)`` shows the arguments and examples of one
-    method.
+    The methods use the metadata that aatoolkit stores with a frame. They also accept a frame
+    without metadata; its availability (whether the data were measured) is then ``unknown``. No
+    method changes the frame or needs a network. ``help(df.aa.merge)`` shows the arguments and
+    examples of one method.
 
     Examples
     --------
@@ -73,11 +73,12 @@ class Accessor(NamesNear, Described):
 
     @property
     def availability(self) -> pd.DataFrame:
-        """Whether each column could be measured: ``status``, ``cause``, ``reason``.
+        """A frame that says whether each column could be measured, and if not, why.
 
-        There is one row per column of the frame; the index has the names of the columns. ``status``
-        is ``available``, ``partial``, ``unavailable``, ``not_applicable`` or ``unknown``. It is the
-        status at the time when the frame was read. If you filter rows later, it stays the same.
+        It has one row per column of this frame; the index has the names of the columns. Its columns
+        are ``status``, ``cause`` and ``reason``. ``status`` is ``available``, ``partial``,
+        ``unavailable``, ``not_applicable`` or ``unknown``, as it was when the frame was read. If
+        you filter rows later, it stays the same.
 
         Raises
         ------
@@ -99,16 +100,16 @@ class Accessor(NamesNear, Described):
 
     @property
     def codebook(self) -> pd.DataFrame:
-        """The meaning, unit and aggregation rule of each column.
+        """A frame with the meaning, unit and aggregation rule of each column.
 
-        There is one row per column of the frame; the index has the names of the columns.
+        It has one row per column of this frame; the index has the names of the columns.
 
         - ``dtype``: the pandas dtype.
         - ``unit``: such as ``count``; missing if rows have different units.
         - ``aggregation``: the rule by which `aggregate` combines rows, such as ``sum``.
         - ``doc``: the meaning.
         - ``availability``: whether the column was measured, and if not, why.
-        - ``caution``: why an aggregate would be approximate, or is refused.
+        - ``caution``: why an aggregate would be only approximate, or is not possible.
         - ``of``: the column of the API that the values come from, as ``table.column``. If it is
           missing, so are unit, rule and meaning.
 
@@ -121,7 +122,7 @@ class Accessor(NamesNear, Described):
 
     @property
     def sources(self) -> pd.DataFrame:
-        """The API responses that the frame was read from, one row each.
+        """A frame of the API responses that this frame was read from, one row each.
 
         - ``host``, ``section``, ``url``: what was requested.
         - ``scope``: the days and filters of the request.
@@ -220,10 +221,10 @@ class Accessor(NamesNear, Described):
         return Explainer(within).explain(self._frame, row, column)
 
     def require(self, *columns: str | Iterable[str]) -> pd.DataFrame:
-        """Return the frame, or raise if a column was not measured.
+        """Return the frame itself, or raise if one of the columns was not measured.
 
-        A column that was measured in part passes. So does a column of unknown availability, if it
-        has a value. To accept only complete columns, check the status:
+        No error is raised for a column that was measured in part, or that has unknown availability
+        but some values. To accept only complete columns, check the status:
         ``df.aa.availability.loc["mention_rate", "status"] == "available"``.
 
         Parameters
@@ -252,10 +253,10 @@ class Accessor(NamesNear, Described):
         return views.require(self._frame, names_of(columns))
 
     def measured(self, *columns: str | Iterable[str], drop: bool = False) -> pd.DataFrame:
-        """Select the rows in which these columns were measured, wholly or in part.
+        """Return the rows in which these columns were measured, wholly or in part.
 
-        A row with a measured 0 stays. A row with a 0 that the service says was not measured is left
-        out.
+        A row whose value is a measured 0 is kept. A row is dropped if the service reports 0 but
+        says that nothing was measured.
 
         Parameters
         ----------
@@ -294,7 +295,7 @@ class Accessor(NamesNear, Described):
         observed: bool = True,
         status: bool = False,
     ) -> pd.DataFrame:
-        """Aggregate rows by each column's own rule, such as ``sum``.
+        """Aggregate rows by group; each column has its own rule, such as ``sum``.
 
         Counts are added. A rate is computed again from its summed numerator and denominator. A mean
         is weighted by its count. Money is added only within one currency. The codebook,
@@ -331,10 +332,10 @@ class Accessor(NamesNear, Described):
             `aatoolkit.sections.aggregation.Aggregation`. A column of true and false that is named
             in ``columns`` needs no rule: it becomes the share of rows that are true.
 
-            After ``df.aa.merge`` repeats the rows of another frame, each of them still counts once.
-            A plain merge does not record repeats. So a sum is refused if all rows with the same
-            text or day have the same value. If each row has a value of its own, give
-            ``aa.sections.Aggregation("sum")``.
+            If ``df.aa.merge`` repeated rows of a frame, each original row is still counted once. A
+            plain pandas merge does not record repeated rows. A sum then raises an error if all
+            rows with the same text or day have the same value. If these values are not repeats,
+            give the rule as ``aa.sections.Aggregation("sum")``.
         observed : bool
             Whether to leave out categories that occur in no row. Otherwise each of them has a
             group, whose values are ``unknown``.
@@ -398,10 +399,10 @@ class Accessor(NamesNear, Described):
         For example, ``complete(engine=["chatgpt", "claude"])`` combines both engines with all
         values of the other key columns. The added rows come last. Their other columns are missing.
 
-        Three columns say of each row whether it was measured, and if not, why: ``availability``,
-        ``availability_cause`` and ``availability_reason``. `aggregate` reads these columns, so an
-        added row never counts as 0. A sum leaves out added rows about which nothing else is known;
-        a sum of only such rows is unknown.
+        Three new columns say for each row whether it was measured, and if not, why:
+        ``availability``, ``availability_cause`` and ``availability_reason``. `aggregate` reads
+        these columns and never counts an added row as 0. A sum skips added rows of unknown
+        availability; the sum of a group with only such rows is missing, with status ``unknown``.
 
         Parameters
         ----------
@@ -511,13 +512,13 @@ class Accessor(NamesNear, Described):
     def adopt(self, *frames: pd.DataFrame) -> pd.DataFrame:
         """Restore the metadata of columns after steps that lost it.
 
-        Pass the frames from before those steps. A column without metadata takes that of the first
-        of these frames which has a column with the same name and the same values. Rows are matched
-        by their key, or by their index labels. A column that was overwritten or summed has other
-        values, and takes none.
+        Pass the frames from before those steps. For each column without metadata, the first of
+        these frames is used that has a column with the same name and the same values. Rows are
+        matched by their key, or by their index labels. A column that was overwritten or summed has
+        other values, and so gets no metadata.
 
-        A column is ``partial`` with the cause ``no_row`` if some rows have no match and it is
-        missing in them.
+        If some rows have no match and no value in a column, the column's status is ``partial``,
+        with the cause ``no_row``.
 
         Parameters
         ----------
@@ -579,7 +580,7 @@ class Accessor(NamesNear, Described):
         return reshape.to_long(self._frame, columns)
 
     def with_context(self) -> pd.DataFrame:
-        """Insert columns for the host, window (days) and filters of the request.
+        """Return the frame with new columns for the host, window (days) and filters of the request.
 
         Returns
         -------
@@ -852,14 +853,13 @@ class Accessor(NamesNear, Described):
 
         - ``rate``: the rates of the prompts changed.
         - ``mix``: the same prompts were asked more or less often.
-        - ``entered``: prompts that are in this frame only.
-        - ``left``: prompts that are in the baseline only.
+        - ``entered``: some prompts are in this frame only.
+        - ``left``: some prompts are in the baseline only.
 
         Only ``rate`` has a sampling error. Its interval is for exactly these prompts, and assumes
-        that answers to one prompt are independent. If the mix of engines within a prompt changed,
-        that counts as ``rate``. The other parts only record which prompts were asked, and how
-        often: ``mix`` is not an effect on the brand. For conclusions about prompts that were not
-        asked, use `compare`.
+        that answers to one prompt are independent. A changed mix of engines within a prompt is part
+        of ``rate``. The other parts only depend on which prompts were asked, and how often. For
+        conclusions about other prompts than these, use `compare`.
 
         Parameters
         ----------
@@ -898,8 +898,8 @@ class Accessor(NamesNear, Described):
         - ``left``: -Σ wᵢ(rᵢ-R̄) over the prompts in the baseline only.
 
         The method is that of Kitagawa, *Journal of the American Statistical Association* 50, 1955.
-        The parts are centred at R̄, so that prompts that enter or leave count by how much they
-        differ from the rest.
+        Subtracting R̄ measures the rate of each entering or leaving prompt relative to the overall
+        rate.
 
         Examples
         --------
@@ -937,8 +937,8 @@ class Accessor(NamesNear, Described):
         If the agreement is near 1, the correlation says little, because there is hardly any
         variance.
 
-        Do not use this method over a time in which the rate changed: a change counts as
-        disagreement.
+        Do not use this method for a period in which the rate changed, because a change lowers the
+        agreement.
 
         `aatoolkit.stats.samples` needs the correlation of answers to one prompt. Compute it here
         with ``by=["prompt_id"]``, and try both ends of its interval, too.
@@ -992,7 +992,7 @@ class Accessor(NamesNear, Described):
         The days are split into segments of five days or more, each with one rate. A change is the
         first day of a new segment. It is significant if splits fit the days much better than they
         fit the same days in shuffled order. If neighbouring days are correlated, steps also arise
-        by chance; the verdict is then "cannot say", unless the changes are beyond doubt.
+        by chance. The verdict is then "cannot say", unless the p-value is very small.
 
         Do not use this method for series with a strong weekly pattern or a slow trend: it reports
         false changes in them, or misses true ones. A change does not prove that an action worked.
@@ -1048,10 +1048,10 @@ class Accessor(NamesNear, Described):
         of segments, the best ones are found exactly (Auger & Lawrence, *Bulletin of Mathematical
         Biology* 51, 1989).
 
-        The interval of a day has the days that hold 95 % (the level) of the likelihood with a flat
-        prior, flattened by the long-run variance. The neighbouring changes stay fixed. Its coverage
-        was checked only roughly. ``before`` and ``after`` are the rates of the best split, so the
-        change is somewhat overstated.
+        The interval of a day is a credible interval: with a flat prior, it contains 95 % (the
+        level) of the likelihood, which is tempered by the long-run variance. The neighbouring
+        changes are held fixed. Its coverage was checked only roughly. ``before`` and ``after`` are
+        the rates of the best split, so the change is somewhat overstated.
 
         Simulations of flat series (independent and overdispersed answers, rates of 1 and 99 %,
         growing and weekly numbers of answers): mostly at most 6.7 % of them are called changed.
@@ -1088,9 +1088,9 @@ class Accessor(NamesNear, Described):
         significantly exceeds. The ranks in between are its interval. All differences are tested
         together, so the confidence level holds for all intervals together.
 
-        A table lists only what answers contain. So a member without a row for a prompt counts as 0
-        for that prompt. Use whole tables, not their first rows. Do not use this method with members
-        that were chosen because they lead.
+        A table lists only members that answers contain, so a member without a row for a prompt
+        counts as 0 for that prompt. Use complete tables, not their first rows. Do not use this
+        method if you selected the members by their high values.
 
         Parameters
         ----------
@@ -1221,16 +1221,16 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Measure how much the lists of two engines overlap, such as the sources they cite.
 
-        An engine that is asked the same question twice does not cite the same sources both times.
-        So two engines that share a third of their sources may be as alike as two answers of one
-        engine. Therefore two overlaps are returned:
+        Two answers of the same engine to one question do not cite the same sources either. To tell
+        engines apart, their overlap must be compared with the overlap of repeated answers.
+        Therefore two overlaps are returned:
 
         - ``jaccard``: the overlap of two answers by different engines.
         - ``ceiling``: the overlap of two answers by the same engine, the mean of the two engines.
         - ``gap``: the first overlap minus the ceiling, over the prompts that have both.
 
-        Verdicts are about the gap. "No evidence" does not mean that two engines are as alike as
-        repeats: a gap smaller than ``detectable`` may be missed.
+        The verdict is about the gap. "No evidence" does not prove that the gap is 0: a gap smaller
+        than ``detectable`` may be missed.
 
         An answer that lists nothing has no row, and is left out. Do not compare engines that were
         asked at different times, as the gap may then come from the times.
@@ -1310,11 +1310,11 @@ class Accessor(NamesNear, Described):
         theme: str = "auto",
         interactive: bool = False,
     ) -> Any:
-        """Draw the picture that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
+        """Draw the chart that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
 
-        The metadata of the columns decide the kind of picture. Values that were not measured are
+        The metadata of the columns decide the kind of chart. Values that were not measured are
         hatched, or leave a gap in a line; they are never drawn as zero. Units, sample sizes and the
-        source are written into the picture.
+        source are written into the chart.
 
         Parameters
         ----------
@@ -1326,7 +1326,7 @@ class Accessor(NamesNear, Described):
         x : str, optional
             The column along the axis, such as a time, a brand or an engine. Each of its values has
             one mark (a bar, a point or a column of cells). Rows that share a mark are aggregated as
-            by ``aggregate(skip_missing=True)``; the picture says what is partial.
+            by ``aggregate(skip_missing=True)``; the chart says what is partial.
         y : str or list of str, optional
             The column to draw. Two columns make a gap; several of one unit make lines.
         color : str, optional
@@ -1360,8 +1360,8 @@ class Accessor(NamesNear, Described):
         matplotlib.axes.Axes or plotly.graph_objects.Figure
             The axes given as ``ax``, or new axes; with ``interactive`` a plotly figure. The
             attribute ``kind`` is the kind that was chosen, and ``finding`` says in words what the
-            picture shows. A plotly figure has both in ``layout.meta``. The method ``explain(mark)``
-            of the axes explains where the number of a mark comes from. If you draw several pictures
+            chart shows. A plotly figure has both in ``layout.meta``. The method ``explain(mark)``
+            of the axes explains where the number of a mark comes from. If you draw several charts
             on one ``ax``, it explains the last one.
 
         Raises
@@ -1369,12 +1369,12 @@ class Accessor(NamesNear, Described):
         ItemNotFound
             If there is no such column.
         AvailabilityError
-            If the columns do not fit that kind of picture, or rows that share a mark cannot be
+            If the columns do not fit that kind of chart, or rows that share a mark cannot be
             aggregated.
         ArgumentError
             If there is no such kind or theme, or ``top``, ``ax`` or ``figsize`` cannot be used.
         PackageMissing
-            If matplotlib, or plotly for an interactive picture, is not installed; it says what to
+            If matplotlib, or plotly for an interactive chart, is not installed; it says what to
             install.
 
         Examples
@@ -1398,7 +1398,7 @@ class Accessor(NamesNear, Described):
     def to_parquet(self, path: str | os.PathLike[str]) -> Path:
         """Write the frame with its metadata to a Parquet file.
 
-        The file appears whole or not at all.
+        The write is atomic: if it fails, no incomplete file is left.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The theme of pictures: `set_theme`."""
+"""The colour theme of charts, which `set_theme` sets."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _theme = "auto"
 
 
 def set_theme(theme: str) -> AbstractContextManager[object]:
-    """Set whether pictures are drawn for a light or a dark background.
+    """Set whether charts are drawn for a light or a dark background.
 
-    Python cannot find out which theme a notebook has. Set it once, in the first cell.
+    Python cannot detect the theme of a notebook, so call this once, in the first cell.
 
     Parameters
     ----------

@@ -1,14 +1,15 @@
-"""The methods of ``df.aa`` that return a frame (verbs), and reading and writing files.
+"""The methods of ``df.aa`` that return a DataFrame, and functions to read and write files.
 
-These methods take frames with metadata (`aatoolkit.metadata`) and return frames with metadata.
-Their signatures are in `aatoolkit.display.accessor`. The modules, in reading order:
+They take and return DataFrames with metadata (`aatoolkit.metadata`), which says, for example,
+whether each column was measured. The public signatures are in `aatoolkit.display.accessor`. The
+modules, in reading order:
 
 - ``cell_status`` tells which cells were measured, and why the others were not
 - ``groupby`` groups rows, also by week or month, and sums each group
 - ``reshape`` has ``to_long``, ``with_context``, and ``complete``, which adds missing rows
 - ``duplicates`` finds rows that a sum would count twice
 - ``merge`` has ``merge``, ``rename``, ``adopt`` and `aatoolkit.concat`
-- ``aggregation_plan`` finds the rule by which each column is aggregated
+- ``aggregation_plan`` finds the rule (sum, mean, ratio …) by which each column is aggregated
 - ``aggregate`` has ``aggregate``, which applies these rules
 - ``views`` has ``codebook``, ``require``, ``measured`` and ``plain``
 - ``parquet`` writes frames to Parquet files, and reads them
@@ -24,7 +25,7 @@ from pandas.api.extensions import register_dataframe_accessor
 
 
 class _LazyAccessor:
-    """``df.aa``: imports the accessor's module when it is first used, which saves time."""
+    """The descriptor of ``df.aa``, which imports the accessor's module on first use."""
 
     def __call__(self, frame: Any) -> Any:
         return self._accessor()(frame)

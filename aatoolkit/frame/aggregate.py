@@ -1,7 +1,7 @@
-"""Aggregate rows by the declared rule of each column; what was not measured stays missing.
+"""Aggregate rows by the rule that each column's declaration gives, such as a sum or a mean.
 
-By default, the sum of a group is missing if one of its numbers is missing. A group without numbers
-is missing, too, where pandas would return 0. The result says why.
+By default, a group's sum is missing if any of its numbers is missing. A group without numbers also
+gives a missing sum, not 0 as in pandas. The metadata of the result has the reason.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _NO_ROWS_STATE = Availability(Status.NOT_APPLICABLE, None, "no rows")
 
 @dataclass(frozen=True)
 class PlannedCells:
-    """A grouped frame, and the plan by which one of its columns is aggregated."""
+    """One column of a grouped frame, with the `Plan` (rule and needed columns) to aggregate it."""
 
     plan: Plan
     frame: pd.DataFrame
@@ -70,12 +70,12 @@ class PlannedCells:
 
     @cached_property
     def cells(self) -> Cells:
-        """For each row, whether it has a number that counts in the result, and why not."""
+        """The status of each row's cell: whether it has a number that is aggregated, or why not."""
         return cells_of_plan(self.plan, self.frame, self.metadata, self.groups)
 
     @cached_property
     def expected_rows(self) -> Codes:
-        """For each group, the number of rows that should have a number."""
+        """An array with the number of rows in each group that should have a number."""
         totals = self.plan.response_totals
         return self.groups.count(self.cells.applicable) + (
             0 if totals is None else totals.lacking_count
@@ -83,7 +83,10 @@ class PlannedCells:
 
     @cached_property
     def covered_rows(self) -> Floats:
-        """For each group, the number of rows with a number."""
+        """An array with the number of rows in each group that have a number.
+
+        A row that was itself aggregated from measured and missing rows counts as a fraction.
+        """
         name, share = f"{self.plan.column}{COVERAGE}", np.ones(len(self.frame))
         # A row that was itself aggregated counts by its coverage, such as half a row.
         if name in self.frame.columns:
@@ -92,14 +95,14 @@ class PlannedCells:
 
     @cached_property
     def absent(self) -> list[Availability]:
-        """Why some rows are not in the frame at all, e.g. because a host was not connected."""
+        """The reasons why rows are not in the frame at all, e.g. a host that is not connected."""
         if self.groups.by_value & {"host", *CONTEXT, *FILTERS}:
             return []  # they would be groups of their own
         columns = self.metadata.columns
         return [*dict.fromkeys(state for part in self.plan.parts for state in columns[part].absent)]
 
     def values(self) -> tuple[pd.Series, Mask]:
-        """Return the result of each group, and a boolean mask of the groups that divide by 0."""
+        """Return each group's aggregate, and a boolean mask of groups whose denominator is 0."""
         plan, groups, mask = self.plan, self.groups, self.cells.has_number
         rule, values = plan.rule, self.frame[plan.parts[0]]
         is_undefined = np.zeros(len(groups), bool)
@@ -127,7 +130,7 @@ def plan_cells(
     rules: Rules | None,
     observed: bool | None,
 ) -> list[PlannedCells]:
-    """Group a frame, and return how each of ``columns`` is aggregated."""
+    """Group a frame, and return for each of ``columns`` its cells and how they are aggregated."""
     metadata = metadata_of(frame)
     groups = group(frame, by, observed is not False)
     return [
@@ -203,10 +206,12 @@ def _aggregate_column(
     skip_missing: bool,
     has_statuses: bool,
 ) -> tuple[pd.Series, Availability, dict[str, pd.Series]]:
-    """Return a column of the result, its availability, and further columns about it.
+    """Aggregate one column; return the values, their availability, and further result columns.
 
-    These are named after it, such as ``sales_coverage``. ``partial_periods`` has the weeks or
-    months with missing days: the share of days that are there, and a text.
+    The availability is a status such as "partial", with its reason. The further columns describe
+    the values, such as ``sales_coverage``; the dict has them by name. ``partial_periods`` maps the
+    position of each week or month with missing days to the fraction of its days that the data have,
+    and a text.
     """
     plan, groups, cells = planned.plan, planned.groups, planned.cells
     used_rows, expected_rows = groups.count(cells.has_number), planned.expected_rows
@@ -296,9 +301,10 @@ def _aggregate_column(
 def cells_of_plan(
     planned: Plan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups
 ) -> Cells:
-    """Return for each row whether it has a number that counts in the aggregate.
+    """Return for each row whether it has a number to be aggregated by a `Plan`, or why not.
 
-    Rows that do not count, e.g. because they repeat other rows, are marked "not applicable".
+    Rows that must not be counted, e.g. because they repeat other rows, have the status "not
+    applicable".
     """
 
     def is_zero(name: str, rows: Mask) -> Mask:

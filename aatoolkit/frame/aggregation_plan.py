@@ -37,10 +37,10 @@ _MAX_PAIRS = 1_000_000
 
 @dataclass(frozen=True)
 class ResponseTotals:
-    """The totals that a share is divided by when rows come from several responses.
+    """The denominators of a share whose rows come from several responses of the service.
 
     For example, a brand's share of all mentions is divided by the number of all mentions in each
-    response. Each total must count once, even if several rows repeat it.
+    response. Each such total must be added once, even if several rows repeat it.
     """
 
     responses: Codes  # for each row of the frame, the number of its response
@@ -50,10 +50,10 @@ class ResponseTotals:
     count: Codes  # for each group, all responses
 
     def used_pairs(self, used_rows: Mask, groups: Groups) -> tuple[Codes, Codes]:
-        """Return which totals count in which group, as two arrays of the same length.
+        """Return the totals to add in each group, as two integer arrays of the same length.
 
-        The first has the number of a group, the second the position of a row whose total counts in
-        it. ``used_rows`` is a boolean mask of the rows that have a number.
+        The first has the number of a group; the second has the position of a row whose total is
+        added to that group. ``used_rows`` is a boolean mask of the rows that have a number.
         """
         response_count = int(self.responses.max(initial=0)) + 1
         unused_pairs = groups.ids[~used_rows] * response_count + self.responses[~used_rows]
@@ -81,7 +81,7 @@ class Plan:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The columns that the result is computed from: for a rate, its two counts."""
+        """The columns that the aggregate is computed from, e.g. the two counts of a rate."""
         weight = (self.rule.by,) if self.rule.by else ()
         return self.rule.over or (self.column, *weight)
 
@@ -95,11 +95,12 @@ def plan(
     *,
     shares: bool = False,
 ) -> list[Plan]:
-    """Return how to aggregate each of ``columns``; by default, each column that has a rule.
+    """Return for each of ``columns`` the rule to aggregate it and the columns that this needs.
 
-    ``rules`` has the rules that the user gave, by column. ``shares`` says whether to compute shares
-    over several responses from their counts. If a named column cannot be aggregated, the function
-    raises `AvailabilityError`; other columns are left out with a warning.
+    ``columns`` defaults to all columns that have a rule. ``rules`` maps columns to rules that the
+    user gave. If ``shares`` is True, shares over several responses are computed from their counts.
+    If a named column cannot be aggregated, the function raises `AvailabilityError`. Columns that
+    were not named are left out with a warning.
     """
     if isinstance(columns, Mapping):
         raise ArgumentError("columns are names; how they are aggregated is said by rules={…}")
@@ -138,13 +139,16 @@ def plan(
 
 
 def _has_rule(metadata: FrameMetadata, name: str) -> bool:
-    """Return whether a column's declaration has a rule to combine rows, such as "sum"."""
+    """Return whether a column is declared with a rule that combines rows, such as "sum"."""
     declaration = declared(metadata.columns[name])
     return declaration is not None and declaration.aggregate.rule not in _NO_RULES
 
 
 def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
-    """Map each declared column of a table to its names in the frame, e.g. after a merge."""
+    """Return a dict from each declared column of a table to its names in the frame.
+
+    A merge may have renamed or duplicated the column.
+    """
     names_by_declared: dict[str, list[str]] = {}
     for name, column in metadata.columns.items():
         if column.of and column.table == table:
@@ -154,7 +158,7 @@ def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
 
 @dataclass
 class _Planner:
-    """Decides how each column of a grouped frame is aggregated."""
+    """Finds for each column of a grouped frame the rule to aggregate it."""
 
     frame: pd.DataFrame
     metadata: FrameMetadata
@@ -163,13 +167,14 @@ class _Planner:
 
     @cached_property
     def duplicates(self) -> Duplicates:
-        """The object that finds rows which would count twice."""
+        """An object that finds the rows which a sum would count twice."""
         return Duplicates(self.frame, self.metadata, self.groups)
 
     def plan(self, name: str, rules: Rules, *, is_requested: bool) -> Plan:
-        """Return how a column is aggregated; raise `Refused` if it cannot be.
+        """Return the `Plan` (rule and needed columns) of one column; raise `Refused` if none fits.
 
-        ``is_requested`` says whether the user named the column.
+        ``rules`` maps columns to rules that the user gave. ``is_requested`` says whether the user
+        named this column.
         """
         if name in self.groups.keys.columns:
             raise Refused("the rows are grouped by it")
@@ -206,7 +211,7 @@ class _Planner:
         return replace(column_plan, repeats=self.duplicates.repeats_of(table, column_plan.parts))
 
     def _check(self, plan: Plan) -> None:
-        """Raise `Refused` if a column cannot be combined, e.g. because a group mixes currencies."""
+        """Raise `Refused` if a plan does not fit the rows, e.g. if a group mixes currencies."""
         frame, name, rule = self.frame, plan.column, plan.rule
         if rule.rule in _NO_RULES:
             hint = "" if rule.why else _rule_hint(frame, self.metadata, rule, name)
@@ -259,9 +264,10 @@ class _Planner:
             self._check_across(plan)
 
     def _is_mixed(self, name: str, kinds: pd.Series) -> bool:
-        """Return whether the values of a column in one group are of several ``kinds``.
+        """Return whether one group has values of a column that must not be combined.
 
-        ``kinds`` has an entry per row, such as the currency of the amount.
+        ``kinds`` has an entry per row, such as the currency of the amount. Values of different
+        kinds must not be combined.
         """
         has_value = self.frame[name].notna().to_numpy(bool)
         kinds, ids = kinds[has_value], self.groups.ids[has_value]
@@ -301,10 +307,10 @@ class _Planner:
                 )
 
     def _plan_of_one_kind(self, plan: Plan, is_requested: bool) -> Plan:
-        """Return a rule for a column of several measures if the rows are of only one of them.
+        """Return the plan for a column of several measures, if all rows are of one measure.
 
-        For example, the rows of ``metric == "mentionRate"`` can be combined. Otherwise ``plan`` is
-        returned unchanged.
+        For example, rows can be aggregated if ``metric`` is "mentionRate" in all of them. Otherwise
+        ``plan`` is returned unchanged.
         """
         rule, frame = plan.rule, self.frame
         if rule.rule != "none" or not {rule.within, *(rule.counts or ())} <= {*frame.columns}:
@@ -325,9 +331,9 @@ class _Planner:
         return replace(plan, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
 
     def _share_plan(self, name: str) -> Plan | None:
-        """Return how to compute a share over several responses: all counts by all totals.
+        """Return the plan to compute a share over responses: summed counts divided by totals.
 
-        It is None if the column is no share, or its totals are not known.
+        The result is None if the column is no share, or its totals are not known.
         """
         frame = self.frame
         metadata = self.metadata
@@ -395,7 +401,10 @@ class _Planner:
 
 
 def _rule_hint(frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str) -> str:
-    """Return a hint for an error message, such as ``; for the best: rules={'rank': 'min'}``."""
+    """Return the last part of an error message, which suggests a rule; "" for no suggestion.
+
+    For example, ``; for the best: rules={'rank': 'min'}``.
+    """
     if rule.rule == "key":
         return f"; to count them: rules={{{name!r}: 'count'}}"
     if frame[name].dtype.kind not in "iuf":
@@ -409,7 +418,7 @@ def _rule_hint(frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, 
 
 
 def _approximation(frame: pd.DataFrame, plan: Plan) -> str | None:
-    """Return why the aggregate of a column is only approximate; None if it is exact."""
+    """Return the reason why a plan gives only an approximate aggregate; None if it is exact."""
     # Approximate: the counts that should weight the column are missing, so another column does.
     weight = plan.rule.otherwise
     missing_counts = [
@@ -429,13 +438,13 @@ def _approximation(frame: pd.DataFrame, plan: Plan) -> str | None:
 
 
 def _overwritten_reason(names: list[str]) -> str:
-    """Return the message that columns, which a rule needs, were overwritten."""
+    """Return an error message: the user overwrote ``names``, columns which an aggregation needs."""
     was = "it was" if len(names) == 1 else "they were"
     return f"its rule needs {' and '.join(names)} as read, and {was} overwritten"
 
 
 def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
-    """Return why the aggregate of a column would be approximate; None if it is exact."""
+    """Return why a column's aggregate would be only approximate; None if it would be exact."""
     declaration = declared(metadata.columns[name])
     if metadata.columns[name].caution or declaration is None or not declaration.aggregate.otherwise:
         return metadata.columns[name].caution
@@ -446,9 +455,9 @@ def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | No
 
 
 def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
-    """Return how a column is aggregated by its declared rule; raise `Refused` without one.
+    """Return the `Plan` to aggregate a column by its declared rule; raise `Refused` without one.
 
-    The columns in the rule have the names that they have in this frame, e.g. after a merge.
+    The plan names columns as they are named in this frame, e.g. after a merge.
     """
     column, declared_name = declared(metadata.columns[name]), metadata.columns[name].of
     if column is None or declared_name is None:
@@ -497,7 +506,7 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
 
 
 def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Series | None:
-    """Return the unit of each row of a column; None if all rows have the declared unit.
+    """Return a Series with the unit of each row of a column; None if all have the declared unit.
 
     Examples
     --------
@@ -520,7 +529,7 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
 
 
 def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
-    """Return the unit that all rows of a column share, if each row states its unit; else None."""
+    """Return the unit that all rows of a column state, e.g. a currency; None if they differ."""
     units = row_units(frame, metadata, name)
     if units is None or units.isna().any() or units.nunique() != 1:
         return None

@@ -55,38 +55,38 @@ MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
 @dataclass(frozen=True)
 class Cells:
-    """For each row, whether the cell of a column was measured, and why not."""
+    """The status of a column's cells: for each row, whether the cell was measured, or why not."""
 
     states: Sequence[Availability]  # the distinct states
     codes: Codes  # for each row, the position of its state
     has_number: Mask  # the rows with a number that may be used
 
     def having(self, *statuses: Status) -> Mask:
-        """Return a mask of the rows that have one of ``statuses``."""
+        """Return a boolean mask of the rows that have one of ``statuses``."""
         return np.array([state.status in statuses for state in self.states], bool)[self.codes]
 
     @property
     def applicable(self) -> Mask:
-        """A mask of the rows whose status is not "not applicable"."""
+        """A boolean mask of the rows that have any other status than "not applicable"."""
         return ~self.having(Status.NOT_APPLICABLE)
 
     @property
     def complete(self) -> Mask:
-        """A mask of the rows that have a number and are not "partial"."""
+        """A boolean mask of the rows that have a number and whose status is not "partial"."""
         return self.has_number & ~self.having(Status.PARTIAL)
 
     @property
     def unreported(self) -> Mask:
-        """A mask of the rows that the response did not have and ``df.aa.complete`` added."""
+        """A boolean mask of the rows that the response lacked and ``df.aa.complete`` added."""
         is_unreported = [
             (state.status, state.cause) == (Status.UNKNOWN, Cause.NO_ROW) for state in self.states
         ]
         return np.array(is_unreported, bool)[self.codes]
 
     def without(self, rows: Mask, why: str) -> Cells:
-        """Return a copy in which some rows count as "not applicable", for the reason ``why``.
+        """Return a copy in which the rows in a boolean mask have the status "not applicable".
 
-        ``rows`` is a boolean mask.
+        ``why`` is the reason to record for them.
         """
         return Cells(
             (*self.states, Availability(Status.NOT_APPLICABLE, None, why)),
@@ -96,7 +96,7 @@ class Cells:
 
 
 def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
-    """Return for each row whether the cell of a column was measured, and why not."""
+    """Return the status of each cell of a column: whether it was measured, or why not."""
     column, values = metadata.columns.get(name, NOTHING), frame[name]
     has_value = values.notna().to_numpy(bool)
     if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
@@ -147,7 +147,7 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
 
 
 def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> Availability:
-    """Return the availability of a column: whether it was measured, and why not."""
+    """Return the availability of a whole column: a status such as "partial", with its reason."""
     state = column.availability
     if state.status == Status.AVAILABLE and len(frame) and not is_status_column(frame, name):
         values = frame[name]
@@ -157,7 +157,12 @@ def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> A
 
 
 def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW) -> pd.DataFrame:
-    """Return a frame with the status, cause and reason of each row."""
+    """Return a frame with three columns: the status, cause and reason of each row.
+
+    The status says whether the row was measured; the cause is a keyword and the reason a text on
+    why it was not. ``codes`` has for each row the position of its entry in ``states``. The names of
+    the columns begin with ``name``.
+    """
     texts = {
         name: [str(state.status) for state in states],
         name + CAUSE: [state.cause for state in states],
@@ -168,9 +173,10 @@ def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW
 
 
 def combine_cells(first: Cells, second: Cells) -> Cells:
-    """Combine what is known of two columns, row by row.
+    """Combine the statuses of two columns, row by row.
 
-    A row has a number if both columns have one. Otherwise the column without a number says why.
+    A row has a number only if both columns have one. Otherwise the row's reason is taken from the
+    column without a number.
     """
     sides = np.where(first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2))
     pair_count = len(first.states) * len(second.states)
@@ -187,7 +193,10 @@ def combine_cells(first: Cells, second: Cells) -> Cells:
 
 
 def is_status_column(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether a column holds statuses, or the causes or reasons for them."""
+    """Return whether a column has the statuses, or their causes or reasons, of another.
+
+    A status, such as "partial", says whether a cell was measured.
+    """
     return any(
         name.endswith(ROW + ending) and _holds_statuses(frame, name.removesuffix(ending))
         for ending in ("", CAUSE, REASON)
@@ -195,7 +204,7 @@ def is_status_column(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether a column exists and holds only statuses, such as "partial"."""
+    """Return whether a column exists and all its values are statuses, such as "partial"."""
     if name not in frame.columns:
         return False
     texts = frame[name].dropna().unique()
@@ -207,9 +216,8 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
 def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
     """Return the status, cause and reason of each cell of the column ``name``.
 
-    They are parsed from the column of statuses that belongs to it.
-
-    ``has_value`` is a boolean mask of the rows with a value.
+    They are parsed from its column of statuses, such as ``name_availability``. ``has_value`` is a
+    boolean mask of the rows with a value.
     """
     texts = pd.DataFrame(
         {ending: frame.get(name + ending) for ending in ("", CAUSE, REASON)}, index=frame.index
@@ -227,9 +235,10 @@ def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
 def row_statements(
     statuses: pd.DataFrame, name: str, keys: pd.DataFrame, metadata: FrameMetadata
 ) -> list[Statement]:
-    """Turn a column of statuses into `Statement` objects: a status, and the rows that have it.
+    """Convert a column of statuses to `Statement` objects, each for all rows of one status.
 
-    ``statuses`` has the column ``name``; ``keys`` has the key columns, which select the rows.
+    A `Statement` consists of a status and the condition that selects its rows. ``statuses`` has the
+    column ``name``. ``keys`` has the columns that identify each row.
     """
     statuses = statuses.fillna({name: Status.UNKNOWN})
     cells = _parse_statuses(statuses, name, np.ones(len(keys), bool))
@@ -242,9 +251,10 @@ def row_statements(
 def key_statements(
     keys: pd.DataFrame, states: Sequence[Availability], codes: Codes | int = 0
 ) -> list[Statement]:
-    """Return `Statement` objects, each with a state and the keys of the rows that have it.
+    """Return `Statement` objects, each with an availability and the keys of the rows that have it.
 
-    ``codes`` has for each row the position of its state in ``states``.
+    ``states`` are the availabilities (a status with its reason). ``codes`` has for each row the
+    position of its availability in ``states``.
     """
     rows = keys.astype(object).map(as_text).assign(**{CAUSE: codes}).drop_duplicates()
     values_by_condition: dict[Any, list[str]] = {}
@@ -265,9 +275,9 @@ def key_statements(
 
 
 def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
-    """Return whether the rows of ``keys`` are few, complete and unchanged.
+    """Return whether a condition may select rows by a list of their key values.
 
-    Only then can they select rows by listing their values.
+    This needs few rows, without missing keys, and key columns that nobody changed.
     """
     return (
         0 < keys.size <= _MAX_KEYS
@@ -289,14 +299,17 @@ _MAX_REASONS = 4
 
 
 def view_of(frame: pd.DataFrame) -> ShowAs:
-    """Return display options that show columns such as ``sales_coverage`` last."""
+    """Return display options that move columns such as ``sales_coverage`` to the end."""
     names = {*map(str, frame.columns)}
     detail_columns = (f"{name}{ending}" for name in names for ending in _ENDINGS)
     return ShowAs(details=tuple(sorted({*detail_columns} & names)), remarks=_partial_remarks)
 
 
 def _partial_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return masks of the numbers to mark as partial, and the remarks below a printed table."""
+    """Return boolean masks of the partially measured numbers, by column, and remarks on them.
+
+    When the table is printed, these numbers get an asterisk, and the remarks stand below it.
+    """
     try:
         metadata = metadata_of(frame)
     except MetadataError:

@@ -27,7 +27,7 @@ _MISSING_MARK = "\0"
 
 
 def guarded(text: str) -> str:
-    r"""Return a text that is no formula in a spreadsheet, with control characters escaped.
+    r"""Return a text that spreadsheets do not take for a formula, with control characters escaped.
 
     Examples
     --------

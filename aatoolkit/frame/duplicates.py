@@ -1,7 +1,7 @@
 """Find rows that a sum would count twice, after a join or because responses overlap.
 
-Equal rows with the same key count once. If rows with the same key differ, the column is not
-aggregated, and `Refused` has the reason.
+Equal rows with the same key are counted once. If rows with the same key differ, the column cannot
+be aggregated, and the exception `Refused` has the reason.
 """
 
 from __future__ import annotations
@@ -54,9 +54,10 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class ResponseScope:
-    """The host, days and filters that a response was requested with.
+    """The host, days and filters of the request that a response answers.
 
-    Two responses overlap, and a sum would count data twice, unless one of these tells them apart.
+    Two responses with the same host, overlapping days and overlapping filters may contain the same
+    data, which a sum would then count twice.
     """
 
     host: str | None
@@ -115,9 +116,9 @@ class Duplicates:
     def repeats_of(self, table: str, parts: Sequence[str]) -> Mask | None:
         """Return a boolean mask of the rows that repeat an earlier row; None if no row does.
 
-        A row repeats another one of its group if both have the same key. ``table`` is the name of
-        the table that the column to sum comes from, such as ``source_domains``. The values of the
-        columns ``parts`` must be equal, too: `Refused` is raised if they differ.
+        A row repeats another row of its group if both have the same key. ``table`` is the name of
+        the table that the column to sum comes from, such as ``source_domains``. Rows with the same
+        key must also have equal values in the columns ``parts``; otherwise `Refused` is raised.
         """
         if table not in self._first_rows_by_table:
             self._first_rows_by_table[table] = self._first_rows(table)
@@ -191,7 +192,7 @@ class Duplicates:
         overlapping: Sequence[ResponseScope],
         response_codes: Codes | None,
     ) -> None:
-        """Raise `Refused` if a sum may count rows twice, and no key can tell.
+        """Raise `Refused` if a sum may count rows twice, and the frame lacks the key to find out.
 
         ``missing`` lists the key columns that the frame lacks. ``overlapping`` lists the responses
         that may have rows in common. ``response_codes`` has the number of the response of each row.
@@ -220,7 +221,7 @@ class Duplicates:
             raise Refused(f"the responses overlap: {_name_two(overlapping)}; {remedy}, {_APART}")
 
     def _key_columns(self, table: str) -> tuple[list[str] | None, list[str]]:
-        """Return the key columns of a table, and those of them that the frame lacks.
+        """Return a table's key columns in the frame, and the key columns that the frame lacks.
 
         The first result is None if the table has no key.
         """
@@ -238,9 +239,10 @@ class Duplicates:
         ], missing_columns
 
     def scopes(self, table: str) -> tuple[list[ResponseScope], Codes | None]:
-        """Return the distinct responses of a frame, and for each row the position of its response.
+        """Return the scopes (host, days, filters) of a frame's responses, and each row's scope.
 
-        The second result is None if no column says which response a row came from.
+        The second result has for each row a position in the first. It is None if no column says
+        which response a row came from.
         """
         if is_joined(table):
             return [], None
@@ -271,8 +273,7 @@ class Duplicates:
 def once(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame without the rows that a join or `pandas.concat` repeated.
 
-    It raises `AvailabilityError` if the key columns are gone, as equal rows may then be different
-    ones.
+    If the key columns are gone, equal rows cannot be told apart, and `AvailabilityError` is raised.
     """
     (stored_metadata, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
     grains = {name: stored_metadata.grain(name) or () for name in tables_of(stored_metadata)}
@@ -300,9 +301,9 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
-    """Return a boolean mask of the rows that equal no earlier row.
+    """Return a boolean mask of the rows that differ from all earlier rows.
 
-    The arrays ``others`` are compared as if they were further columns.
+    The arrays ``others`` are compared as additional columns.
     """
     columns = [*(values.array for _, values in frame.items()), *others]
     is_first: Mask = _first_equal(columns) == np.arange(len(frame))
@@ -310,7 +311,7 @@ def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
 
 
 def _first_equal(columns: Sequence[Any]) -> Codes:
-    """Return for each row the position of the first row that is equal in all ``columns``."""
+    """Return for each row the position of the first row that is equal to it in all ``columns``."""
     arrays = (pd.array(column) if isinstance(column, np.ndarray) else column for column in columns)
     hashes = row_hashes([hash_cells(values) for values in arrays])
     positions = pd.Series(np.arange(len(hashes)))
@@ -318,14 +319,17 @@ def _first_equal(columns: Sequence[Any]) -> Codes:
 
 
 def _may_have(source: Source, table: str) -> bool:
-    """Return whether a response can have rows of a table; True if its section is not known."""
+    """Return whether a response may contain rows of a table; True if its section is not known."""
     with suppress(ScopeError, KeyError):
         return any(declaration.name == table for declaration in sections.get(source.section or ""))
     return True
 
 
 def _name_two(scopes: Iterable[ResponseScope]) -> str:
-    """Return a text that names two of the responses, such as ``7 days and 30 days``."""
+    """Return a text that names two of the responses by their days or filters.
+
+    For example, ``7 days and 30 days``.
+    """
     texts = [*dict.fromkeys(map(str, scopes))]
     return " and ".join(texts[:2]) if len(texts) > 1 else f"two of {texts[0]}"
 
@@ -336,7 +340,8 @@ _APART = "or aggregate by what tells them apart, such as 'fetched_at' of an arch
 def _describe_difference(name: str, scopes: Sequence[ResponseScope]) -> str:
     """Return the error message for rows that have the same key but differ in a column.
 
-    ``name`` is the column, ``scopes`` are the responses that overlap, if there are any.
+    ``name`` is the column. ``scopes`` (host, days and filters) are those of the responses that
+    overlap, if there are any.
     """
     if scopes:
         return (
@@ -351,7 +356,7 @@ _MIN_COLUMNS = 3
 
 
 def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
-    """Return why a column has no aggregation rule such as "sum", and what the user can do."""
+    """Return as text why a column has no aggregation rule such as "sum", and what to do."""
     column = metadata.columns[name]
     if metadata.is_lost(name):
         reason = column.availability.reason

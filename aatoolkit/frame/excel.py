@@ -1,6 +1,6 @@
-"""Write tables to an Excel workbook without formulas or rounded numbers.
+"""Write tables to an Excel workbook, in which no text is a formula and no number is rounded.
 
-The first sheet has the key figures, a chart, a list of the sheets, and how to read them.
+The first sheet has the key figures, a chart, a list of the sheets, and notes for readers.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _LEGEND = (
 
 
 class SheetTable(NamedTuple):
-    """A table to write as a sheet; ``measured`` says in words what was measured."""
+    """A table to write as a sheet; ``measured`` is a text that says how much of it was measured."""
 
     name: str
     doc: str
@@ -123,7 +123,7 @@ _Sheet = tuple[str, int, str, str]
 
 
 class _Book:
-    """A workbook that is being written, with its cell formats."""
+    """A workbook that is being written, and a cache of its cell formats."""
 
     def __init__(self, writer: pd.ExcelWriter[Any]) -> None:
         self._writer, self._book = writer, writer.book
@@ -223,7 +223,7 @@ class _Book:
         _set_printing(sheet)
 
     def _add_chart(self, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]) -> Any:
-        """Return a line chart of a table with days, else a bar chart; None if impossible."""
+        """Return a line chart of a table with days, else a bar chart; None if no table fits."""
         for kind in ("line", "bar"):
             for table, (name, *_) in zip(tables, sheets, strict=False):
                 positions = _chart_columns(table.frame, kind)
@@ -266,7 +266,7 @@ class _Book:
 
 
 def _codebook(table: SheetTable) -> pd.DataFrame:
-    """Describe the columns of a table, one per row, with the headers of its sheet."""
+    """Return a frame with one row per column of a table: its sheet header, unit and meaning."""
     codebook = pd.DataFrame(codebook_of(table.frame).reset_index())
     headers = plain_names(table.frame)
     codebook.insert(0, "table", table.name)
@@ -308,9 +308,9 @@ def _sheet_name(title: str, used: set[str]) -> str:
 
 
 def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any, Any]]:
-    """Yield the label, number format, value and previous value of each key figure.
+    """Yield the label, number format, current value and previous value of each key figure.
 
-    Key figures are the rows of the first table that has one row per metric.
+    The key figures are the rows of the first table that has one row per metric.
     """
     for frame in frames:
         formats = _number_formats(frame).get("value")
@@ -330,9 +330,9 @@ def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any
 
 
 def _chart_columns(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
-    """Return the positions of the columns for labels and numbers; None if no chart fits.
+    """Return the positions of the label column and the number column of a chart; None if none fit.
 
-    ``kind`` is "line" for a column of days, and "bar" for other labels.
+    ``kind`` is "line" to use a column of days as labels, and "bar" to use other labels.
     """
     metadata, names = metadata_of(frame), [*map(str, frame.columns)]
     if len(metadata.key) != 1 or metadata.key[0] not in names or len(frame) < 2:
@@ -366,14 +366,14 @@ def _as_excel(values: pd.Series) -> list[Any]:
 
 
 def _as_number(value: Any) -> Any:
-    """Return a number, as text if Excel would round it."""
+    """Return a number unchanged, or as text if Excel would round it."""
     if not np.isfinite(float(value)) or (value == int(value) and abs(value) >= EXACT_LIMIT):
         return str(value)
     return value.item() if hasattr(value, "item") else value
 
 
 def _as_excel_time(value: pd.Timestamp) -> Any:
-    """Return a day or time, as text if Excel would round it."""
+    """Return a date or time for Excel, as text if Excel would round it."""
     local_time = value.tz_localize(None)
     is_day = value.tz is None and local_time == local_time.normalize()
     is_local = value.tz is None and not is_day
@@ -383,7 +383,7 @@ def _as_excel_time(value: pd.Timestamp) -> Any:
 
 
 def plain_names(frame: pd.DataFrame) -> dict[str, str]:
-    """Return a header in plain words for each declared column; other columns keep their name.
+    """Return a dict from column name to header: words for declared columns, the name for others.
 
     Examples
     --------
@@ -404,7 +404,7 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the number formats of the cells of each declared number column."""
+    """Return a dict from each declared number column to the number formats of its cells."""
     metadata = metadata_of(frame)
     formats: dict[str, list[str]] = {}
     for name, values in frame.select_dtypes("number").items():
@@ -428,7 +428,7 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def _source_texts(source: Source) -> list[str]:
-    """Return the host, days, section, filters and time of a response as texts."""
+    """Return a response's host, days, section, filters and time of request, as texts."""
     window = f"{source.window_start} to {source.window_end}" if source.window_start else None
     fetched_text = f"fetched {source.fetched_at}" if source.fetched_at else None
     texts = (source.host, window, source.section, source.scope, fetched_text)

@@ -28,7 +28,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of a frame's rows: the number of each row's group, and the key of each group."""
+    """A grouping of rows: the group number of each row, and the key of each group."""
 
     ids: Codes  # the group of each row, as its position in keys
     keys: pd.DataFrame  # one row per group
@@ -43,13 +43,13 @@ class Groups:
         return np.bincount(self.ids, minlength=len(self))
 
     def count(self, rows: Mask) -> Codes:
-        """Return for each group how many of its rows are true in the boolean mask ``rows``."""
+        """Return for each group how many of its rows are True in the boolean mask ``rows``."""
         return np.bincount(self.ids[rows], minlength=len(self))
 
     def combined(self, cells: Cells) -> tuple[Codes, list[Availability]]:
-        """Combine the availability of the cells in each group, i.e. whether they were measured.
+        """Combine the availability (a status with its reason) of the cells in each group.
 
-        Returns for each group the position of its state in a list, and that list.
+        Returns an array with the position of each group's availability in a list, and that list.
         """
         state_count = max(len(cells.states), 1)
         has_state = np.zeros(len(self) * state_count, bool)
@@ -111,7 +111,7 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
 
 
 def keys_of(by: By) -> list[str | pd.Grouper]:
-    """Return the argument ``by`` of a method as a list of column names and Groupers."""
+    """Return the argument ``by`` as a list of column names and `pandas.Grouper` objects."""
     keys = [by] if isinstance(by, str | pd.Grouper | pd.Series) else [*(by or ())]
     if any(isinstance(key, pd.Series) for key in keys):
         raise ArgumentError(
@@ -123,7 +123,7 @@ def keys_of(by: By) -> list[str | pd.Grouper]:
 
 
 def _binned_columns(by: By) -> list[str]:
-    """Return the names of the columns of times that ``by`` groups into weeks or months."""
+    """Return the names of the datetime columns that ``by`` groups into weeks or months."""
     return [
         str(key.key) for key in keys_of(by) if isinstance(key, pd.Grouper) and key.freq is not None
     ]
@@ -145,13 +145,13 @@ def naive_times(values: pd.Series) -> pd.Series:
 
 
 def flattened(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with the named levels of its index as columns."""
+    """Return a frame whose named index levels have become columns."""
     level_names = [name for name in frame.index.names if name not in (None, *frame.columns)]
     return frame.reset_index(level_names) if level_names else frame
 
 
 def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
-    """Raise `ItemNotFound` unless exactly one column of the frame has each of the names."""
+    """Raise `ItemNotFound` unless each name belongs to exactly one column of the frame."""
     text_names = [name for name in frame.columns if isinstance(name, str)]
     problems = {}
     for name in names:
@@ -221,7 +221,7 @@ def as_nullable(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
 
 
 def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
-    """Return all names in ``columns``, whose items are names or lists of names.
+    """Return a flat tuple of the names in ``columns``, whose items are names or lists of names.
 
     Examples
     --------
@@ -233,9 +233,9 @@ def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
 
 
 def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
-    """Return the keys to group by: a `pandas.Grouper` of the column of times, then ``by``.
+    """Return the keys to group rows by period: a `pandas.Grouper` and the keys in ``by``.
 
-    ``freq`` is a frequency of pandas, such as "W".
+    ``freq`` is a pandas frequency, such as "W".
     """
     flat_frame, keys = flattened(frame), keys_of(by)
     metadata = metadata_of(flat_frame)
@@ -266,9 +266,9 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
 
 
 def _days_hint(declared_name: str) -> str | None:
-    """Return which tables have days, if a column of times does not date the counts beside it.
+    """Return a hint which tables have daily counts, if this datetime column does not date counts.
 
-    For example, the day on which a prompt was created says nothing of when it was answered. The
+    For example, the day on which a prompt was created is not the day on which it was answered. The
     result is None if the column dates the counts.
     """
     name, _, field = declared_name.partition(".")
@@ -285,9 +285,10 @@ def _days_hint(declared_name: str) -> str | None:
 def part_periods(
     frame: pd.DataFrame, by: By, groups: Groups, metadata: FrameMetadata
 ) -> dict[int, tuple[float, str]]:
-    """Return the weeks or months that lack days, as a dict by position of the group.
+    """Return the weeks or months for which some days are missing, by the position of the group.
 
-    Each value is the share of the days that are there, and a text such as "3 of the 7 days from …".
+    Each value of the dict is the fraction of days that the data have, and a text such as "3 of the
+    7 days from …".
     """
     time_columns, partial_periods = _binned_columns(by), dict[int, tuple[float, str]]()
     if len(time_columns) != 1 or not len(frame):
@@ -323,7 +324,7 @@ def part_periods(
 
 
 def _as_days(values: pd.Series) -> pd.Series | None:
-    """Return times as days without a time zone; None for a column of other values."""
+    """Return datetimes as dates without a time zone; None if the column has other values."""
     if values.dtype.kind != "M":
         return None
     days: pd.Series = naive_times(values).dt.normalize()

@@ -1,7 +1,7 @@
-"""`merge`, `concat`, `rename` and `adopt`: as in pandas, but the metadata is kept.
+"""`merge`, `concat`, `rename` and `adopt`: pandas operations that keep the metadata of columns.
 
-Each of these functions returns a new frame, whose columns have the metadata that is still true.
-`adopt` restores metadata that a plain pandas operation lost.
+Each function returns a new frame. Its columns keep the metadata that still holds after the
+operation. `adopt` restores metadata that a plain pandas operation dropped.
 """
 
 from __future__ import annotations
@@ -212,10 +212,10 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
 def without_rows(
     column: ColumnMetadata, state: Availability, new_statements: Sequence[Statement] = ()
 ) -> ColumnMetadata:
-    """Return the metadata of a column after a join left some rows without a value.
+    """Return the metadata of a column after a join that left some rows without a value.
 
-    ``state`` says that these rows have no match. ``new_statements`` says it again for single rows,
-    by the keys of these rows.
+    ``state`` is the availability (a status with its reason) of the rows without a match.
+    ``new_statements`` give the same availability for single rows, selected by their keys.
     """
     if is_joined(column.table) and column.availability == NOTHING.availability:
         # A column that no table declares: nothing is stated about single rows.
@@ -231,7 +231,7 @@ def without_rows(
 
 
 def no_match(unmatched_count: int, row_count: int) -> Availability:
-    """Return the availability of the cells that got no value in a join, as no row matched."""
+    """Return the availability (status and reason) of cells left empty by a join without a match."""
     reason = f"{unmatched_count} of {row_count} rows without a match"
     return Availability(Status.UNAVAILABLE, Cause.NO_ROW, reason)
 
@@ -239,7 +239,7 @@ def no_match(unmatched_count: int, row_count: int) -> Availability:
 def columns_after(
     left: pd.DataFrame, right: pd.DataFrame, options: Options
 ) -> list[dict[str, str]]:
-    """Return for each side a dict from its column names to their names after the merge.
+    """Return two dicts, for the left and right frame, from column name to name after the merge.
 
     For example, ``count`` becomes ``count_x`` if both frames have a column of this name.
     """
@@ -278,14 +278,14 @@ def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def sources_of(inputs: Iterable[FrameMetadata]) -> tuple[Any, ...]:
-    """Return the distinct responses that several frames were read from."""
+    """Return the distinct `Source` records of several frames, i.e. the responses they came from."""
     return tuple(dict.fromkeys(chain.from_iterable(metadata.sources for metadata in inputs)))
 
 
 def _matching_columns(
     frame: pd.DataFrame, donor: pd.DataFrame, donor_metadata: FrameMetadata
 ) -> tuple[dict[str, ColumnMetadata], set[str]]:
-    """Return the metadata of the columns whose values are equal in ``donor`` and ``frame``.
+    """Return metadata from ``donor`` for the columns of ``frame`` that have equal values.
 
     The second result has the names of tables whose rows occur several times in ``frame``.
     """
@@ -320,10 +320,10 @@ def _matching_columns(
 
 
 def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any]) -> FrameMetadata:
-    """Return the metadata of a frame before a merge, with its undeclared columns as a table.
+    """Return a frame's metadata, changed so that its undeclared columns form a table with a key.
 
-    The name and key of this table show later which rows the merge repeated. ``keys`` are the merge
-    keys.
+    After the merge, the name and key of this table show which rows were repeated. ``keys`` are the
+    merge keys.
     """
     arrays = arrays_of(frame)
     undeclared_names = [
@@ -410,7 +410,7 @@ def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> l
 def _check_keys(
     left: pd.DataFrame, right: pd.DataFrame, options: Options, keys: Sequence[Sequence[Any]]
 ) -> None:
-    """Raise if a merge key does not exist, or if pandas would merge on a measure without ``on``.
+    """Raise if a merge key does not exist, or if pandas would merge on a measured column.
 
     ``keys`` has the merge keys of the left and of the right frame.
     """
@@ -463,7 +463,8 @@ def concat(
 ) -> pd.DataFrame:
     """Stack frames like `pandas.concat`, and keep their metadata.
 
-    A column keeps its dtype even if a frame lacks it. A category gets the levels of all frames.
+    A column keeps its dtype even if a frame lacks it. A categorical column gets the categories of
+    all frames.
 
     The column's availability, i.e. whether it was measured, is combined from all frames. For
     example, it is ``partial`` if one frame lacks the column. The column keeps its unit and
@@ -616,7 +617,7 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
 
 
 def _distinct_texts(values: pd.Series) -> tuple[str, ...]:
-    """Return the distinct values as texts; empty if one is missing, or there are too many."""
+    """Return the distinct values as texts; an empty tuple if one is missing or there are many."""
     distinct_values = values.unique()
     if len(distinct_values) > _MAX_VALUES or values.isna().any():
         return ()
@@ -626,10 +627,10 @@ def _distinct_texts(values: pd.Series) -> tuple[str, ...]:
 def _conditions_of_frames(
     frames: Sequence[FrameWithMetadata],
 ) -> list[tuple[Condition, ...]] | None:
-    """Return for each frame the conditions that select its rows after stacking.
+    """Return for each frame the conditions that select its rows in the stacked frame.
 
-    For example, a frame of one host is selected by its value of ``host``. The result is None if no
-    column tells the frames apart.
+    For example, the rows of a frame of one host are selected by the value of ``host``. The result
+    is None if no column tells the frames apart.
     """
     keys = [name for _, metadata in frames for name in metadata.key]
     names = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
@@ -663,8 +664,9 @@ def _stacked_column(
 ) -> ColumnMetadata:
     """Return the metadata of a column of stacked frames, combined from all of them.
 
-    ``inputs`` has all frames, ``with_rows`` those that are not empty. The conditions select the
-    rows of each frame after stacking; None if no column tells the frames apart.
+    ``inputs`` has all frames, ``with_rows`` the non-empty ones. ``conditions_by_frame`` has for
+    each frame the conditions that select its rows in the stacked frame; None if no column tells the
+    frames apart.
     """
     has_column = any(name in metadata.columns for _, metadata in with_rows)
     frames, conditions_by_frame = (with_rows, conditions_by_frame) if has_column else (inputs, None)
@@ -705,7 +707,7 @@ def _stacked_column(
 
 
 def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) -> list[pd.DataFrame]:
-    """Give each column the same dtype in all frames, which stacking then keeps."""
+    """Return copies of the frames in which each column has one dtype, which stacking then keeps."""
     if not all(frame.columns.is_unique for frame in frames):
         return [*frames]
     columns_of_frames: list[dict[Hashable, Any]] = [{} for _ in frames]

@@ -69,9 +69,9 @@ def _write(table: pa.Table, path: FilePath, key_values: Mapping[bytes, bytes]) -
 
 
 def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
-    """Convert a frame to an Arrow table, with the metadata of its columns in the schema.
+    """Convert a frame to an Arrow table whose schema contains the metadata of the columns.
 
-    ``path`` is only named in errors.
+    ``path`` is only used in error messages.
     """
     metadata = FrameMetadata.loads(serialized(frame))
     try:
@@ -185,7 +185,7 @@ def read_arrow(file: pq.ParquetFile) -> pa.Table:
 
 
 def _checksums(table: pa.Table | None, key_values: Mapping[bytes, bytes]) -> bytes:
-    """Return the checksums of a file's metadata and of its rows, in base64.
+    """Return two base64 checksums, separated by a space: of a file's metadata, and of its rows.
 
     The second is empty if ``table`` is None, or has values that cannot be hashed.
     """
@@ -299,7 +299,11 @@ def rebuild(tables: Tables | FilePath) -> Any:
 
 
 def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]:
-    """Read the folder that `write_section` wrote: the tables, and the place of each value."""
+    """Read the tables of a folder that `write_section` wrote.
+
+    Returns two dicts by table name: the frames, and Arrow tables with the position of each value in
+    the JSON response.
+    """
     frames = {path.stem: read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
     placements = {}
     for path in folder.glob("_placement/*.parquet"):
@@ -314,7 +318,10 @@ def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Ta
 
 
 def _with_known_dtypes(key_values: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Replace dtype names that pandas writes to a file but cannot read back."""
+    """Return a file's metadata, with a replacement for dtype names that pandas cannot read back.
+
+    pandas itself writes such names.
+    """
     pandas_metadata = json.loads(key_values.get(b"pandas", b"{}"))
     for column in pandas_metadata.get("columns", ()):
         try:
@@ -330,9 +337,9 @@ def _with_known_dtypes(key_values: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Return a schema in which columns declared as lists of texts have that type.
+    """Return a schema in which columns that are declared as lists of strings have this type.
 
-    Arrow cannot know the type if all lists are empty.
+    Arrow cannot infer the type if all lists are empty.
     """
     for i, field in enumerate(schema):
         column = declared(metadata.columns.get(field.name, NOTHING))

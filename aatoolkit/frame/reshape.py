@@ -42,7 +42,7 @@ CONTEXT = ("host", "days", *_WINDOW_COLUMNS, *(f"filter_{name}" for name in FILT
 
 @recorded("to_long", "frame")
 def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.DataFrame:
-    """Return one row per number of the frame, as `pandas.melt` does; see ``df.aa.to_long``."""
+    """Return a frame with one row per number, like `pandas.melt`; see ``df.aa.to_long``."""
     from aatoolkit.frame.aggregation_plan import row_units
 
     flat_frame = flattened(frame)
@@ -106,7 +106,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
 
 @recorded("with_context", "frame")
 def with_context(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add columns about the response that the rows come from; see ``df.aa.with_context``."""
+    """Add columns with the request's host, days and filters; see ``df.aa.with_context``."""
     metadata = metadata_of(frame)
     if len(metadata.sources) != 1:
         reason = f"the frame was read from {len(metadata.sources) or 'no known'} responses"
@@ -212,7 +212,11 @@ def complete(
 
 
 def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
-    """Return the distinct ``values`` of a key column in its dtype, with new categories added."""
+    """Return the distinct ``values`` as a Series in the dtype of a key column.
+
+    If the dtype is an unordered category, new values are added to its categories. Values that do
+    not fit the dtype raise `AvailabilityError`.
+    """
     is_list = isinstance(values, Iterable) and not isinstance(values, str)
     cells: Any = values if is_list else [values]
     levels, dtype = pd.Series([*cells], dtype=object, name=name), frame[name].dtype
@@ -237,7 +241,7 @@ def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
 def _missing_rows(
     frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
-    """Return the combinations of key values that a frame lacks, as rows without other values."""
+    """Return the key combinations that a frame lacks, as rows with empty other columns."""
     keys = [name for name in metadata.key if name not in levels]
     combinations = frame[keys].drop_duplicates() if keys else pd.DataFrame(index=range(1))
     for values in levels.values():
@@ -258,10 +262,10 @@ def _row_states(
     states_by_engine: Mapping[str, Availability],
     default: Availability,
 ) -> pd.DataFrame:
-    """Return the status, cause and reason of each row, as three columns.
+    """Return a frame with the status, cause and reason of each row.
 
-    ``states_by_engine`` has what the response says of each engine. ``default`` is the state of a
-    row about which nothing is said.
+    ``states_by_engine`` has the availability that the response states for each engine (AI
+    assistant). ``default`` is the availability of all other rows.
     """
     columns = [
         name

@@ -56,7 +56,7 @@ def words(values: Iterable[object]) -> pd.Index:
 
 
 def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
-    """Return the frame, or raise if one of ``columns`` was not measured; see ``df.aa.require``."""
+    """Return the frame; raise if one of ``columns`` was not measured. See ``df.aa.require``."""
     check_columns(frame, columns)
     metadata = metadata_of(frame)
     unmeasured_columns = {}

@@ -1,13 +1,13 @@
 """HTTP: send requests to a service, with a cache, retries and a deadline.
 
-No other package opens connections. `Fetcher.get` takes a `Request`; it returns a `Payload` or
-raises a `FetchError`. The modules, in reading order:
+No other package opens connections. `Fetcher.get` takes a `Request`; it returns a `Payload` (the
+response) or raises a `FetchError`. The modules, in reading order:
 
 - ``fetcher``: fetches a response from the cache or from the service, with retries.
-- ``cache``: keeps the responses in one SQLite file, and lists and clears them.
-- ``transport``: one exchange with the service, below the cache, within a deadline.
-- ``judge``: whether a response is data or an error, whether it may be cached, and for how long.
-- ``endpoint``: the base URL; and the token, which is masked wherever a response repeats it.
+- ``cache``: stores the responses in one SQLite file, and lists and clears them.
+- ``transport``: sends one request to the service, without cache, within a deadline.
+- ``judge``: decides whether a response is data or an error, and whether and how long to cache it.
+- ``endpoint``: the base URL, and the token, which is masked wherever a response repeats it.
 """
 
 from aatoolkit.http.cache import ResponseCache as ResponseCache

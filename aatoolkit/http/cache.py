@@ -1,7 +1,7 @@
-"""The cache: responses in one private SQLite file.
+"""A cache of responses, in one SQLite file that only its owner can read.
 
-A stored value is a hash, a line of JSON, and the body of the response. If the file cannot be used,
-there is a warning, and responses come from the service.
+A stored value consists of a hash, a line of JSON, and the body of the response. If the file cannot
+be used, a warning is issued, and responses are fetched from the service.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ _SPARE_DIVISOR = 64
 
 
 def _dump(key: str, response: Response) -> bytes:
-    """Return the bytes to store for a response: a SHA-256, a line of JSON, and the body."""
+    """Serialize a response to bytes for the cache: a SHA-256, a line of JSON, and the body."""
     header_line = orjson.dumps({"key": key, **response.to_dict()}) + b"\n"
     return hashlib.sha256(header_line).digest() + header_line + response.body
 
 
 def _parse_header(value: bytes) -> tuple[dict[str, Any], int]:
-    """Return the JSON of a stored value, and the position where the body begins."""
+    """Parse the line of JSON in a stored value; return it with the position of the body."""
     body_start = value.index(b"\n", _HASH_SIZE) + 1
     header_line = value[_HASH_SIZE:body_start]
     if hashlib.sha256(header_line).digest() != value[:_HASH_SIZE]:
@@ -74,7 +74,7 @@ def _parse_header(value: bytes) -> tuple[dict[str, Any], int]:
 
 
 def _load(value: bytes, key: str, request: Request) -> Response:
-    """Return the response in a stored value; raise ValueError if it belongs to another key."""
+    """Parse a stored value to a response; raise ValueError if it was stored under another key."""
     if not isinstance(value, bytes):
         raise ValueError("it is no value of a cache")
     header, body_start = _parse_header(value)
@@ -87,7 +87,7 @@ def _load(value: bytes, key: str, request: Request) -> Response:
 
 
 class _Table(SQLiteDict):
-    """The table of responses in an SQLite file."""
+    """The table of responses in an SQLite file, as a dict-like object."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -99,7 +99,7 @@ class _Table(SQLiteDict):
 
     @contextmanager
     def _acquire_sqlite_lock(self) -> Iterator[None]:
-        """Begin a transaction with a timeout."""
+        """Begin an SQLite transaction, with a timeout for its lock."""
         with self._lock:
             connection: sqlite3.Connection = self._connection  # type: ignore[assignment]
             # With SQLite's timeout; requests-cache itself would wait forever.
@@ -116,7 +116,7 @@ class _Table(SQLiteDict):
 class ResponseCache:
     """The cached responses of one account.
 
-    Accounts share the file, but an account reads only its own responses.
+    All accounts share one file, but each reads only its own responses.
     """
 
     def __init__(self, folder: Path, token: Secret | None = None, limit: int = CACHE_SIZE) -> None:
@@ -145,7 +145,7 @@ class ResponseCache:
             return None
 
     def requests_like(self, request: Request) -> list[Request]:
-        """Return the cached requests for the same host, of all accounts."""
+        """Return the cached requests for the same host, including those of other accounts."""
         query = f"SELECT substr(value, 1, {_HEAD_SIZE}) FROM {_TABLE} WHERE instr(key, ?)"
         host_key = self._key(request).rpartition("|")[0] + "|"
         rows = self._use(lambda connection: connection.execute(query, (host_key,)).fetchall())
@@ -168,21 +168,21 @@ class ResponseCache:
             self._use(shrink, writes=True)
 
     def close(self) -> None:
-        """Close the file; it is opened again when it is needed."""
+        """Close the cache file; the next call opens it again."""
         table, self._table = self._table, None
         if table is not None:
             table.close()  # type: ignore[no-untyped-call]
 
     @cached_property
     def _account_key(self) -> str:
-        """The name of the account in keys: ``anonymous``, or a hash of the token."""
+        """The account in the keys of the cache: ``anonymous``, or a hash of the token."""
         if self._token is None:
             return "anonymous"
         token = self._token.reveal().encode()
         return hashlib.scrypt(token, salt=b"aatoolkit", n=2**12, r=8, p=1, dklen=16).hex()
 
     def _key(self, request: Request) -> str:
-        """Return the key under which the response to a request is stored."""
+        """Return the key under which the response to a request is cached."""
         key_json = orjson.dumps([self._account_key, *request.key])
         origin = "/".join(request.base_url.split("/", 3)[:3])
         return f"{origin}|{request.host}|{hashlib.sha256(key_json).hexdigest()}"
@@ -190,10 +190,10 @@ class ResponseCache:
     def _use(
         self, action: Callable[[sqlite3.Connection], T], writes: bool = False, commit: bool = False
     ) -> T | None:
-        """Call a function with a connection to the file; return its result, or None.
+        """Call a function with an SQLite connection; return its result, or None if the file fails.
 
-        The result is None if the file cannot be used. ``writes`` tells whether the function changes
-        the file, ``commit`` whether to run it in a transaction.
+        ``writes`` says whether the function changes the file, and ``commit`` whether to run it in a
+        transaction.
         """
         if time.monotonic() < max(self._reads_resume_at, self._writes_resume_at if writes else 0.0):
             return None
@@ -207,7 +207,7 @@ class ResponseCache:
             return None
 
     def _open_table(self) -> _Table:
-        """Return the table of responses, after opening its file."""
+        """Return the table of responses; open its file if it is not open."""
         with self._lock:
             if self._table is None:
                 make_private(self.folder)
@@ -215,7 +215,10 @@ class ResponseCache:
             return self._table
 
     def _handle_error(self, error: Exception, writes: bool) -> None:
-        """Stop using the file after an error, for a while or for good; warn the first time."""
+        """Handle an SQLite error: stop using the file, for a while or for good, and warn once.
+
+        ``writes`` says whether the failed operation was to change the file.
+        """
         error_code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if isinstance(error, sqlite3.ProgrammingError):
             return  # another thread has closed it; it is opened again
@@ -240,7 +243,7 @@ _OPEN_CACHES: weakref.WeakSet[ResponseCache] = weakref.WeakSet()
 
 
 def _close_all() -> None:
-    """Close the files of all caches before the process forks."""
+    """Close the files of all caches; called before the process forks."""
     # A child process must not inherit SQLite's locks.
     for cache in list(_OPEN_CACHES):
         cache.close()
@@ -305,7 +308,7 @@ COMMIT;
 
 
 def _evict(connection: sqlite3.Connection, limit: int) -> bool:
-    """Delete the oldest responses of a file larger than ``limit``; return whether it was larger."""
+    """Delete the oldest responses if the file is larger than ``limit``; return whether it was."""
     page_size = _pragma(connection, "page_size")
     page_count = _pragma(connection, "page_count") - _pragma(connection, "freelist_count")
     if page_count * page_size <= limit:
@@ -320,7 +323,7 @@ def _evict(connection: sqlite3.Connection, limit: int) -> bool:
 
 
 def shrink(connection: sqlite3.Connection) -> None:
-    """Give unused space of the database back to the file system."""
+    """Return unused space in the SQLite file to the file system."""
     # As a script: `execute` would stop after the first page.
     connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -334,7 +337,7 @@ def _pragma(connection: sqlite3.Connection, pragma: str) -> int:
 
 
 def resolve_folder(folder: str | Path | None) -> Path:
-    """Return the folder of a cache as a path; for None, the folder of the current user."""
+    """Return the folder of a cache as a path; None stands for the current user's cache folder."""
     if folder is None:
         return user_cache_path("aatoolkit", appauthor=False) / VERSION
     return Path(folder).expanduser()
@@ -391,7 +394,7 @@ def _is_foreign(stat_result: os.stat_result) -> bool:
 
 @dataclass(frozen=True)
 class HostInfo:
-    """How many responses of one host are cached, their size in bytes, and when they came."""
+    """Facts about the cached responses of one host: their number, size in bytes, and times."""
 
     origin: str
     host: str
@@ -403,7 +406,7 @@ class HostInfo:
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """How many responses a cache folder has, in all and by host; ``bytes`` is its size."""
+    """Facts about a cache folder: its size in ``bytes``, and the responses in all and by host."""
 
     folder: Path
     responses: int
@@ -422,7 +425,7 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
     Returns
     -------
     CacheInfo
-        The number of responses and bytes, in all and by host.
+        The number of responses and of bytes, in all and by host.
 
     Raises
     ------
@@ -488,9 +491,9 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
 
 
 def _run(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
-    """Call a function with a connection to the cache file; return its result, or None.
+    """Call a function with a connection to the cache file, and return its result.
 
-    The result is None if there is no such file.
+    If there is no such file, the function is not called, and the result is None.
     """
     if not cache_files(folder):
         return None

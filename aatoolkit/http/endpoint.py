@@ -18,7 +18,7 @@ _PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class BaseUrl:
-    """The base URL of a service, in parts.
+    """The base URL of a service, parsed into its parts.
 
     Examples
     --------
@@ -33,13 +33,14 @@ class BaseUrl:
 
     @classmethod
     def parse(cls, text: str) -> BaseUrl:
-        """Parse a base URL, and convert it to its usual spelling.
+        """Parse a base URL, and normalise its spelling.
 
         Raises
         ------
         ArgumentError
             If the URL does not begin with ``https://`` (``http://`` is allowed for this machine
-            only), or has a user name, query, fragment or ``..``.
+            only), or
+            has a user name, query, fragment or ``..``.
         """
         text = text.strip()
         try:
@@ -80,7 +81,7 @@ class BaseUrl:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the host is this machine."""
+        """Whether the host is this machine, such as ``localhost``."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -88,7 +89,7 @@ class BaseUrl:
 
 
 def _url_error(reason: str) -> ArgumentError:
-    """Return the error for a base URL that cannot be used."""
+    """Create the error for a base URL that cannot be used."""
     # The URL is not repeated: somebody may have put a password into it.
     return ArgumentError(
         f"the base URL {reason}; a base URL looks like https://api.example", argument="base_url"
@@ -103,7 +104,7 @@ _MIN_TOKEN_LENGTH = 8
 
 
 class Secret:
-    """A bearer token; it prints as ``***``.
+    """A bearer token, whose ``repr`` is ``***``.
 
     Examples
     --------
@@ -122,11 +123,11 @@ class Secret:
 
     @classmethod
     def wrap(cls, token: str | Secret | None) -> Secret | None:
-        """Return a token in text as a `Secret`; a `Secret` or None is returned as it is."""
+        """Convert a token given as text to a `Secret`; return a `Secret` or None unchanged."""
         return token if token is None or isinstance(token, Secret) else cls(token)
 
     def check(self) -> Secret:
-        """Return this token if it is valid by RFC 6750.
+        """Return this token; raise an error if it is not valid by RFC 6750.
 
         Raises
         ------
@@ -140,7 +141,7 @@ class Secret:
         return self
 
     def is_in(self, text: bytes) -> bool:
-        r"""Return whether some bytes contain the token, also JSON-escaped or URL-encoded.
+        r"""Return whether bytes contain the token, in plain text, JSON-escaped or URL-encoded.
 
         Examples
         --------
@@ -154,7 +155,7 @@ class Secret:
         )
 
     def hide_in(self, text: bytes) -> bytes:
-        """Replace the token, and long parts of it, by ``***``."""
+        """Return bytes in which ``***`` replaces the token and long parts of it."""
         return self._pattern().sub(b"***", text)
 
     def __repr__(self) -> str:
@@ -165,7 +166,7 @@ class Secret:
 
 
 def _token_problem(token: str) -> str | None:
-    """Return why a token is not valid, or None."""
+    """Return the reason why a token is not valid; None if it is valid."""
     if not token:
         return "the token is empty or not a text; give a token as text, or leave it out"
     match = _B64TOKEN.match(token)
@@ -189,7 +190,10 @@ def _spellings_of(token: str) -> set[bytes]:
 
 
 def _token_pattern(token: str) -> re.Pattern[bytes]:
-    """Return a regular expression for a token and long parts of it, in all its spellings."""
+    """Return a regular expression that matches a token and long parts of it.
+
+    It matches plain text, JSON escapes and URL encoding.
+    """
     spellings = sorted(_spellings_of(token), key=len, reverse=True)
     token_parts = {
         spelling[start : start + _TOKEN_PART_LENGTH]

@@ -23,8 +23,8 @@ _MAX_ATTEMPTS, _FIRST_BACKOFF, _RETRY_QUOTA = 3, 0.5, 20.0
 class Fetcher:
     """Fetches the responses of one service for one account, from the cache or by HTTP.
 
-    It is thread-safe. The parameters are those of `Client`, and two more: ``max_body``, the maximum
-    size of a response in bytes, and ``sleep``, the function that waits between retries.
+    It is thread-safe. The parameters are those of `Client`, and two more: ``max_body`` is the
+    maximum size of a response in bytes; ``sleep`` is the function that waits between retries.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Fetcher:
     def get(self, request: Request) -> Payload:
         """Return the response to a request, from the cache or from the service.
 
-        If the service fails, an expired cached response is used, with a warning.
+        If the service fails, an expired cached response is returned, with a warning.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class Fetcher:
         raise outcome
 
     def repeats_token(self, text: bytes) -> bool:
-        """Return whether some bytes contain the token, in any spelling."""
+        """Return whether bytes contain the token, in plain text, JSON-escaped or URL-encoded."""
         return self._transport.repeats_token(text)
 
     def close(self) -> None:
@@ -148,7 +148,7 @@ class Fetcher:
 
 
 def _require_min(minimum: float, setting: str, value: float) -> float:
-    """Return the value of a setting; raise `ArgumentError` if it is too small."""
+    """Return the value of a setting; raise `ArgumentError` if it is below the minimum."""
     if not value >= minimum:  # as a number that is none is not
         raise errors.ArgumentError(
             f"{setting}={value!r} is too small; the least is {minimum:g}", argument=setting

@@ -77,7 +77,9 @@ def judge(
 
 
 def is_explanation(url: str, status: int, body: bytes) -> bool:
-    """Return whether a response says why a section has no data; then it is not an error.
+    """Return whether an error response only explains why a section has no data.
+
+    Such a response is not treated as an error.
 
     Examples
     --------
@@ -126,7 +128,7 @@ def _status_error(
     details: dict[str, Any],
     has_token: bool,
 ) -> errors.StatusError:
-    """Return the error for an HTTP error status, with the service's own message."""
+    """Create the error for an HTTP error status; its message quotes the service's own message."""
     body = hide_token(body)
     error_texts = _error_texts(body, hide_token)
     details |= {"excerpt": excerpt(body), "body": body}
@@ -162,7 +164,7 @@ def _status_error(
 
 
 def _redirect_error(headers: Mapping[str, str], details: dict[str, Any]) -> errors.StatusError:
-    """Return the error for a redirect; its message names the new host."""
+    """Create the error for a redirect; its message names the host that the service redirects to."""
     try:
         host = urlsplit(urljoin(details["url"], headers.get("location", ""))).hostname
     except ValueError:
@@ -177,7 +179,7 @@ def _redirect_error(headers: Mapping[str, str], details: dict[str, Any]) -> erro
 
 
 def _error_texts(body: bytes, hide_token: HideToken) -> dict[str, Any]:
-    """Return the texts in the body of an error response, by field name."""
+    """Return the texts in the body of an error response, as a dict by field name."""
     try:
         value = decode.decode(body)
     except errors.DecodeError:
@@ -199,7 +201,7 @@ def _error_texts(body: bytes, hide_token: HideToken) -> dict[str, Any]:
 
 
 def _first_text(error_texts: Mapping[str, Any], *names: str) -> str | None:
-    """Return the first text in some fields of an error response, in this order; else None."""
+    """Return the text of the first of these fields that an error response has; None if none."""
     return next((text for name in names for text in _texts_in(error_texts, name)[:1]), None)
 
 
@@ -233,7 +235,7 @@ def may_be_kept(response: Response) -> bool:
 
 
 def is_fresh(response: Response, seconds: float) -> bool:
-    """Return whether a cached response is younger than some seconds."""
+    """Return whether a cached response is younger than a number of seconds."""
     limit = min(seconds, EMPTY_SECONDS) if response.status in EMPTY else seconds
     age = (datetime.now(UTC) - response.fetched_at).total_seconds()
     # A response from the future means that a clock was moved: its age is unknown.
@@ -241,14 +243,14 @@ def is_fresh(response: Response, seconds: float) -> bool:
 
 
 def allows_stale(error: errors.FetchError | errors.InternalError) -> bool:
-    """Return whether an expired cached response may be used instead of raising this error."""
+    """Return whether, instead of raising this error, an expired cached response may be returned."""
     if isinstance(error, errors.DecodeError):
         return error.problem == "truncated"
     return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
 
 
 def is_temporary(body: bytes) -> bool:
-    """Return whether a body says that data are not computed yet, or that this has failed.
+    """Return whether a body states that data are not computed yet, or that computing them failed.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Send one HTTP request and receive its response, within a deadline.
 
-A socket timeout limits only a single read. Therefore the request runs in a thread of its own, whose
-socket is shut down at the deadline. The token is added when the bytes of a request are sent, so
-that nothing else sees it.
+A socket timeout limits only a single read. Therefore each request runs in a thread of its own, and
+its socket is shut down at the deadline. The token is inserted into the bytes of a request just
+before they are sent, so that no library or log sees it.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _LINGER = struct.pack("ii", 1, 0)
 
 
 class NotLoopback(OSError):
-    """Raised if a name of this machine, such as ``localhost``, leads to another machine."""
+    """Raised if a local host name, such as ``localhost``, resolves to another machine."""
 
 
 class Attempt:
-    """One attempt to send a request: its socket, and the response as far as it has come."""
+    """One attempt to send a request: its socket, and the parts of the response received so far."""
 
     def __init__(self, token: Secret | None) -> None:
         self.status: int | None = None
@@ -63,9 +63,9 @@ class Attempt:
         self._lock, self._is_ended = threading.Lock(), False
 
     def run(self, action: Callable[[], None], deadline: float) -> bool:
-        """Call a function in a thread; return whether it finished before the deadline.
+        """Call a function in a new thread; return whether it finished before the deadline.
 
-        ``deadline`` is a time of `time.monotonic`.
+        ``deadline`` is a time as returned by `time.monotonic`.
         """
         thread = threading.Thread(target=self._run_action, args=(action,), name="aatoolkit-attempt")
         thread.daemon = True
@@ -84,14 +84,14 @@ class Attempt:
         return not is_overdue
 
     def begin(self, status: int, headers: dict[str, str]) -> None:
-        """Store status and headers of the response."""
+        """Store the status and the headers of the response, when they arrive."""
         with self._lock:
             if self._is_ended:
                 raise ConnectionAbortedError
             self.status, self.headers = status, headers
 
     def hold_socket(self, open_socket: socket.socket) -> None:
-        """Remember the socket, so that it can be shut down at the deadline."""
+        """Store the open socket, so that it can be shut down at the deadline."""
         with self._lock:
             if self._is_ended:
                 raise ConnectionAbortedError
@@ -100,7 +100,7 @@ class Attempt:
                 self._socket = socket.socket(fileno=os.dup(open_socket.fileno()))
 
     def signed(self, data: bytes) -> bytes:
-        """Put the token into the header ``Authorization`` of the bytes of a request."""
+        """Return the bytes of a request with the token in the header ``Authorization``."""
         if self._token is None:
             return data
         header = "\r\nAuthorization: Bearer {}\r\n"
@@ -118,7 +118,7 @@ class Attempt:
                     self._socket.close()
 
     def _end(self) -> bool:
-        """Stop the attempt and shut down its socket; return whether it was still running."""
+        """End the attempt and shut down its socket; return whether it was still running."""
         with self._lock:
             was_under_way, self._is_ended = not self._is_ended, True
             if was_under_way and self._socket is not None:
@@ -132,7 +132,7 @@ _CURRENT = threading.local()
 
 
 def pause(seconds: float) -> None:
-    """Sleep for some seconds, or until the call is cancelled."""
+    """Sleep for a number of seconds, or until the call is cancelled."""
     deadline = time.monotonic() + seconds
     while (seconds_left := deadline - time.monotonic()) > 0 and not is_cancelled():
         time.sleep(min(STEP, seconds_left))
@@ -142,7 +142,7 @@ def pause(seconds: float) -> None:
 
 
 class _Response(http.client.HTTPResponse):
-    """An HTTP response that raises an error if its header cannot be parsed."""
+    """An HTTP response that raises an error if its headers cannot be parsed."""
 
     def begin(self) -> None:
         super().begin()
@@ -151,7 +151,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Connection(HTTPConnection):
-    """A connection that adds the token to the bytes it sends."""
+    """An HTTP connection that inserts the token into the bytes it sends."""
 
     debuglevel = 0  # request heads are never printed, whatever http.client.debuglevel says
     response_class = _Response
@@ -171,7 +171,7 @@ class _Connection(HTTPConnection):
         return new_socket
 
     def send(self, data: Any) -> None:
-        """Send bytes with the token added."""
+        """Send bytes after inserting the token."""
         if self.sock is None:
             self.connect()
         _CURRENT.attempt.hold_socket(self.sock)
@@ -179,7 +179,7 @@ class _Connection(HTTPConnection):
 
 
 class _TLSConnection(_Connection, HTTPSConnection):
-    """An encrypted connection with the same methods."""
+    """A TLS connection that inserts the token into the bytes it sends."""
 
 
 class _TLSSocket(ssl.SSLSocket):
@@ -206,7 +206,7 @@ POOLS = {"http": _Pool, "https": _TLSPool}
 
 
 def tls_context() -> ssl.SSLContext:
-    """Return the TLS settings: TLS 1.2 or later, with a valid certificate."""
+    """Return an SSL context that requires TLS 1.2 or later and a valid certificate."""
     # Not by the helpers of `ssl` and urllib3, which would write the keys of every connection to
     # the file that the environment variable ``SSLKEYLOGFILE`` names.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -232,7 +232,7 @@ _RETRYABLE_STATUSES = frozenset({429, 502, 503, 504})
 
 
 class UnusableSetting(Exception):
-    """Raised if a setting of the environment, such as a proxy, cannot be used."""
+    """Raised if an environment variable, such as one for a proxy, has an invalid value."""
 
 
 class BodyTooLong(Exception):
@@ -241,16 +241,16 @@ class BodyTooLong(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed request: the error, and whether a retry may help."""
+    """The failure of a request: the error to raise, and whether a retry may help."""
 
     error: errors.FetchError | errors.InternalError
     is_retryable: bool = False
 
 
 class Fault(NamedTuple):
-    """The meaning of a caught exception: a reason in words, and the error to raise.
+    """The meaning of a caught exception: a reason in words, and the class of the error to raise.
 
-    ``problem`` is the attribute of that name of a `DecodeError`.
+    ``problem`` is the value for the attribute ``problem`` of a `DecodeError`.
     """
 
     reason: str
@@ -303,7 +303,7 @@ _FAULTS: dict[type[BaseException], Fault] = {
 
 
 class Transport(HTTPAdapter):
-    """An HTTP adapter for `requests` that sends the token, and limits time and size."""
+    """An HTTP adapter for `requests` that adds the token, and limits time and response size."""
 
     def __init__(
         self, base: BaseUrl, token: Secret | None, *, max_body: int, connections: int
@@ -314,12 +314,12 @@ class Transport(HTTPAdapter):
         self._max_body = max_body
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
-        """Create pools with connections of this module."""
+        """Create connection pools that use the connection classes of this module."""
         super().init_poolmanager(*arguments, ssl_context=tls_context(), **options)
         self.poolmanager.pool_classes_by_scheme = POOLS
 
     def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
-        """Return pools for a proxy, with connections of this module."""
+        """Return connection pools for a proxy, with the connection classes of this module."""
         if proxy not in self.proxy_manager:
             options |= {"ssl_context": tls_context(), "proxy_ssl_context": tls_context()}
         manager = super().proxy_manager_for(proxy, **options)
@@ -336,7 +336,10 @@ class Transport(HTTPAdapter):
             manager.clear()
 
     def ask(self, request: Request, seconds: float) -> Response | Failure:
-        """Send a request; return the response, or the failure after at most some seconds."""
+        """Send a request; return the response, or the failure.
+
+        ``seconds`` is the time limit.
+        """
         deadline = time.monotonic() + seconds
         attempt = Attempt(self._token)
         fault: Fault | None = None
@@ -360,7 +363,7 @@ class Transport(HTTPAdapter):
         return self._failure(fault or _LATE, request, attempt)
 
     def _exchange(self, url: str, attempt: Attempt, seconds: float) -> None:
-        """Send a request, and store the status, headers and body of the response."""
+        """Send a request, and store status, headers and body of the response in ``attempt``."""
         token_header = {} if self._token is None else {"Authorization": UNSIGNED}
         prepared_request = requests.Request(
             "GET", url, headers={**_HEADERS, **token_header}
@@ -391,7 +394,7 @@ class Transport(HTTPAdapter):
             raw_response.close()
 
     def _result_of(self, request: Request, attempt: Attempt) -> Response | Failure:
-        """Return the response that came; or a failure, if its status or body is an error."""
+        """Return the response of a finished attempt, or the failure if it is an error response."""
         status, body = attempt.status or 0, bytes(attempt.body)
         is_success = status in SUCCESSES
         if is_success and self.repeats_token(body):
@@ -419,7 +422,7 @@ class Transport(HTTPAdapter):
         return Response(request, status, headers, datetime.now(UTC), content)
 
     def _failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
-        """Return the failure with the error to raise, for an exception's meaning."""
+        """Return the `Failure`, with the error to raise, for the meaning of an exception."""
         attrs, message = self._attrs(request, attempt), _MESSAGES[fault.kind].format(fault.reason)
         if fault.problem:
             attrs["problem"] = fault.problem
@@ -428,22 +431,22 @@ class Transport(HTTPAdapter):
         return Failure(fault.kind(message, **attrs), fault.is_retryable)
 
     def _attrs(self, request: Request, attempt: Attempt) -> dict[str, Any]:
-        """Return the attributes of an error: URL, status, and the beginning of the body."""
+        """Return a dict of attributes for an error: URL, status, and the beginning of the body."""
         excerpt_text = excerpt(self._mask_token(bytes(attempt.body[:_CHUNK_SIZE])))
         shown_text = None if attempt.status is None else excerpt_text
         return {"url": request.url, "status": attempt.status, "excerpt": shown_text}
 
     def repeats_token(self, text: bytes) -> bool:
-        """Return whether some bytes contain the token, in any spelling."""
+        """Return whether bytes contain the token, in plain text, JSON-escaped or URL-encoded."""
         return self._token is not None and self._token.is_in(text)
 
     def _mask_token(self, text: bytes) -> bytes:
-        """Replace the token in some bytes by ``***``."""
+        """Return bytes in which ``***`` replaces the token."""
         return text if self._token is None else self._token.hide_in(text)
 
 
 def _environment_options(base: BaseUrl, url: str) -> dict[str, Any]:
-    """Return proxies and certificates from environment variables, as options for `requests`."""
+    """Return options for `requests` from environment variables: proxies and certificates."""
     proxies = {} if base.is_loopback else get_environ_proxies(url)
     proxy = select_proxy(url, proxies)
     if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
@@ -455,7 +458,7 @@ def _environment_options(base: BaseUrl, url: str) -> dict[str, Any]:
 
 
 def _fault_of(error: Exception) -> Fault:
-    """Return the meaning of an exception or of its causes."""
+    """Return the meaning of an exception, found from it or from its causes."""
     causes = tuple(_causes(error))
     for exception_type, fault in _FAULTS.items():
         if any(isinstance(cause, exception_type) for cause in causes):
@@ -468,7 +471,7 @@ def _fault_of(error: Exception) -> Fault:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception, then all exceptions that caused it."""
+    """Yield an exception, then the exceptions that caused it."""
     queue: list[object] = [error]
     seen_ids: set[int] = set()
     while queue:

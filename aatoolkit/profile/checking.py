@@ -63,8 +63,8 @@ def describe_baseline(
     -------
     dict
         The key ``drift`` has a dict from each section to the fields that already differ from their
-        description. The key ``sizes`` has a dict from ``table.column`` to the median, for columns
-        of shares.
+        description. The key ``medians`` has a dict from each table to a dict. That dict maps each
+        of its columns of shares to the median.
     """
     baseline: dict[str, Any] = {}
     for name, payload in payloads.items():
@@ -73,7 +73,8 @@ def describe_baseline(
             drift = sorted([kind, path] for kind, path, *_ in _list_drift(tables))
             if drift:
                 baseline.setdefault("drift", {})[name] = drift
-            baseline.setdefault("sizes", {}).update(_find_share_medians(sections[name], tables))
+            medians = _find_share_medians(sections[name], tables)
+            baseline.setdefault("medians", {}).update(medians)
     return baseline
 
 
@@ -175,33 +176,37 @@ def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Cha
                 outliers = values[(values < -_TOLERANCE) | (values > maximum)]
                 if len(outliers):
                     yield f"no {column.unit}", column.pattern, len(outliers), str(outliers.iloc[0])
-    old_medians = profile.baseline.get("sizes", {})
-    for label, median in _find_share_medians(profile[name], tables).items() if old_medians else ():
-        old_median = old_medians.get(label, 0.0)
-        if median is None and old_median is not None:
-            yield "no values any more", label, 1, None
-        elif old_median and median and not 1 / _SCALE_FACTOR < median / old_median < _SCALE_FACTOR:
-            yield "another scale", label, 1, f"{median:.3g}, was {old_median:.3g}"
+    old_medians = profile.baseline.get("medians")
+    if old_medians is None:
+        return
+    for table_name, medians in _find_share_medians(profile[name], tables).items():
+        for column_name, median in medians.items():
+            label = f"{table_name}.{column_name}"
+            old_median = old_medians.get(table_name, {}).get(column_name, 0.0)
+            if median is None and old_median is not None:
+                yield "no values any more", label, 1, None
+            quotient = median / old_median if median and old_median else 1
+            if not 1 / _SCALE_FACTOR < quotient < _SCALE_FACTOR:
+                yield "another scale", label, 1, f"{median:.2g}, was {old_median:.2g}"
 
 
-def _find_share_medians(section: Section, tables: Tables) -> dict[str, float | None]:
+def _find_share_medians(section: Section, tables: Tables) -> dict[str, dict[str, float | None]]:
     """Return the median of each column of shares in a section.
 
     Returns
     -------
-    dict of str to float
-        Maps ``table.column`` to the median. Any other column is also listed, with None, if it has
-        no values.
+    dict of str to dict
+        Maps each table to a dict from column to median. A column of any other kind is also listed,
+        with None, if it has no values.
     """
-    medians: dict[str, float | None] = {}
+    medians: dict[str, dict[str, float | None]] = {}
     for table in section:
         for column in table.columns:
             values = tables[table.name][column.name].dropna()
-            label = f"{table.name}.{column.name}"
-            if not len(values) and len(tables[table.name]):
-                medians[label] = None
-            elif len(values) and (column.unit or "").startswith("fraction"):
-                medians[label] = float(f"{abs(values).median():.3g}")
+            is_share = (column.unit or "").startswith("fraction")
+            if is_share if len(values) else len(tables[table.name]):
+                median = float(f"{abs(values).median():.2g}") if len(values) else None
+                medians.setdefault(table.name, {})[column.name] = median
     return medians
 
 

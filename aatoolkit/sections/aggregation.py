@@ -150,7 +150,7 @@ NONE = Aggregation("none")
 NOT_ADDITIVE = Aggregation("none", why="not additive: the rows overlap")
 
 
-def weighted(by: str, otherwise: str | None = None) -> Aggregation:
+def weighted(by: str, otherwise: str | None = None, why: str | None = None) -> Aggregation:
     """Return an `Aggregation` by a weighted mean: Σ(value·weight)/Σweight.
 
     Parameters
@@ -159,13 +159,15 @@ def weighted(by: str, otherwise: str | None = None) -> Aggregation:
         The name of the column with the weights, such as ``mention_count``.
     otherwise : str, optional
         The name of the column to use instead if ``by`` has no values.
+    why : str, optional
+        The reason, such as ``a ratio``, which is shown with the mean.
 
     Examples
     --------
     >>> weighted("mention_count")
     Aggregation(rule='mean', by='mention_count')
     """
-    return Aggregation("mean", by=by, otherwise=otherwise)
+    return Aggregation("mean", by=by, otherwise=otherwise, why=why)
 
 
 def ratio(numerator: str, denominator: str, otherwise: str | None = None) -> Aggregation:
@@ -227,3 +229,14 @@ def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
     'none (medians do not combine)'
     """
     return Aggregation("none", why=why, counts=counts)
+
+
+def key_names(key: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Return one name, or several names, as a tuple.
+
+    Examples
+    --------
+    >>> key_names("engine"), key_names(("brand", "engine"))
+    (('engine',), ('brand', 'engine'))
+    """
+    return (key,) if isinstance(key, str) else (*key,)

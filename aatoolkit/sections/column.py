@@ -20,7 +20,16 @@ from typing import Any, Protocol
 from aatoolkit._util.dtypes import DTYPES, Reading
 from aatoolkit._util.text import Described
 from aatoolkit.errors import ArgumentError
-from aatoolkit.sections.aggregation import COUNT, FRACTION, NONE, RANK, SCORE, Aggregation, ratio
+from aatoolkit.sections.aggregation import (
+    COUNT,
+    FRACTION,
+    NONE,
+    RANK,
+    SCORE,
+    Aggregation,
+    key_names,
+    ratio,
+)
 
 __all__ = [
     "Column",
@@ -327,7 +336,7 @@ def count(
     source: str | None = None,
     *,
     among: str | None = None,
-    across: tuple[str, ...] = (),
+    across: str | tuple[str, ...] = (),
     **more: Any,
 ) -> Column:
     """Declare a column of counts: whole numbers that are summed when rows are aggregated.
@@ -339,18 +348,17 @@ def count(
     among : str, optional
         The name of another column of counts. A missing value is ignored in rows where this other
         column is 0.
-    across : tuple of str
-        The names of the columns over which sums are allowed, such as ``("engine",)``; by default
-        all.
+    across : str or tuple of str
+        The names of the columns over which sums are allowed, such as ``engine``; by default all.
     **more
         Other parameters of `Column`.
 
     Examples
     --------
-    >>> str(count("citation_count", across=("engine",)).aggregate)
+    >>> str(count("citation_count", across="engine").aggregate)
     'sum over engine'
     """
-    rule = Aggregation("sum", across=across, among=() if among is None else (among,))
+    rule = Aggregation("sum", across=key_names(across), among=() if among is None else (among,))
     return _make_column(name, "Int64", doc, source, **{"unit": COUNT, "aggregate": rule, **more})
 
 

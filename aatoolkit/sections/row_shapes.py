@@ -14,6 +14,7 @@ from typing import Any
 
 from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree.paths import Each, Entries, Step, format_path, parse_pattern
+from aatoolkit.sections.aggregation import key_names
 
 Scalar = str | float | bool | None
 """A plain JSON value."""
@@ -252,14 +253,3 @@ def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> R
     ['top', 'rest']
     """
     return Rows(parse_pattern(path), function=rows)
-
-
-def key_names(key: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return a tuple of names: the argument itself, or a tuple with the single name.
-
-    Examples
-    --------
-    >>> key_names("engine"), key_names(("brand", "engine"))
-    (('engine',), ('brand', 'engine'))
-    """
-    return (key,) if isinstance(key, str) else (*key,)

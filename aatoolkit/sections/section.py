@@ -40,14 +40,13 @@ from aatoolkit.jsontree.paths import (
     format_path,
     parse_path,
 )
-from aatoolkit.sections.aggregation import COUNT, KEY, SUM
+from aatoolkit.sections.aggregation import COUNT, KEY, SUM, key_names
 from aatoolkit.sections.availability_rule import Rule, to_rule_tuple, with_rule
 from aatoolkit.sections.column import Column, camel
 from aatoolkit.sections.row_shapes import (
     Rows,
     computed,
     grid,
-    key_names,
     keyed,
     pairs,
     records,
@@ -89,9 +88,9 @@ class Table(Described):
     rows : Rows
         The path to the rows and their shape, such as ``records("domains")``. See also `keyed`,
         `grid`, `pairs`, `single` and `computed`.
-    key : str or tuple of str
-        The names of the columns that identify a row.
-    columns : tuple of Column
+    key : str or tuple of str, optional
+        The names of the columns that identify a row; none for a table of one row.
+    columns : tuple of Column, optional
         The columns, in their order in the table.
 
     Raises
@@ -109,8 +108,8 @@ class Table(Described):
     name: str
     doc: str
     rows: Rows
-    key: str | tuple[str, ...]
-    columns: tuple[Column, ...]
+    key: str | tuple[str, ...] = ()
+    columns: tuple[Column, ...] = ()
 
     def __post_init__(self) -> None:
         key, names = key_names(self.key), [column.name for column in self.columns]

@@ -1,4 +1,8 @@
-"""``aa.stats.answers``, one row per answer, and ``aa.stats.cited_and_mentioned``."""
+"""Two statistics of AI answers: `answers` lists them, `cited_and_mentioned` relates two properties.
+
+``aa.stats.answers`` returns one row per answer. ``aa.stats.cited_and_mentioned`` tests whether
+answers that cite own pages mention the brand more often.
+"""
 
 from __future__ import annotations
 
@@ -54,12 +58,12 @@ _TABLES = {
 
 
 def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.DataFrame:
-    """Return one row per answer: does it mention the brand and cite an own page?
+    """Return one row per answer: does it mention the brand, and does it cite an own page?
 
-    An own page is a page of the project's own sites. Runs without an answer are left out. The
-    service limits the number of ``chats``: a long window has only its latest answers. If the
-    service states this, the availability of the columns is partial, i.e. they were measured in
-    part.
+    An own page is a page of the project's own sites. Runs of a prompt that gave no answer are left
+    out. The service limits the number of rows in ``chats``, so that a long window has only its
+    latest answers. If the response states this limit, the availability of the columns is "partial",
+    i.e. they were measured in part.
 
     Parameters
     ----------
@@ -230,7 +234,7 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     )
 
     def count_by_prompt(kind: str) -> Any:
-        """Return the number of answers of a kind, such as ``cited_only``, to each prompt."""
+        """Return for each prompt the number of answers of a kind, such as ``cited_only``."""
         is_cited, is_mentioned = _KINDS[kind]
         mask = (cited_mask == is_cited) & (mentioned_mask == is_mentioned)
         counts = np.bincount(prompt_codes[mask], minlength=len(prompts)).astype(np.float64)

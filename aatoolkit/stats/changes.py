@@ -1,4 +1,4 @@
-"""``df.aa.changes``: the days on which a rate, count or mean changed its level."""
+"""``df.aa.changes``: find the days on which a daily rate, count or mean shifted its level."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SHORT_SERIES, _SHORT_P, _SHORT_AUTOCORRELATION = 150, 0.015, -0.05
 def changes(
     frame: pd.DataFrame, column: str, date: str, level: float, rules: Rules | None
 ) -> pd.DataFrame:
-    """Detect the days on which a series changed its level; see ``df.aa.changes``."""
+    """Detect the days on which a daily series shifted to another level; see ``df.aa.changes``."""
     check_level(level)
     sums = cluster_sums(frame, column, None, date, rules, allow_counts=True)
     order = np.argsort(sums.labels[sums.cluster])
@@ -113,10 +113,10 @@ def changes(
 
 
 def _change_row(y: Any, n: Any, begin: int, split: int, end: int, is_rate: bool) -> Row:
-    """Return a dict of result columns for one change between two levels.
+    """Return one row of the result, as a dict by column, for one change point of a daily series.
 
-    The days from ``begin`` to before ``split`` have the old level, those to before ``end`` the new
-    one. ``y`` and ``n`` have the numerator and denominator of each day.
+    The days from ``begin`` to before ``split`` have the old level, the days from ``split`` to
+    before ``end`` the new one. ``y`` and ``n`` have the numerator and denominator of each day.
     """
     segments = [np.arange(begin, split), np.arange(split, end)]
     (y0, y1), (n0, n1) = ([take(values, segment) for segment in segments] for values in (y, n))
@@ -134,7 +134,7 @@ def _change_row(y: Any, n: Any, begin: int, split: int, end: int, is_rate: bool)
 
 
 def _cost(y: Numbers, n: Numbers, family: str) -> Numbers:
-    """Return -2 log likelihood of segments of days, each with one constant level.
+    """Return -2 log likelihood (up to a constant) of segments of days, each with a constant level.
 
     ``y`` and ``n`` are the sums of numerators and denominators over each segment. ``family`` is
     "binomial", "Poisson" or "normal".
@@ -152,10 +152,11 @@ def _cost(y: Numbers, n: Numbers, family: str) -> Numbers:
 def _find_best_split(
     y: Numbers, n: Numbers, starts: Integers, family: str
 ) -> tuple[Numbers, Integers]:
-    """Split each series of days once more where it fits best.
+    """Find for each daily series the additional split with the highest likelihood.
 
-    The rows of ``y`` and ``n`` are series, already split at ``starts``. Returns for each series the
-    gain in likelihood, and the first day after the split.
+    Each row of ``y`` and ``n`` is a series, which is already split at the position in ``starts``.
+    Returns two arrays with an element per series: the decrease of -2 log likelihood, and the first
+    day after the split.
     """
     # The gain is the decrease of -2 log likelihood.
     day_count = y.shape[1]
@@ -184,7 +185,10 @@ def _find_best_split(
 
 
 def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
-    """Return the level of each day: the mean of its segment; segments begin at ``starts``."""
+    """Return the level of each day, i.e. the mean of its segment.
+
+    ``starts`` are the first days of the segments after the first.
+    """
     segment_numbers = sum(np.arange(y.shape[1]) >= start[:, None] for start in starts)
     levels = np.zeros_like(y)
     for segment_number in range(len(starts) + 1):
@@ -195,9 +199,10 @@ def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
 
 
 def _find_best_splits(y: Numbers, n: Numbers, family: str) -> list[tuple[Numbers, Numbers]]:
-    """Return the best split of each series in two segments, and in three.
+    """Return the best split of each daily series into two segments, and into three.
 
-    Each has the gain in likelihood, and the level of each day.
+    Each is a pair of arrays: the decrease of -2 log likelihood by series, and the level of each
+    day.
     """
     gains1, days1 = _find_best_split(y, n, np.zeros(len(y), np.int64), family)
     gains2, days2 = _find_best_split(y, n, days1, family)
@@ -206,7 +211,7 @@ def _find_best_splits(y: Numbers, n: Numbers, family: str) -> list[tuple[Numbers
 
 
 def _reason_of_doubt(y: Numbers, n: Numbers, p: float, family: str) -> str:
-    """Return why a change may be mere similarity of neighbouring days; "" if that is unlikely.
+    """Return the reason to doubt a change point: autocorrelated days may explain it; else "".
 
     ``y`` and ``n`` have the numerator and denominator of each day, ``p`` is the p-value.
     """
@@ -237,7 +242,7 @@ def _reason_of_doubt(y: Numbers, n: Numbers, p: float, family: str) -> str:
 def _dispersion(y: Numbers, n: Numbers, levels: Numbers, family: str) -> Numbers:
     """Return each series' long-run variance, divided by the variance of independent answers.
 
-    ``levels`` has the level of each day, around which the days vary.
+    ``levels`` has the expected value of each day.
     """
     # Pearson's dispersion about ``levels``, times 1 + 2Σ(1-l/(L+1))·r_l, where r_l is the
     # autocorrelation of the residuals at lag l, up to a lag L (Newey & West, *Econometrica* 55,
@@ -253,7 +258,7 @@ def _dispersion(y: Numbers, n: Numbers, levels: Numbers, family: str) -> Numbers
 
 @lru_cache(maxsize=4)
 def _shuffled_days(day_count: int) -> Integers:
-    """Return permutations of the days, one per row; blocks of neighbouring days stay together."""
+    """Return permutations of the days, one per row, which move blocks of neighbouring days."""
     rng = np.random.default_rng(0)
     block_length = max(2, round(day_count ** (1 / 3)))
     permutations = np.empty((_PERMUTATIONS, day_count), np.int64)
@@ -275,7 +280,7 @@ def _change_points(
     """Return the first day of each new segment, the p-value of "no change", and the dispersion.
 
     ``y`` and ``n`` have the numerator and denominator of each day. The dispersion is the variance
-    of days, divided by that of independent answers.
+    of the daily values, divided by the variance that independent answers would have.
     """
     # Two statistics are computed: the gain in likelihood of the best split in two segments, and in
     # three, each divided by the long-run dispersion of the days. Each is ranked among the same
@@ -317,7 +322,10 @@ def _change_points(
 
 
 def _segmentations(y: Numbers, n: Numbers, family: str) -> Iterator[tuple[list[int], float]]:
-    """Yield the best split in two segments, in three, and so on: first days, and the cost."""
+    """Yield the best segmentation into two segments, into three, and so on.
+
+    Each is a pair: the first days of the segments after the first, and -2 log likelihood.
+    """
     # It is exact (Auger & Lawrence, *Bulletin of Mathematical Biology* 51, 1989).
     cumulative_y, cumulative_n = (np.concatenate([[0.0], np.cumsum(values)]) for values in (y, n))
     day_count, boundaries = len(y), np.arange(len(y) + 1)
@@ -340,10 +348,10 @@ def _segmentations(y: Numbers, n: Numbers, family: str) -> Iterator[tuple[list[i
 def _day_interval(
     y: Numbers, n: Numbers, begin: int, end: int, dispersion: float, level: float, family: str
 ) -> tuple[int, int]:
-    """Return the first and the last day of the credible interval of a change's day.
+    """Return the first and the last day of a credible interval for the day of a change point.
 
-    The change lies between the days ``begin`` and ``end``. ``dispersion`` is the variance of days,
-    divided by that of independent answers.
+    The change point lies between the days ``begin`` and ``end``. ``dispersion`` is the variance of
+    the daily values, divided by the variance that independent answers would have.
     """
     # With a flat prior. The log likelihood is divided by ``dispersion``, as days differ more than
     # independent answers would. The coverage was checked only roughly.

@@ -1,4 +1,4 @@
-"""``df.aa.compare`` tests whether frames differ; ``df.aa.decompose`` splits a change in parts."""
+"""``df.aa.compare`` tests whether frames differ; ``df.aa.decompose`` splits a change."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _NO_COUNTS_REASON = "nothing says how it varies: the service gives no counts of 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedRow(Comparison):
-    """The comparison of one column in one group, before it becomes a row of the result."""
+    """The comparison of one column in one group, from which a row of the result is made."""
 
     measure: str
     key: tuple[Any, ...]
@@ -97,7 +97,7 @@ def compare(
     level: float = LEVEL,
     rules: Rules | None = None,
 ) -> pd.DataFrame:
-    """Compare measures with another frame or the window before; see ``df.aa.compare``."""
+    """Compare columns with another frame or with the previous period; see ``df.aa.compare``."""
     check_level(level)
     if correct not in CORRECTIONS:
         raise ArgumentError(f"correct={correct!r} is none of {', '.join(map(repr, CORRECTIONS))}")
@@ -122,10 +122,10 @@ def compare(
 def _naming_column_and_names(
     frames: Sequence[pd.DataFrame], metadata: Sequence[FrameMetadata], by: Sequence[str]
 ) -> tuple[str, tuple[str, str]]:
-    """Return the column that tells two frames apart, and its value in each.
+    """Return a column that has one value in each of two frames, and the two values.
 
-    For example ``("brand", ("A", "B"))``, if each frame is about one brand. Columns in ``by`` are
-    not considered.
+    For example ``("brand", ("A", "B"))``, if each frame is about one brand. The values name the
+    frames in the result. Columns in ``by`` are not considered.
     """
     # The host, the columns of the key and the filters are tried in this order.
     reserved_names = {*by, *(name for name, *_ in TABLES["compare"])}
@@ -163,9 +163,10 @@ def compare_measure(
 ) -> Iterator[ComparedRow]:
     """Yield the comparison of one column in each group, with unadjusted p-values.
 
-    The clusters ``pair`` are paired by their value, the clusters ``cluster`` are not. ``names`` are
-    the names of both sides. ``effect_and_df`` is a design effect with its degrees of freedom, for
-    rates without clusters. ``prompt_column`` has the ids of prompts.
+    ``pair`` is the column of clusters (such as prompts) that are compared with themselves,
+    ``cluster`` the column of clusters that are not. ``names`` are the names of the two frames.
+    ``effect_and_df`` is a design effect with its degrees of freedom, for rates without clusters.
+    ``prompt_column`` has the ids of prompts.
     """
     before, before_rules, refusal = window_before(now, before, measure, rules)
     pair, cluster = pairing(now, before, by, pair, cluster, prompt_column)
@@ -201,7 +202,7 @@ def compare_measure(
 
 
 def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
-    """Return the key column whose values must not be pooled, such as ``metric``; "" if none."""
+    """Return the key column whose values must stay separate, such as ``metric``; else ""."""
     if measure not in metadata.columns or declared(metadata.columns[measure]) is None:
         return ""
     rule = rule_of(metadata, measure)[0]
@@ -219,7 +220,7 @@ def _compare_rows(
     """Yield the differences of single rows, without a test, for a column without counts.
 
     ``error`` says why the column has no counts; it is raised if a group has several rows.
-    ``refusal`` says why the frames cannot be compared, or is "".
+    ``refusal`` is the reason why the frames cannot be compared, or "".
     """
     flat_frames = [trace_frame(flattened(frame), frame) for frame in frames]
     position_maps = []
@@ -266,10 +267,10 @@ def _compare_group(
     level: float,
     effect_and_df: tuple[Any, Any],
 ) -> tuple[Change, str, str, tuple[str, ...]]:
-    """Return a group's change, the method, why there is no verdict (or ""), and notes.
+    """Compare one group; return its change, the method, why there is no verdict (or ""), and notes.
 
-    ``positions`` has the position of the group in both frames. The other arguments are as for
-    `compare_measure`.
+    ``sides`` are the counts of the two frames, ``positions`` the position of the group in each. The
+    other arguments are as for `compare_measure`.
     """
     pairs = [side.pairs(group) for side, group in zip(sides, positions, strict=True)]
     notes: tuple[str, ...] = ()
@@ -339,9 +340,10 @@ def _compare_group(
 
 
 def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CLUSTERS) -> str:
-    """Return why a change has no p-value; "" if it has one.
+    """Return the reason why a change has no p-value; "" if it has one.
 
-    ``count`` is the number of clusters on the smaller side, ``name`` the word for them.
+    ``count`` is the number of clusters (such as prompts) in the smaller frame, and ``name`` the
+    word for them.
     """
     if count < min_count:
         return (
@@ -359,9 +361,10 @@ def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CL
 def _limitations(
     sides: Sequence[ClusterSums], positions: Sequence[int | None], names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return why a group cannot be compared (or ""), and notes on frames measured only in part.
+    """Return why a group cannot be compared (or ""), and notes on partly measured frames.
 
-    ``positions`` has the group's position in both frames, or None; ``names`` their names.
+    ``positions`` has the group's position in each of the two frames, or None. ``names`` are the
+    names of the frames.
     """
     reason = ""
     names_by_state: dict[str, list[str]] = {}
@@ -389,10 +392,11 @@ def comparison_result(
     names: tuple[str, str],
     naming_column: str = "host",
 ) -> pd.DataFrame:
-    """Return comparisons as the result frame, with adjusted p-values and verdicts.
+    """Return the result of comparisons as a frame, with adjusted p-values and verdicts.
 
-    ``keys`` are the columns of groups, ``correct`` is the method that adjusts p-values. ``names``
-    are the names of both sides, and ``naming_column`` is the column for them, such as ``host``.
+    ``keys`` are the grouping columns, and ``correct`` is the method that adjusts p-values.
+    ``names`` are the names of the two frames, and ``naming_column`` is the result column for them,
+    such as ``host``.
     """
     are_windows = names == WINDOWS
     after_key, before_key, n_key = (

@@ -71,7 +71,7 @@ def check_level(level: float) -> None:
 
 
 def varies(error: Any, value: Any) -> Any:
-    """Return whether a standard error is finite, and larger than a rounding error of ``value``.
+    """Return whether a standard error is finite and larger than the rounding error of ``value``.
 
     Examples
     --------
@@ -88,9 +88,9 @@ def varies(error: Any, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimated rate or mean of one group, or arrays with an element per group.
+    """The estimated rate or mean of one group; with several groups, the fields are arrays.
 
-    ``df`` are degrees of freedom, ``deff`` is the design effect, ``q`` the quantile of Student's t.
+    ``df`` is the degrees of freedom, ``deff`` the design effect, ``q`` the quantile of Student's t.
     """
 
     value: Any
@@ -126,7 +126,7 @@ def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool)
     """Estimate the rate or mean of each group, with its interval, from clusters such as prompts.
 
     ``y`` and ``n`` have the numerator and denominator of each cluster. ``panel`` is "sampled" if
-    clusters are a sample of all such clusters, and "fixed" if they are all.
+    the clusters are a sample of a larger set, and "fixed" if they are the whole set.
     """
     size, clusters = groups.total(n), groups.count(n)
     value = groups.total(y) / size
@@ -194,7 +194,7 @@ UNKNOWN_CHANGE = Change()
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A change, and the facts that `judge` needs to write the verdict on it."""
+    """A change with its method and reason texts, from which `judge` makes the verdict."""
 
     change: Change = UNKNOWN_CHANGE
     text: str = ""  # the change in words
@@ -220,10 +220,10 @@ class Sample:
 
 
 def change_by_student_t(change: Any, error: Any, df: Any, level: Any, **fields: Any) -> Change:
-    """Return a change with its interval and p-value by Student's t.
+    """Return a `Change` with an interval and a p-value by Student's t.
 
-    ``error`` is its standard error, ``df`` the degrees of freedom. ``fields`` are further fields of
-    `Change`.
+    ``error`` is the standard error of the change, and ``df`` its degrees of freedom. ``fields`` are
+    additional fields of `Change`.
     """
     name_variables()
     half_width = t_quantile((1 + level) / 2, df) * error
@@ -237,7 +237,7 @@ def _change_between(
 ) -> Change:
     """Return the change from ``before`` to ``after``, with interval and p-value by Student's t.
 
-    ``error`` is its standard error, ``df`` the degrees of freedom.
+    ``error`` is the standard error of the change, and ``df`` its degrees of freedom.
     """
     return change_by_student_t(
         after.value - before.value,
@@ -261,9 +261,10 @@ def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
 
 
 def _variances(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
-    """Return the linearised variance and the jackknife variance over ``k`` clusters.
+    """Return two variances of an estimate over ``k`` clusters: linearised, and by the jackknife.
 
-    ``z`` has the residual of each cluster; ``leave_one_out`` the estimate less that without it.
+    ``z`` has the residual of each cluster. ``leave_one_out`` has for each cluster the estimate
+    minus the estimate without this cluster.
     """
     return k / (k - 1) * total_of(z**2), (k - 1) / k * total_of(leave_one_out**2)
 
@@ -271,10 +272,10 @@ def _variances(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
 def paired_change(
     y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = False
 ) -> Change:
-    """Compute the change of a rate or mean over the clusters, such as prompts, in both samples.
+    """Compute the change of a rate or mean from the clusters that both samples share.
 
-    ``y1`` and ``n1`` have the numerator and denominator of each cluster after the change, ``y0``
-    and ``n0`` those before.
+    A cluster is a set of similar answers, such as those to one prompt. ``y1`` and ``n1`` have the
+    numerator and denominator of each cluster after the change, ``y0`` and ``n0`` those before.
     """
     # On each side, R = Σy/Σn, and a cluster i has the residual (yᵢ - Rnᵢ)/Σn. With the differences
     # zᵢ of these residuals between the two sides, the variance is V = k/(k-1)·Σzᵢ²: the linearised
@@ -308,9 +309,9 @@ def paired_change(
 
 
 def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
-    """Compute the change of a count over the clusters, such as prompts, in both samples.
+    """Compute the change of a count from the clusters (such as prompts) that both samples share.
 
-    ``y1`` has the count of each cluster after the change, ``y0`` that before.
+    ``y1`` has the count of each cluster after the change, ``y0`` the count before.
     """
     # It is the mean change per cluster times the number of clusters.
     differences = y1 - y0
@@ -327,8 +328,8 @@ def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
 def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
     """Estimate the rate or mean Σy/Σn of a sample of clusters such as prompts.
 
-    ``name`` says which sample it is, such as "after". ``is_series`` says that the clusters are
-    successive days, which may be alike.
+    ``name`` names the sample in formulas, such as "after". ``is_series`` says that the clusters are
+    successive days, which may be autocorrelated.
     """
     (value, size), k = _ratio(y, n, name), count_of(n)
     residual = y - value * n
@@ -386,10 +387,10 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
 
 
 def degrees_of_freedom(m: Any, z: Any) -> Any:
-    """Return the degrees of freedom of a variance over clusters such as prompts.
+    """Return the degrees of freedom of a variance estimated from clusters such as prompts.
 
-    ``m`` has the size of each cluster, ``z`` its residual. The result is NaN if one cluster has
-    most of the answers.
+    ``m`` has the size of each cluster, ``z`` its residual. The result is NaN if a single cluster
+    has most of the answers.
     """
     # The smaller of two effective numbers of clusters, each (Σx)²/Σx²: by answers (x = m, the
     # sizes), less 1, and by variance (x = z², the squared residuals; Satterthwaite). If clusters
@@ -408,9 +409,9 @@ def degrees_of_freedom(m: Any, z: Any) -> Any:
 
 
 def long_run_factor(residual: Numbers) -> Numbers:
-    """Return the factor by which similar neighbouring days raise the variance of a series.
+    """Return the factor by which autocorrelation raises the variance of each daily series.
 
-    Each row of ``residual`` is a series of days; the result has an element per row.
+    Each row of ``residual`` is a series of days. The result is an array with an element per row.
     """
     # It is 1 + 2Σ(1-l/(L+1))·r_l, where r_l is the autocorrelation at lag l, and L the largest lag
     # (Newey & West, *Econometrica* 55, 1987).
@@ -430,8 +431,9 @@ def long_run_factor(residual: Numbers) -> Numbers:
 def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity: Any) -> Any:
     """Return the smallest change that a test finds in 80 % of samples of this size.
 
-    ``error`` is the change's standard error by the jackknife, ``df`` its degrees of freedom,
-    ``tests`` the number of tests. ``heterogeneity`` says how unequally clusters share a change.
+    ``error`` is the jackknife standard error of the change, ``df`` its degrees of freedom, and
+    ``tests`` the number of tests. ``heterogeneity`` measures how much the change differs between
+    clusters.
     """
     # The result is k times ``error``, the jackknife's standard error (Efron & Stein, *Annals of
     # Statistics* 9, 1981); the linearised one is too small if cluster sizes differ. If the standard
@@ -493,7 +495,7 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
 def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = ("up", "down")) -> str:
     """Return the verdict on a change: "up", "down", "no evidence" or "cannot say".
 
-    ``p`` is the p-value; a missing one gives "cannot say". ``words`` replace "up" and "down".
+    A missing p-value ``p`` gives "cannot say". ``words`` are the words to use for "up" and "down".
     """
     if not np.isfinite(p):
         return "cannot say"
@@ -507,7 +509,7 @@ def judge(
 ) -> list[Row]:
     """Return a dict of result columns for each comparison: p-values, interval, verdict, reason.
 
-    ``correct`` is the method that adjusts p-values, ``noun`` the word for a change in the texts.
+    ``correct`` is the method that adjusts p-values. ``noun`` is the word for a change in the texts.
     """
     confidence = setting("level", level)
     threshold = 1 - confidence

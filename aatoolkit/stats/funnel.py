@@ -47,7 +47,7 @@ _MISSING_PART_REASON = "a part of it has no number, so that the sum is not known
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of the funnel, such as visits: its count for each path."""
+    """One stage of the funnel, such as visits: the count of each URL path."""
 
     paths: pd.Index
     numbers: Any
@@ -55,7 +55,7 @@ class Stage:
     why: str = ""
 
     def numbers_of(self, paths: pd.Index) -> Any:
-        """Return the counts of some paths as an array; NaN for a path without a count."""
+        """Return the counts of the given URL paths as an array; NaN for a path without a count."""
         if not len(self.paths):
             return np.full(len(paths), np.nan)
         positions = self.paths.get_indexer(paths)
@@ -63,7 +63,7 @@ class Stage:
 
 
 def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) -> pd.DataFrame:
-    """Count the stages from crawled to converted by page; see ``Dataset.funnel``."""
+    """Count how often each page was crawled, cited and so on; see ``Dataset.funnel``."""
     check_level(level)
     tables, reasons = {}, {}
     for stage, sources in _COLUMNS.items():
@@ -104,9 +104,10 @@ def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
 def funnel_of(
     frames: Sequence[pd.DataFrame], names: Sequence[str], errors: Mapping[str, str], level: float
 ) -> pd.DataFrame:
-    """Return the funnel with one row per path, from the tables of each section.
+    """Return the funnel as a frame with one row per URL path, from the tables of each section.
 
-    ``names`` has the section of each frame. ``errors`` says why other sections are missing.
+    ``names`` has the section of each frame. ``errors`` maps sections that were not read to the
+    reason.
     """
     tables = dict(zip(names, frames, strict=True))
     stages = {
@@ -170,7 +171,7 @@ def funnel_of(
 
 
 def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
-    """Raise `AvailabilityError` if the tables differ in host, window or filters."""
+    """Raise `AvailabilityError` if the tables were read for different hosts, days or filters."""
     windows = {
         (source.host, source.scope, source.window_start, source.window_end): source.section
         for frame in frames
@@ -189,7 +190,10 @@ def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
 def _verdict(
     path: object, counts: Mapping[str, float], rate: float, stages: Mapping[str, Stage]
 ) -> str:
-    """Return a text that says which stages of a page were not measured, and why."""
+    """Return a text on one page: the stages that were not measured and why, or that all were.
+
+    ``counts`` has the page's count in each stage, and ``rate`` its conversion rate.
+    """
     stages_by_reason: dict[str, list[str]] = {}
     for name, count in counts.items():
         if np.isnan(count):
@@ -215,10 +219,10 @@ def _stage_of_section(
     section: str,
     names: Sequence[str],
 ) -> Stage:
-    """Return one stage, such as visits, from a section's table: its counts by path.
+    """Return one stage, such as visits, from the tables of a section: the count of each URL path.
 
-    ``names`` are the names that the column of counts may have. ``errors`` says why sections are
-    missing.
+    ``names`` are the names that the column of counts may have. ``errors`` maps sections that were
+    not read to the reason.
     """
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
@@ -246,7 +250,7 @@ def _stage_of_section(
 
 
 def _combine_stages(stages: Sequence[Stage]) -> Stage:
-    """Return one stage from several sections; each path keeps its first count."""
+    """Return one stage made of the same stage in several sections; a path keeps its first count."""
     combined, *other_stages = [stage for stage in stages if len(stage.paths)] or stages[:1]
     for other_stage in other_stages:
         paths = combined.paths.append(other_stage.paths).unique()

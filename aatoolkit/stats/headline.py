@@ -37,7 +37,7 @@ _ROLES: dict[str, tuple[str, list[str], list[str]]] = _DATA["roles"]
 
 
 class HeadlineQuestion(NamedTuple):
-    """One question of `Dataset.compare`: which measure, from which table, for which groups."""
+    """One comparison in `Dataset.compare`: the column, the table and the groups to compare."""
 
     subject: str
     measure: str
@@ -61,7 +61,7 @@ Tables = Mapping[str, pd.DataFrame]
 def headline(
     now: Mapping[str, Any], before: Mapping[str, Any] | None, level: float
 ) -> pd.DataFrame:
-    """Compare the headline measures of two datasets; see ``Dataset.compare``."""
+    """Compare the main measures (e.g. mention rate) of two datasets; see ``Dataset.compare``."""
     check_level(level)
     tables = {
         f"{side}.{role}": frame
@@ -73,9 +73,9 @@ def headline(
 
 
 def _tables_of_role(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
-    """Return the tables of a dataset that fit a role, such as ``engines``.
+    """Return the tables of a dataset that have the columns and the key that a role needs.
 
-    A table fits if it has the columns and the key that the role needs.
+    A role is a purpose of tables in the comparison, such as ``engines``.
     """
     # By section, columns and key.
     section, required_columns, required_key = _ROLES[role]
@@ -124,10 +124,10 @@ def _standard_name(name: str, column: Column | None) -> str:
 def headline_of(
     frames: Sequence[pd.DataFrame], names: Sequence[str], has_before: bool, level: float
 ) -> pd.DataFrame:
-    """Return the comparison of the headline measures from the tables that were read.
+    """Return the comparison of the main measures as a frame, from tables that were already read.
 
-    ``names`` has a name per frame, such as ``now.engines``. Without ``has_before``, each table is
-    compared with its own columns on the window before.
+    ``names`` has a name per frame, such as ``now.engines``. If ``has_before`` is False, each table
+    is compared with its own columns about the previous period.
     """
     tables = dict(zip(names, frames, strict=True))
     metadata_of_sides = [
@@ -184,9 +184,9 @@ def _answer_question(
     effect_and_df: tuple[Any, Any],
     names: Sequence[str],
 ) -> list[ComparedRow] | str:
-    """Return the comparisons that answer a question, or a text that says why there are none.
+    """Return the comparisons for a `HeadlineQuestion`, or the reason why there are none.
 
-    For example, the question by engine gives a comparison per engine.
+    For example, the question "by engine" gives one comparison per engine.
     """
     subject, measure, role, by, cluster, is_total = question
     section = _ROLES[role][0]
@@ -228,7 +228,7 @@ def _answer_question(
 
 
 def _select_own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
-    """Keep in each frame the rows of the project's own brands that all frames have."""
+    """Return the rows of each frame about own brands which all frames contain."""
     brand_sets = [{*frame["brand"]} for frame in frames]
     for side in WINDOWS[: len(frames)]:
         leaders = tables.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))
@@ -245,7 +245,8 @@ def _select_own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[p
 def design_of(change: Change) -> tuple[Any, Any]:
     """Return the design effect of a change between two rates, and its degrees of freedom.
 
-    The design effect is the variance of the change, divided by that of independent answers.
+    The design effect is the variance of the change, divided by the variance that independent
+    answers would have.
     """
     # The variance of the change, divided by that of as many independent answers; at least 1.
     sizes = change.size_before, change.size_after
@@ -260,7 +261,7 @@ def design_of(change: Change) -> tuple[Any, Any]:
 def _figures_not_compared(
     figures: Sequence[ComparedRow], rows: Sequence[ComparedRow]
 ) -> list[ComparedRow]:
-    """Return the key figures that are not in ``rows`` yet, without a test."""
+    """Return a row without a test for each key figure that ``rows`` does not compare yet."""
     compared = {
         row.measure
         for row in rows

@@ -1,4 +1,4 @@
-"""Confidence intervals of frames and pictures, agreement of repeats, and sample sizes."""
+"""Confidence intervals for frames and plots, agreement of repeated answers, and sample sizes."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def interval(
 
 
 def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd.DataFrame:
-    """Return Wilson's score interval of a rate in each row, as a frame with two columns."""
+    """Return Wilson's score interval of a rate in each row, as a frame of lower and upper ends."""
     check_columns(frame, [column])
     metadata = metadata_of(frame)
     rule, parts = rule_of(metadata, column)
@@ -182,7 +182,7 @@ FROM_TABLE = "the interval of the rate, as the table has it"
 
 @dataclass(frozen=True)
 class Bounds:
-    """The confidence interval of each row of a frame: both ends, and the method in words."""
+    """The confidence interval of each row: arrays of both ends, and the method in words."""
 
     low: Numbers
     high: Numbers
@@ -195,8 +195,9 @@ def bounds(
 ) -> Bounds:
     """Return the confidence interval of each row of a frame, for error bars.
 
-    ``rows`` is a frame with the same counts by prompt. If it is given, the interval allows for
-    answers to one prompt being alike. ``by`` are the columns by which ``frame`` groups these rows.
+    ``rows`` is an optional frame with the same counts by prompt. If given, the interval accounts
+    for the correlation of answers to one prompt. ``by`` are the columns by which ``frame`` groups
+    these rows.
 
     Examples
     --------
@@ -232,9 +233,9 @@ def bounds(
 def _prompt_bounds(
     frame: pd.DataFrame, column: str, rows: pd.DataFrame, by: list[str]
 ) -> Bounds | None:
-    """Return intervals that allow for similar answers to one prompt.
+    """Return confidence intervals that account for the correlation of answers to one prompt.
 
-    The result is None if the counts in ``rows`` do not add up to those of ``frame``.
+    The result is None if the counts in ``rows`` do not add up to the counts in ``frame``.
     """
     intervals = interval(rows, column, by=by or None, cluster=PROMPT)
     merged_frame = frame[by].merge(intervals, how="left" if by else "cross", on=by or None)
@@ -247,7 +248,7 @@ def _prompt_bounds(
 
 
 def _bounds_of(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
-    """Return the columns with the lower and the upper end of an interval, as arrays."""
+    """Return the columns with a column's lower and upper interval ends, as two arrays."""
     return as_floats(frame[f"{column}_low"]), as_floats(frame[f"{column}_high"])
 
 
@@ -258,7 +259,7 @@ def _bounds_of(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
 def stability(
     frame: pd.DataFrame, column: str, by: Sequence[str] | str, level: float
 ) -> pd.DataFrame:
-    """Compute the agreement between repeats; see ``df.aa.stability``."""
+    """Return the agreement between repeated answers as a frame; see ``df.aa.stability``."""
     check_level(level)
     names = [by] if isinstance(by, str) else list(by)
     sums = cluster_sums(frame, column, names, None)
@@ -324,7 +325,8 @@ def stability(
 def _icc(y: Any, n: Any) -> Any:
     """Return the intra-class correlation of repeated answers, e.g. to one prompt by one engine.
 
-    ``y`` has the number of hits of each combination of prompt and engine, ``n`` that of answers.
+    ``y`` has the number of hits of each combination of prompt and engine, ``n`` the number of
+    answers.
     """
     # The estimator is by analysis of variance (Ridout, Demétrio & Firth, *Biometrics* 55, 1999).
     k, size = count_of(n), total_of(n)
@@ -339,8 +341,8 @@ def _icc(y: Any, n: Any) -> Any:
 def _icc_interval(y: Numbers, n: Numbers, cluster_codes: Integers, level: float) -> list[float]:
     """Return both ends of the jackknife interval of the intra-class correlation.
 
-    ``y`` has the hits of each combination of prompt and engine, ``n`` the answers,
-    ``cluster_codes`` the number of the prompt.
+    ``y`` has the number of hits of each combination of prompt and engine, ``n`` the number of
+    answers, ``cluster_codes`` the number of the prompt.
     """
     # The jackknife leaves out each cluster in turn. It works on the scale of
     # ½·log((1+(m-1)ρ)/(1-ρ)), for the correlation ρ and m answers to a combination (Fisher 1925,

@@ -1,4 +1,7 @@
-"""Ranks of members such as brands, the concentration of a count, and the overlap of lists."""
+"""Ranks of brands or other members, the concentration of a count, and the overlap of lists.
+
+A member is a value of the column to compare, such as one brand or one engine.
+"""
 
 from __future__ import annotations
 
@@ -150,9 +153,9 @@ def rank(
 
 
 def _contributions(sums: ClusterSums) -> Numbers:
-    """Return by how much each cluster (e.g. prompt) moves the value of each member (e.g. brand).
+    """Return each cluster's (e.g. prompt's) contribution to the value of each member (e.g. brand).
 
-    The result has a row per cluster and a column per member; columns have the mean 0.
+    The result is a matrix with a row per cluster and a column per member; each column has mean 0.
     """
     # The variances of the differences between members are computed from it; the columns have mean
     # 0.
@@ -169,7 +172,7 @@ def _contributions(sums: ClusterSums) -> Numbers:
 def _scaled_differences(
     contributions: Numbers, values: Numbers, is_ranked: Any, level: float
 ) -> tuple[Numbers, float]:
-    """Return all differences between members in units of their critical value.
+    """Return the matrix of differences between members, each divided by its critical value.
 
     A scaled difference above 1 is significant. ``contributions`` has a row per cluster, such as a
     prompt, and a column per member, such as a brand. The second result is the critical p-value.
@@ -282,10 +285,10 @@ _SUFFIXES = ("", "_low", "_high")
 
 
 def _concentration_of(c: Any, n: Any, top: int, level: float) -> Row:
-    """Return the concentration of counts, with intervals, as a dict by result column.
+    """Return the concentration indices of counts, with intervals, as a dict by result column.
 
-    ``c`` has the count of each member, ``n`` is their sum, ``top`` the number of members in the top
-    share.
+    ``c`` has the count of each member, ``n`` is their sum. ``top`` is the number of largest members
+    whose share is computed.
     """
     counts, size = plain_value(c), int(number(n))
     largest = take(c, np.argsort(counts, kind="stable")[-top:])
@@ -382,7 +385,7 @@ def overlap(
 def _compare_answers(
     flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
 ) -> list[Row]:
-    """Return a row for each pair of members, such as two engines: how much answers overlap."""
+    """Return a dict per pair of members, such as two engines, with the overlap of their answers."""
     coded_answers, members, prompts = _encode_answers(flat_frame, column, between, cluster, repeat)
     if len(members) > MAX_LISTS:
         reason = f"{len(members)} different ones; {MAX_LISTS} are the most: choose some first"
@@ -397,7 +400,7 @@ def _compare_answers(
     rows = []
 
     def by_prompt(name: str, values: Any, mask: Any, noun: str, pair: Any) -> Any:
-        """Return the values of the selected prompts, each linked to its rows for explanations."""
+        """Return the values of the prompts in ``mask``, linked to their rows for explanations."""
         prompt_positions = np.flatnonzero(mask)
 
         def origin_of(position: int) -> Any:
@@ -477,7 +480,10 @@ def mean_of(values: Any, level: Any, name: str) -> Change:
 def _encode_answers(
     flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str
 ) -> tuple[pd.DataFrame, list[str], list[Any]]:
-    """Return answers as integer codes, the names of members (e.g. engines), and the prompts."""
+    """Encode answers as integers; return the frame, the names of members, and the prompts.
+
+    Members are the values to compare, such as engines.
+    """
     rows = flat_frame.loc[flat_frame[column].notna(), [cluster, between, repeat, column]]
     for name in (between, cluster, repeat):
         refuse_missing(name, rows[name].isna())
@@ -493,7 +499,7 @@ def _encode_answers(
 def _overlap_of_prompt(
     answer: pd.Series, member: pd.Series, value: pd.Series, member_count: int
 ) -> tuple[Numbers, Integers]:
-    """Return the mean Jaccard index of each pair of members, and the answers of each member.
+    """Return each pair of members' mean Jaccard index, and each member's number of answers.
 
     The three Series have an entry per row of one prompt: its answer, its member (e.g. engine) and
     its value (e.g. a domain).

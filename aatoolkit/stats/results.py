@@ -281,11 +281,11 @@ def result(
     order: Any = None,
     **texts: Any,
 ) -> pd.DataFrame:
-    """Return the frame of a result, with the columns that `TABLES` declares for the statistic.
+    """Return the result of a statistic as a frame, with the columns that `TABLES` declares for it.
 
-    ``verb`` is the name of the statistic. ``values`` has its columns, or its rows as dicts.
-    ``inputs`` has the metadata of the input frames, ``state`` says whether these were measured.
-    ``texts`` fill the placeholders in `TABLES`.
+    ``verb`` is the name of the statistic. ``values`` is a dict of columns, or a list of rows as
+    dicts. ``inputs`` has the metadata of the input frames. ``state`` is their availability, i.e.
+    whether they were measured. ``texts`` fill the placeholders in `TABLES`.
     """
     change_unit = _UNITS["points"] if unit == FRACTION else unit
     texts |= {"unit": unit or "-", "change": change_unit or "-", "level": f"{level:.0%}"}
@@ -352,7 +352,7 @@ _MAX_REASONS = 4
 
 
 def view_of(frame: pd.DataFrame) -> ShowAs:
-    """Return how a result is displayed: the order of its columns, and the remarks below it."""
+    """Return the display options of a result: the order of its columns, and remarks below it."""
     column_names = [*map(str, frame.columns)]
     endings = tuple(f"_{name}" for name in (*_DETAILS, "n"))
     verdict_columns = [name for name in column_names if f"_{name}".endswith("_verdict")]
@@ -367,7 +367,10 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return no marks, and the lines below a result: why verdicts are "cannot say"."""
+    """Return the remarks below a printed result, and no asterisks.
+
+    The remarks are the reasons why verdicts are "cannot say".
+    """
     remarks = []
     if {"verdict", "why"} <= {*frame} and "why" not in shown_columns:
         is_unanswered = equals_text(frame["verdict"], "cannot say")
@@ -385,17 +388,17 @@ def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks
 
 
 def equals_text(values: pd.Series, text: str) -> np.ndarray:
-    """Return the mask of the values that equal ``text``."""
+    """Return a boolean mask of the values that equal ``text``."""
     return values.eq(text).fillna(False).to_numpy(bool)
 
 
 def _is_column(values: object) -> bool:
-    """Return whether a value is a list or array of cells, not a single cell."""
+    """Return whether ``values`` is a list or array of cells rather than one cell."""
     return isinstance(values, Iterable) and not isinstance(values, str)
 
 
 def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:
-    """Return values as a Series of ``dtype``; "date" stands for days."""
+    """Return values as a Series of ``dtype``; the dtype "date" stands for days."""
     if dtype == "date":
         day_column = pd.Series(pd.to_datetime(list(values)))
         return day_column.dt.tz_localize(None).astype("datetime64[us]")
@@ -405,10 +408,10 @@ def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:
 
 
 def _column_state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
-    """Return the availability of a result's column, i.e. whether its values were measured.
+    """Return the availability (a status with cause and reason) of a column of a result.
 
-    ``state`` is the availability of the input. If the input was measured and values are missing
-    all the same, ``cause`` says why.
+    ``state`` is the availability of the input. If the input was measured but the result has missing
+    values, the result has the cause ``cause``.
     """
     has_value = values.notna()
     if not len(values) or has_value.all():
@@ -418,7 +421,7 @@ def _column_state(values: pd.Series, state: Availability, cause: Cause) -> Avail
 
 
 def refusal(column: str, verb: str, why: str) -> AvailabilityError:
-    """Return the error that a statistic, such as "interval", cannot be computed for a column."""
+    """Create the error which says that a statistic, such as "interval", cannot use a column."""
     return AvailabilityError(f"{column} has no {verb}: {why}", columns={column: why})
 
 
@@ -435,7 +438,7 @@ def percent(value: Any) -> str:
 
 
 def amount(value: Any, is_fraction: bool) -> str:
-    """Return a fraction as a percentage, any other number with three digits, as text."""
+    """Return a number as text: a fraction as a percentage, any other number with three digits."""
     return percent(value) if is_fraction else f"{value:.3g}"
 
 

@@ -1,4 +1,4 @@
-"""Numerators and denominators by group and by cluster, for one frame or for both sides of a change.
+"""Sum numerators and denominators by group and by cluster, also for the two frames of a comparison.
 
 A cluster is a set of similar rows, such as the answers to one prompt.
 """
@@ -85,7 +85,7 @@ class ClusterSums:
 
     @cached_property
     def keys(self) -> dict[tuple[Any, ...], int]:
-        """Maps the key of each group to its position."""
+        """A dict from the key of each group to its position."""
         rows = self.groups.keys.astype(object).where(self.groups.keys.notna(), None)
         return {
             tuple(row): position
@@ -93,10 +93,10 @@ class ClusterSums:
         }
 
     def row(self, pair: int) -> Row:
-        """Return the cluster of a sum as a dict, such as ``{"prompt_id": "p1"}``.
+        """Return the cluster at a position as a dict, such as ``{"prompt_id": "p1"}``.
 
-        ``pair`` is the position of the sum in ``y`` and ``n``. Without clusters, the result is the
-        key of the group.
+        ``pair`` is the position in ``y`` and ``n``, which have an element per pair of group and
+        cluster. Without clusters, the result is the key of the group.
         """
         if self.cluster_column:
             return {self.cluster_column: self.labels[self.cluster[pair]]}
@@ -108,23 +108,24 @@ class ClusterSums:
 
     @property
     def by_group(self) -> GroupSums:
-        """An object that sums numbers over the clusters, such as prompts, of each group."""
+        """An object whose methods sum numbers over the clusters, such as prompts, of each group."""
         return GroupSums(self.group, len(self.groups), self.group_row)
 
     def pairs(self, group: int) -> dict[Any, int]:
         """Return a dict from each cluster of a group to its position in ``y`` and ``n``.
 
-        The clusters are labels, such as prompt ids; ``group`` is the number of the group.
+        Clusters are given by their labels, such as prompt ids; ``group`` is the number of the
+        group.
         """
         start, end = np.searchsorted(self.group, [group, group + 1]).tolist()
         labels = self.labels[self.cluster[start:end]].tolist()
         return dict(zip(labels, range(start, end), strict=True))
 
     def parts(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
-        """Return the numerators and denominators of clusters as two arrays of equal length.
+        """Return the numerators and the denominators of clusters as two arrays of equal length.
 
-        ``pairs`` are the positions of the clusters to take, by default all. In formulas the arrays
-        are named ``y`` and ``n``, each with ``suffix`` added.
+        ``pairs`` are the positions of the clusters to take, by default all. ``suffix`` is added to
+        the names ``y`` and ``n`` that the arrays have in formulas.
         """
         positions = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
 
@@ -141,9 +142,9 @@ class ClusterSums:
 
 
 def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
-    """Return the positions of the clusters, such as prompts, that both frames have.
+    """Return two lists: the positions, in each frame, of the clusters that both frames have.
 
-    Each of ``sides`` maps the clusters of one frame to their positions.
+    Each of ``sides`` maps the clusters of one frame, such as prompts, to their positions.
     """
     return [[pairs[label] for label in sides[0] if label in sides[1]] for pairs in sides]
 
@@ -159,8 +160,8 @@ def cluster_sums(
 ) -> ClusterSums:
     """Sum a column's numerators and denominators by group and by cluster, such as prompt.
 
-    Without ``cluster``, each row is its own cluster. ``allow_counts`` says whether the column may
-    be a count, which has no denominator.
+    Without ``cluster``, each row is its own cluster. With ``allow_counts``, the column may be a
+    count, which has no denominator.
     """
     flat_frame = trace_frame(flattened(frame), frame)
     metadata = metadata_of(flat_frame)
@@ -242,7 +243,7 @@ def refuse_missing(column: str, is_missing: Any) -> None:
 def _group_states(
     cells: Any, groups: Groups, is_used: Any, totals: ResponseTotals | None
 ) -> list[Availability]:
-    """Return the availability of each group, i.e. whether its numbers were measured.
+    """Return the availability of each group: a status that says whether its numbers were measured.
 
     ``is_used`` is a boolean mask of the rows with a number.
     """
@@ -266,7 +267,7 @@ SEVERAL = "one answer can hold several of what it is a share of, so nothing says
 
 
 def without_counts(rule: Aggregation) -> str:
-    """Return the text that a rule has no numerator and denominator, e.g. a sum."""
+    """Return the text that an aggregation rule, such as a sum, has no numerator and denominator."""
     return f"its rule ({rule}) has no numerator and denominator"
 
 
@@ -276,7 +277,7 @@ _IGNORED_WORDS = frozenset(("count", "number", "num", "total", "after", "now", "
 
 
 def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
-    """Return whether a column is about the previous window, and the main words of its name.
+    """Return whether a column name is about the previous period, and the main words of the name.
 
     Examples
     --------
@@ -291,7 +292,7 @@ def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
 
 
 def previous_names(frame: pd.DataFrame) -> dict[str, str]:
-    """Map each column about the previous window to its counterpart about this window.
+    """Return a dict from each column about the previous period to its current counterpart.
 
     Examples
     --------
@@ -323,10 +324,10 @@ def previous_names(frame: pd.DataFrame) -> dict[str, str]:
 def window_before(
     now: pd.DataFrame, before: pd.DataFrame | None, measure: str, rules: Rules | None
 ) -> tuple[pd.DataFrame, Rules | None, str]:
-    """Return the frame that ``now`` is compared with, its rules, and why they cannot be compared.
+    """Return the frame to compare ``now`` with, its rules, and why they cannot be compared, or "".
 
-    The last is "" if they can. Without ``before``, the frame is made of columns of ``now`` such as
-    ``previous_rank``.
+    If ``before`` is None, this frame is made of the columns of ``now`` that are about the previous
+    period, such as ``previous_rank``. The rules are aggregation rules by column.
     """
     flat_frame = flattened(now)
     check_columns(flat_frame, [measure])
@@ -400,10 +401,11 @@ def pairing(
     cluster: str | None,
     prompt: str,
 ) -> tuple[str | None, str | None]:
-    """Return the column by which clusters are paired, and the column of unpaired clusters.
+    """Return the column of paired clusters and the column of unpaired ones; at least one is None.
 
-    At least one of them is None. ``pair`` and ``cluster`` are what the user asked for. By default,
-    prompts are paired if both frames have some in common; ``prompt`` is their column.
+    A cluster is a set of similar rows, such as the answers to one prompt. ``pair`` and ``cluster``
+    are the user's arguments. By default, the prompts in the column ``prompt`` are paired if both
+    frames have some in common.
     """
     # By default prompts: pairs if the frames share prompts, else clusters.
     frames, column = [flattened(frame) for frame in (now, before)], pair or cluster
@@ -419,7 +421,7 @@ def pairing(
 
 
 def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
-    """Return the names of both sides: their hosts if these differ, else ``now`` and ``before``."""
+    """Return the names of two compared frames: hosts if these differ, or "now" and "before"."""
     hosts, hosts_before = (
         {source.host for metadata in side for source in metadata.sources} for side in (now, before)
     )
@@ -433,7 +435,7 @@ def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) ->
 
 
 def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
-    """Return a text that says which answers two frames share; "" if they share none."""
+    """Return a text that two frames contain the same answers, and which; "" if they do not."""
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
     is_same_in_rows = _is_of_same_answers(sides[0], measure)
     overlaps = [
@@ -470,7 +472,10 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
 
 
 def _is_of_same_answers(metadata: FrameMetadata, measure: str) -> bool:
-    """Return whether all rows of a rate are about the same answers, as in a table of brands."""
+    """Return whether all rows of a rate have the same denominator, as in a table of brands.
+
+    The rows are then different rates of the same answers.
+    """
     if measure not in metadata.columns:
         return False
     denominator = metadata.columns.get(rule_of(metadata, measure)[1][-1], ColumnMetadata())

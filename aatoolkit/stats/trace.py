@@ -1,7 +1,8 @@
-"""Numbers that remember their formula (`Traced`), and the distributions that formulas need.
+"""`Traced`, numbers that store the formula which computed them, and probability distributions.
 
-To explain a result, its statistic runs once more with a tracer, an object that records numbers, in
-`TRACER`. Then the functions below return `Traced` numbers; otherwise they return plain numbers.
+To explain a result, its function is called again while the variable `TRACER` holds a tracer (the
+object that records formulas). The functions below then return `Traced` numbers; otherwise they
+return plain numbers.
 """
 
 from __future__ import annotations
@@ -44,16 +45,17 @@ TRACER: ContextVar[Any] = ContextVar("tracer", default=None)
 
 
 def statistic(verb: str, *inputs: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Decorate a statistic, so that its results remember the call that made them.
+    """Return a decorator for statistics, which records the call in the metadata of the result.
 
-    ``verb`` is its name, ``inputs`` are the names of its arguments that are frames.
+    ``verb`` is the name of the statistic. ``inputs`` are the names of its arguments that are
+    frames.
     """
     return lambda function: recorded(verb, *inputs)(np.errstate(all="ignore")(function))
 
 
 @dataclass(eq=False, repr=False)
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
-    """A number or array that remembers the operation that computed it.
+    """A number or array that stores the operation which computed it, and the operands.
 
     Examples
     --------
@@ -86,7 +88,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return Traced(value if value.ndim else value.item(), "where", args)
 
     def _refuse(self, *_: object) -> Any:
-        """Raise `TypeError`: as a plain number, it would forget its formula."""
+        """Raise `TypeError`, as a conversion to a plain number would lose the formula."""
         raise TypeError("a traced number is no plain one: it would lose what it was computed from")
 
     __float__ = __int__ = __iter__ = __len__ = __array__ = _refuse
@@ -115,9 +117,9 @@ def number(value: Any) -> float:
 
 
 def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of numbers, so that it also takes `Traced` numbers.
+    """Decorate a function of numbers, so that it also accepts `Traced` numbers.
 
-    Its result then remembers its formula.
+    For `Traced` arguments, the result is a `Traced` number that stores its formula.
     """
 
     @wraps(function)
@@ -136,40 +138,41 @@ def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
 def named(result: T, suffix: str = "") -> T:
     """Name the `Traced` numbers in a dataclass after its fields, and return the dataclass.
 
-    ``suffix`` is added to each name. Numbers that have a name keep it.
+    ``suffix`` is added to each name. Numbers that already have a name keep it.
     """
     name_all(**{f"{name}{suffix}": value for name, value in vars(result).items()})
     return result
 
 
 def name_all(**values: Any) -> None:
-    """Name each `Traced` number by its keyword; numbers that have a name keep it."""
+    """Name each `Traced` number after its keyword; numbers that already have a name keep it."""
     for name, value in values.items():
         if isinstance(value, Traced) and not value.name:
             value.name = name
 
 
 def name_variables() -> None:
-    """Name the `Traced` numbers in the calling function after its variables.
+    """Name the `Traced` numbers in the calling function after its local variables.
 
-    Formulas of explanations use these names.
+    The names appear in the formulas of explanations.
     """
     if TRACER.get() is not None:
         name_all(**sys._getframe(1).f_locals)
 
 
 def setting(name: str, value: Any) -> Any:
-    """Return an argument of a statistic, such as the level, under its name in formulas.
+    """Return an argument of a statistic, such as the level, as a number for formulas.
 
-    While a result is explained, the value is a `Traced` number; otherwise it is unchanged.
+    While a result is explained, this is a `Traced` number with the given name; otherwise ``value``
+    itself.
     """
     return value if TRACER.get() is None else Traced(value, SETTING, name=name)
 
 
 def drawn(name: str, value: Any, description: str, *inputs: Any) -> Any:
-    """Return a random number; while a result is explained, it carries its description.
+    """Return a random number; while a result is explained, as a `Traced` number.
 
-    ``inputs`` are the numbers that it was drawn from.
+    ``description`` says how it was drawn, and ``inputs`` are the numbers that it was computed from.
     """
     if TRACER.get() is None:
         return value
@@ -177,14 +180,14 @@ def drawn(name: str, value: Any, description: str, *inputs: Any) -> Any:
 
 
 def alias(name: str, value: Any) -> Any:
-    """Return a `Traced` number under another name; return any other number unchanged."""
+    """Return a `Traced` number under another name; return a plain number unchanged."""
     return Traced(value.value, ALIAS, (value,), name) if isinstance(value, Traced) else value
 
 
 def leaf(name: str, values: Any, explain: Callable[[Any, int], Any]) -> Any:
-    """Return the input numbers of a statistic; while it is explained, each can be explained.
+    """Return input numbers of a statistic; while it is explained, as a `Traced` array.
 
-    ``explain(tracer, position)`` then returns the explanation of one of them.
+    ``explain(tracer, position)`` must return the explanation of the number at a position.
     """
     tracer = TRACER.get()
     if tracer is None:
@@ -199,9 +202,10 @@ def traced_to_rows(
     columns: Sequence[str],
     origin_of: Callable[[int], tuple[Any, ...]],
 ) -> Any:
-    """Return numbers; while a result is explained, each names the rows that it comes from.
+    """Return numbers; while a result is explained, as a `Traced` array that refers to frame rows.
 
-    ``origin_of(position)`` returns the positions of these rows in ``frame``, and a text.
+    ``origin_of(position)`` must return, for the number at a position, the positions of its rows in
+    ``frame`` and a text that says how it was computed.
     """
     return leaf(
         name,
@@ -213,9 +217,9 @@ def traced_to_rows(
 
 
 def column_values(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
-    """Return the cells of a column in ``rows`` as floats.
+    """Return the cells of a column in the positions ``rows`` as floats.
 
-    While a result is explained, each carries its position in the frame.
+    While a result is explained, this is a `Traced` array that refers to these cells.
     """
     values = as_floats(frame[column])[rows]
     return traced_to_rows(
@@ -229,10 +233,10 @@ def trace_frame(
     rows: Any = None,
     names: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Return ``frame`` unchanged; for explanations, record that it was made from ``source``.
+    """Return ``frame`` unchanged, and record for explanations that it was made from ``source``.
 
-    ``rows`` are the positions that were taken, by default all. ``names`` maps columns to their old
-    names.
+    ``rows`` are the positions of its rows in ``source``, by default all. ``names`` maps its columns
+    to their names in ``source``.
     """
     tracer = TRACER.get()
     if tracer is not None:
@@ -241,23 +245,23 @@ def trace_frame(
 
 
 def plain_columns(values: Mapping[str, Any], order: Any = None) -> Mapping[str, Any]:
-    """Return the columns of a result as plain numbers, and record them for explanations.
+    """Return the columns of a result as plain numbers, after recording them for explanations.
 
-    ``order`` has the positions of the rows after sorting, if they are sorted.
+    ``order`` has the positions of the rows after sorting; None if they are not sorted.
     """
     tracer = TRACER.get()
     return values if tracer is None else tracer.keep(values, order)
 
 
 def take(values: Any, index: Any) -> Any:
-    """Return ``values[index]``; a `Traced` array remembers from where."""
+    """Return ``values[index]``; from a `Traced` array, a `Traced` result that stores the index."""
     if not isinstance(values, Traced):
         return values[index]
     return Traced(values.value[index], TAKEN, (values,), index=np.atleast_1d(index))
 
 
 def total_of(values: Any) -> Any:
-    """Return the sum of numbers; each is of one cluster, such as a prompt, in one group."""
+    """Return the sum of an array, as a `Traced` number if the array is `Traced`."""
     plain_values = np.atleast_1d(plain_value(values))
     is_finite = np.isfinite(np.abs(plain_values).sum())  # else fsum raises
     total = np.float64(math.fsum(plain_values.tolist()) if is_finite else plain_values.sum())
@@ -265,56 +269,57 @@ def total_of(values: Any) -> Any:
 
 
 def count_of(values: Any) -> Any:
-    """Return the number of ``values`` as a float; each is of one cluster, such as a prompt."""
+    """Return the size of an array as a float, as a `Traced` number if the array is `Traced`."""
     size = np.float64(np.size(plain_value(values)))  # as one less may be 0, and a divisor
     return Traced(size, COUNT, (values,)) if isinstance(values, Traced) else size
 
 
 class SingleGroup:
-    """Sums over the clusters, such as prompts, of a single group; methods as in `GroupSums`."""
+    """Sums over the clusters (e.g. prompts) of one group; has the methods of `GroupSums`."""
 
     total = staticmethod(total_of)
     count = staticmethod(count_of)
 
     @staticmethod
     def spread(value: Any) -> Any:
-        """Return ``value`` unchanged: the single group's value applies to all its clusters."""
+        """Return ``value`` unchanged; numpy broadcasts it to all clusters of the group."""
         return value
 
 
 @dataclass(frozen=True)
 class GroupSums:
-    """Sums over the clusters, such as prompts, of each group."""
+    """Sums over the clusters (such as prompts) of each group."""
 
     group: Integers
     size: int
     key_of: Callable[[int], Row] | None = None
 
     def total(self, values: Any) -> Any:
-        """Return the sum of ``values`` over the clusters of each group."""
+        """Return an array with the sum of ``values`` over the clusters of each group."""
         sums = np.bincount(self.group, plain_value(values), self.size).astype(np.float64)
         return self._trace(values, sums, STACKED)
 
     def count(self, values: Any) -> Any:
-        """Return the number of clusters of each group."""
+        """Return an array with the number of clusters of each group."""
         counts = np.bincount(self.group, minlength=self.size).astype(np.float64)
         return self._trace(values, counts, COUNTED)
 
     def spread(self, values: Any) -> Any:
-        """Return for each cluster the value of its group."""
+        """Return an array that has, for each cluster, the element of ``values`` for its group."""
         return take(values, self.group)
 
     def _trace(self, values: Any, sums: Numbers, op: str) -> Any:
-        """Return ``sums``; if ``values`` are `Traced`, they remember what they are sums of."""
+        """Return ``sums`` as a `Traced` array with operation ``op`` if ``values`` are `Traced`."""
         if not isinstance(values, Traced):
             return sums
         return Traced(sums, op, (values,), index=self.group, cells=self.key_of)
 
 
 def named_parts(node: Traced, position: int | None) -> Iterator[tuple[Traced, int | None]]:
-    """Yield the named numbers in a formula, each once, with their positions in arrays.
+    """Yield the named numbers in the formula of ``node``, each once.
 
-    ``node`` is the result of the formula, ``position`` the element that is explained.
+    Each comes with its position if it is an array, else None. ``position`` is the element of
+    ``node`` that is explained.
     """
     seen_keys = set()
     pending_operands = [*reversed(_operands(node, position))]
@@ -333,7 +338,7 @@ def named_parts(node: Traced, position: int | None) -> Iterator[tuple[Traced, in
 
 
 def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]]:
-    """Return the operands of a `Traced` number, each with its position if it is an array."""
+    """Return the operands of a `Traced` number, each with its position in an array or None."""
     if node.op == TAKEN:
         index = node.index if position is None else [node.index[position]]
         return [(node.args[0], int(element)) for element in index]
@@ -347,7 +352,7 @@ def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]
 
 def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
     # Of ``where``, only the operand that the condition chose.
-    """Return the operands of a `Traced` number; of ``np.where``, only the one that was chosen."""
+    """Return the operands of a `Traced` number; for ``np.where``, only the selected one."""
     if node.op != "where":
         return node.args
     condition = np.asarray(plain_value(node.args[0]))
@@ -356,7 +361,7 @@ def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
 
 
 def formula_text(node: Traced, position: int | None, *, in_numbers: bool = False) -> str:
-    """Return the formula of a number: ``sum(y) / sum(n)`` or, in numbers, ``4 / 8``."""
+    """Return the formula of a number as text: ``sum(y) / sum(n)``, or in numbers, ``4 / 8``."""
     return _write_formula(node, position, in_numbers=in_numbers, is_outermost=True)[0]
 
 
@@ -372,7 +377,7 @@ def _write_formula(
 ) -> tuple[str, int]:
     """Return a formula as text, and the precedence of its outermost operator.
 
-    An operand is put in brackets if its precedence is too low.
+    Operands of a lower precedence are put in parentheses.
     """
     # An operand is put in brackets if its precedence is too low.
     op = node.op if isinstance(node, Traced) else ""
@@ -418,7 +423,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(56)
 
 
 def _tail_and_density(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
-    """Compute P(T > t) of Student's t for t ≥ 0, and the density at t.
+    """Return the tail probability P(T > t) of Student's t for t ≥ 0, and the density at t.
 
     ``df`` are the degrees of freedom.
     """
@@ -446,7 +451,7 @@ def normal_quantile(probability: float) -> float:
 
 
 def quantile_of(level: float) -> Any:
-    """Return the normal quantile for a two-sided interval, such as 1.96 for the level 0.95."""
+    """Return the normal quantile of a two-sided interval, such as 1.96 for the level 0.95."""
     return normal_quantile((1 + setting("level", level)) / 2)
 
 
@@ -495,7 +500,7 @@ def t_quantile(probability: float, df: float) -> float:
 
 @traceable
 def t_quantiles(probability: float, df: Numbers) -> Numbers:
-    """Return the quantile of Student's t for each of ``df``, rounded down for speed.
+    """Return the quantile of Student's t for each of ``df``, which are rounded down first.
 
     Examples
     --------

@@ -239,7 +239,7 @@ def effect(
 
 
 def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
-    """Return an effect or a check as a `Comparison`, from which `judge` makes the verdict.
+    """Convert an effect or a check to a `Comparison`, from which `judge` makes the verdict.
 
     ``cluster`` is the column of prompts.
     """
@@ -271,9 +271,9 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
 def _selected_prompts(
     flat_frame: pd.DataFrame, cluster: str, selection: Selection, group: str
 ) -> set[Any]:
-    """Return the prompts of a group from the user's ``treated`` or ``control`` argument.
+    """Return the set of prompts that the user's argument ``treated`` or ``control`` selects.
 
-    ``selection`` is that argument; ``group`` names the group in errors.
+    ``selection`` is that argument; ``group`` is the name of the group in errors.
     """
     conditions = selection if isinstance(selection, Mapping) else {cluster: selection}
     check_columns(flat_frame, [str(name) for name in conditions])
@@ -297,7 +297,7 @@ def _selected_prompts(
 
 @dataclass(frozen=True)
 class PromptDays:
-    """Numerators y and denominators n of one group, with an entry per prompt and day."""
+    """Numerators y and denominators n of one group of prompts, with an entry per prompt and day."""
 
     group: str
     prompt: Integers
@@ -307,24 +307,24 @@ class PromptDays:
     prompts: int  # the number of all prompts
 
     def select(self, mask: Any) -> PromptDays:
-        """Return the entries where the boolean ``mask`` is true."""
+        """Return a copy with the entries where the boolean ``mask`` is True."""
         positions = np.flatnonzero(mask)
         day, y, n = (take(values, positions) for values in (self.day, self.y, self.n))
         return PromptDays(self.group, self.prompt[mask], day, y, n, self.prompts)
 
     @property
     def days(self) -> Numbers:
-        """The days of the entries, as numbers from the day of the action."""
+        """The day of each entry, as the number of days since the action."""
         return plain_value(self.day)  # type: ignore[no-any-return]
 
     def by_prompt(self, values: Any) -> Any:
-        """Return the sum of ``values`` over the entries of each prompt."""
+        """Return an array with the sum of ``values`` over the entries of each prompt."""
         return GroupSums(self.prompt, self.prompts).total(values)
 
 
 @dataclass(frozen=True)
 class GroupChange:
-    """The mean change within the prompts of a group, with the means before and after."""
+    """The mean change within the prompts of a group, and the means before and after."""
 
     mean_change: Sample = Sample()  # noqa: RUF009
     before: Any = NAN
@@ -335,7 +335,7 @@ class GroupChange:
 
 @dataclass(frozen=True)
 class DoubleDifference:
-    """The change of the treated group less the change of the control group."""
+    """The change of the treated group minus the change of the control group."""
 
     kind: str
     day: pd.Timestamp | None
@@ -348,8 +348,8 @@ def _prompt_days_of_group(
 ) -> PromptDays:
     """Return a group's numerators and denominators by prompt and day.
 
-    ``dates`` has the date of each group of ``sums``; days count from ``day``, the day of the
-    action.
+    ``dates`` has the date of each group of ``sums``. ``day`` is the day of the action, from which
+    days are counted.
     """
     positions = sums.labels.get_indexer(pd.Index(list(prompts)))
     pairs = np.flatnonzero(np.isin(sums.cluster, positions))
@@ -388,7 +388,7 @@ def _difference_of_groups(
 
 
 def change_within(panel: PromptDays, day: float) -> GroupChange:
-    """Return the mean change within prompts, from before ``day`` to the days since then."""
+    """Return the mean change within prompts, from the days before ``day`` to the days since."""
     periods = [panel.select(panel.days >= day), panel.select(panel.days < day)]
     sums = [period.by_prompt(values) for period in periods for values in (period.y, period.n)]
     has_late, has_early = (plain_value(sums[i]) > 0 for i in (1, 3))
@@ -409,7 +409,7 @@ def change_within(panel: PromptDays, day: float) -> GroupChange:
 def _placebo_checks(
     panels: Sequence[PromptDays], day: pd.Timestamp, level: Any
 ) -> list[DoubleDifference]:
-    """Return the checks on the days before an action: a trend and placebo effects.
+    """Return checks that use only the days before the action: the trend and the placebo effects.
 
     ``day`` is the day of the action.
     """
@@ -438,7 +438,8 @@ def _placebo_checks(
 def slope_within(panels: Sequence[PromptDays], days_between: Any) -> GroupChange:
     """Return the mean linear trend within prompts, as the change over ``days_between`` days.
 
-    ``panels`` are the periods of one group; each has its own level, and all share the trend.
+    ``panels`` are the periods of one group. In the fit, each period has its own level, and all
+    share one slope.
     """
     sums = []
     for panel in panels:

@@ -1,4 +1,7 @@
-"""Compare two studies, and compare the results of an analysis with those of a rerun."""
+"""Compare two studies, and compare the results of an analysis with those of a later run.
+
+A study is a folder of recorded responses, and of results that were computed from them.
+"""
 
 from __future__ import annotations
 
@@ -94,9 +97,9 @@ class StudyDiff:
 
 
 def sentences(changes: pd.DataFrame) -> list[str]:
-    """Return sentences on the largest differences, at most `MAX_LISTED`.
+    """Return sentences on the largest differences between two studies, at most `MAX_LISTED`.
 
-    ``changes`` has rows as in `StudyDiff.changes`.
+    ``changes`` is a frame like `StudyDiff.changes`, with one row per difference.
     """
     # The size of a change is relative to the largest change in the same column.
     lines = []
@@ -121,9 +124,9 @@ def sentences(changes: pd.DataFrame) -> list[str]:
 
 
 def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
-    """Return the rows and cells that differ between two frames, as rows of `StudyDiff.changes`.
+    """Return a frame like `StudyDiff.changes` of the rows and cells that differ between two frames.
 
-    Rows are matched by ``key``, or else by position.
+    Rows are matched by the columns ``key``; without a key, by position.
     """
     frames = [flattened(frame) for frame in (before, after)]
     comparable_frames = [
@@ -177,7 +180,7 @@ def _row_labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
 
 
 def _as_comparable(column: pd.Series) -> pd.Series:
-    """Return a column with categories and lists as text, to compare values."""
+    """Return a column to be compared by value, with categories and lists converted to text."""
     dtype = column.dtype
     is_list = isinstance(dtype, pd.ArrowDtype) and pa.types.is_list(dtype.pyarrow_dtype)
     if is_list or dtype.kind == "O":  # a category is one of objects
@@ -240,7 +243,10 @@ def compare(before: Study, after: Study) -> StudyDiff:
 
 
 def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd.DataFrame]:
-    """Yield the differences between the tables of two responses, one frame per kind and table."""
+    """Yield the differences between the tables of two responses, as several frames.
+
+    Each frame has the differences of one kind, such as "cell", in one table.
+    """
     drifts = [
         tables.drift[["path", "kind"]].drop_duplicates("path")
         for tables in (first_tables, second_tables)
@@ -302,7 +308,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def _rerun_files(self) -> FolderFiles | None:
-        """The files to which a rerun writes its results; None if this process is no rerun."""
+        """The files for the results of a rerun; None if this process reruns no notebook."""
         study_path, folder = path_of_rerun(), path_of_rerun(RERUN_RESULTS)
         if not study_path or not folder or open_files(study_path).read(SEAL) != self._study._seal():
             return None
@@ -310,7 +316,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def hashes(self) -> dict[str, str]:
-        """The hash of each result's values, by name; see `aatoolkit.logical_hash`."""
+        """A dict from name to the hash of each result's values; see `aatoolkit.logical_hash`."""
         rerun_files = self._rerun_files
         files = rerun_files or self._study._files
         if not files.has(RESULTS):
@@ -338,7 +344,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
         return frame
 
     def _digest(self, name: str) -> str:
-        """Return the hash of a result; raise `ItemNotFound` if there is none of this name."""
+        """Return the hash of a result; raise `ItemNotFound` if there is no result of this name."""
         hashes = self.hashes
         if name not in hashes:
             note = "; a rerun computes its results anew" if self._rerun_files else ""
@@ -409,7 +415,7 @@ def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
 
 
 def parse_results(data: bytes) -> ResultList | None:
-    """Return the entries of ``results.json`` by name of result; None if the text is damaged."""
+    """Return the content of ``results.json`` as a dict by name of result; None if it is damaged."""
 
     def read_results(body: Any) -> ResultList | None:
         results = {str(row.pop("name")): row for row in map(dict, body["results"])}
@@ -420,13 +426,13 @@ def parse_results(data: bytes) -> ResultList | None:
 
 
 def results_in(folder: Path) -> ResultList:
-    """Return the entries of ``results.json`` in a folder, by name of result."""
+    """Read ``results.json`` from a folder, and return its entries as a dict by name of result."""
     file = folder / RESULTS
     return (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
 
 
 def frame_of(content: bytes) -> pd.DataFrame | None:
-    """Return the frame in the bytes of a Parquet file; None if they are damaged."""
+    """Parse the bytes of a Parquet file, and return the frame; None if they are damaged."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "result.parquet")
         file.write_bytes(content)
@@ -437,7 +443,7 @@ def frame_of(content: bytes) -> pd.DataFrame | None:
 
 
 def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
-    """Return the results that a rerun wrote to a folder, by name."""
+    """Return the results in a folder, written by a rerun of a notebook, as a dict by name."""
     results = results_in(folder).items()
     files = {name: folder / result_file(entry["hash"]) for name, entry in results}
     frames = {name: frame_of(path.read_bytes()) for name, path in files.items() if path.is_file()}
@@ -446,7 +452,7 @@ def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
 
 @dataclass(frozen=True)
 class ResultComparison:
-    """The comparison of a result that was stored in a study with that of a rerun.
+    """The comparison of a result stored in a study with the same result of a rerun.
 
     Attributes
     ----------
@@ -455,7 +461,7 @@ class ResultComparison:
     status : str
         ``same``, ``differs``, ``missing`` (in the rerun) or ``new`` (only in the rerun).
     differences : tuple of str
-        Sentences on what differs: columns, dtypes, rows and cells.
+        Sentences on the differences in columns, dtypes, rows and cells.
     """
 
     name: str
@@ -466,7 +472,10 @@ class ResultComparison:
 def compare_results(
     name: str, sealed: pd.DataFrame | None, rerun: pd.DataFrame | None
 ) -> ResultComparison:
-    """Compare a stored result with that of a rerun; either may be None."""
+    """Compare a result stored in a study with that of a rerun of the notebook.
+
+    None stands for a missing result.
+    """
     # Rows match by the key columns; without a key, by the named index levels; else by position.
     if sealed is None or rerun is None or logical_hash(sealed) == logical_hash(rerun):
         status = "new" if sealed is None else "missing" if rerun is None else "same"

@@ -1,6 +1,6 @@
-"""The files of a study, in a folder or a zip file, with their checksums.
+"""Read and write the files of a study, in a folder or a zip file, and their checksums.
 
-The manifest has a line, a `Record`, for each response; `Writer` appends lines.
+The manifest is a file with one line, a `Record`, for each response. `Writer` appends lines to it.
 """
 
 # Symbolic links are listed as files and never followed. A zip file is read without unpacking it:
@@ -91,9 +91,9 @@ def result_file(digest: str) -> str:
 
 
 def is_study_file(name: str, folder: str = "") -> bool:
-    """Return whether a file of this name can be in a study.
+    """Return whether a file name is one that a study can have.
 
-    With ``folder``, the file must be in this folder of the study.
+    With ``folder``, return whether it is one that a study can have in this folder.
 
     Examples
     --------
@@ -104,9 +104,9 @@ def is_study_file(name: str, folder: str = "") -> bool:
 
 
 def parse_json(data: bytes, parse: Callable[[Any], T], kind: str = "") -> T | None:
-    """Return ``parse(value)`` for the JSON value in a study's file; None if it is damaged.
+    """Parse the JSON in a study's file, and return ``parse(value)``; None if it is damaged.
 
-    ``kind`` is the format that the file must name.
+    ``kind`` is the name of the format that the file must state.
     """
     try:
         body = decode.decode(data)
@@ -119,7 +119,7 @@ def parse_json(data: bytes, parse: Callable[[Any], T], kind: str = "") -> T | No
 def format_json(kind: str, **content: Any) -> bytes:
     """Return ``content`` as the bytes of a JSON file of a study.
 
-    ``kind`` is the format that the file names.
+    ``kind`` is the name of the format, which the file states.
     """
     body = {"format": f"aatoolkit-{kind}", "version": VERSION, **content}
     return f"{canonical_json(body)}\n".encode()
@@ -147,7 +147,7 @@ class FolderFiles:
         self.path = path
 
     def names(self) -> list[str]:
-        """Return the sorted names of all files, and of folders that are no part of a study."""
+        """Return the sorted names of all files, and of subfolders that do not belong to a study."""
         try:
             return sorted(_walk(self.path, ""))
         except OSError as error:
@@ -242,19 +242,22 @@ def sha256_of(data: bytes) -> str:
 
 
 def format_seal(digests: Mapping[str, str]) -> bytes:
-    """Return the content of ``SHA256SUMS`` from the hash of each file."""
+    """Return the bytes of the file ``SHA256SUMS``, from a dict of each file's hash."""
     lines = (f"{digests[name]}  {name}\n" for name in sorted(digests) if name != SEAL)
     return "".join(lines).encode()
 
 
 def parse_seal(data: bytes) -> dict[str, str]:
-    """Map each file name in ``SHA256SUMS`` to its hash."""
+    """Return a dict from file name to hash, from the bytes of the file ``SHA256SUMS``."""
     matches = map(_SEAL_LINE.fullmatch, data.decode("utf-8", "replace").split("\n"))
     return {match[2]: match[1] for match in matches if match}
 
 
 def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
-    """Return an error which says that a study cannot be used because of ``problem``."""
+    """Create the error which says that a study cannot be used, and why.
+
+    The message states ``problem`` and the further ``problems``.
+    """
     return StudyError(
         visible(f"the study at {path} cannot be used: {problem}"),
         path=path,
@@ -263,7 +266,10 @@ def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
 
 
 def _walk(folder: Path, prefix: str) -> Iterator[str]:
-    """Yield the names of all files below a folder, and of folders that are no part of a study."""
+    """Yield the names of all files below a folder, and of subfolders that do not belong to a study.
+
+    The names begin with ``prefix``.
+    """
     with os.scandir(folder) as entries:
         for entry in entries:
             name = prefix + entry.name
@@ -282,7 +288,7 @@ _RESPONSE_FACTS = ("sha256", "size", "stale", "status")
 
 @cache
 def versions() -> Mapping[str, str]:
-    """Return the versions of Python, pandas, pyarrow and this package, by name."""
+    """Return a dict with the versions of Python, pandas, pyarrow and this package."""
     return {
         "aatoolkit": __version__,
         "pandas": pd.__version__,
@@ -292,7 +298,7 @@ def versions() -> Mapping[str, str]:
 
 
 def request_of(url: str) -> Request:
-    """Return the request with this URL; raise `ValueError` if it is no URL of the API."""
+    """Parse a URL, and return its request; raise `ValueError` if it is no URL of the API."""
     parts = urlsplit(url)
     params = parse_qsl(parts.query, keep_blank_values=True)
     origin = f"{parts.scheme}://{parts.netloc}"
@@ -301,7 +307,7 @@ def request_of(url: str) -> Request:
 
 @dataclass(frozen=True)
 class Record:
-    """One line of the manifest: a recorded request, and facts about its response.
+    """One line of a study's manifest: a recorded request, and facts about its response.
 
     Attributes
     ----------
@@ -320,7 +326,7 @@ class Record:
     stale : bool
         Whether the response came from a cache after it had expired.
     error : str or None
-        The name of the error that reading the response raises; None if it raises none.
+        The class name of the error to raise when the response is read; None for no error.
     versions : mapping of str to str
         The versions of the software that recorded the response.
     previous : str or None
@@ -350,7 +356,7 @@ class Record:
 
     @classmethod
     def of(cls, response: Response, **fields: Any) -> Record:
-        """Return the record of a response; ``fields`` are ``stale`` and ``error``."""
+        """Create the record of a response; ``fields`` are ``stale`` and ``error``."""
         return cls(
             response.request,
             response.status,
@@ -374,12 +380,12 @@ class Record:
 
     @property
     def section(self) -> str | None:
-        """The section; None for scope options (the filter values) and the view of all sections."""
+        """The section; None for a request of the filter values, or of all sections at once."""
         return self.request.section
 
     @property
     def scope(self) -> Scope | None:
-        """The filters of the request; None for scope options, the list of all filter values."""
+        """The days and filters of the request; None for a request of possible filter values."""
         return self.request.scope
 
     @property
@@ -400,7 +406,7 @@ class Record:
         return self.url, self.fetched_at, self.status, self.sha256
 
     def response(self, body: bytes) -> Response:
-        """Return the recorded response with its body, whose bytes are ``body``."""
+        """Return the recorded response as a `Response`; ``body`` has the bytes of its body."""
         return Response(self.request, self.status, self.headers, self.fetched_at, body)
 
     def payload(self, body: bytes) -> Payload:
@@ -408,7 +414,7 @@ class Record:
         return Payload._of(self.response(body), from_cache=True, stale=self.stale)
 
     def to_error(self, body: bytes) -> FetchError | None:
-        """Return the error to raise for the recorded response; None if the response is usable."""
+        """Return the error that was raised for this response; None if the response is usable."""
         if self.error is None:
             return None
         from aatoolkit.http.judge import judge  # imported late: a browser has no cache of responses
@@ -420,7 +426,7 @@ class Record:
         return error
 
     def dumps(self) -> bytes:
-        """Return the record as a line of the manifest: canonical JSON without a line break."""
+        """Return the record as a line of the study's manifest: JSON without a line break."""
         moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
         response_fields = {name: getattr(self, name) for name in _RESPONSE_FACTS}
         response_fields |= {"fetched_at": f"{moment}Z", "headers": dict(self.headers)}
@@ -436,7 +442,7 @@ class Record:
 
     @classmethod
     def loads(cls, line: bytes) -> Record:
-        """Return the record in a line of the manifest; raise `StudyError` if it is damaged."""
+        """Parse a line of a study's manifest to a record; raise `StudyError` if it is damaged."""
         try:
             body = decode.decode(line)
             response_fields, error, previous = body["response"], body["error"], body["previous"]
@@ -476,10 +482,10 @@ class Record:
 def parse_lines(
     data: bytes, previous_hash: str | None = None, first_number: int = 1
 ) -> list[Record]:
-    """Return the records in a manifest, i.e. in the list of all responses of a study.
+    """Parse lines of a manifest (a line per recorded response), and return their records.
 
-    It raises `StudyError` if a line is damaged or missing. ``previous_hash`` is the hash of the
-    line before, and ``first_number`` the number of the first line.
+    Raises `StudyError` if a line is damaged or missing. ``previous_hash`` is the hash of the line
+    before, and ``first_number`` the number of the first line.
     """
     *lines, unfinished_line = data.split(b"\n")
     if unfinished_line:
@@ -500,12 +506,15 @@ def parse_lines(
 
 
 def _manifest_error(problem: str) -> StudyError:
-    """Return an error which says that the manifest is damaged, and how."""
+    """Create the error that a study's manifest (its list of records) is damaged.
+
+    ``problem`` says how.
+    """
     return StudyError(f"the manifest is damaged: {problem}", problems=(f"{MANIFEST}: {problem}",))
 
 
 class Writer:
-    """Appends responses to a study; several threads and processes may do so at a time."""
+    """Appends responses to a study; several threads and processes may do so at the same time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -515,7 +524,10 @@ class Writer:
         self._record_keys: set[tuple[Any, ...]] = set()
 
     def append(self, record: Record, body: bytes) -> None:
-        """Store a response if it is new: first its body, then its line in the manifest."""
+        """Store a response if it is new: first its body, then its line in the manifest.
+
+        The manifest is the study's list of responses.
+        """
         with self.locked() as manifest:
             if record.key in self._record_keys:
                 return
@@ -529,7 +541,7 @@ class Writer:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[int]:
-        """Lock the manifest for a ``with`` block, and yield its file descriptor."""
+        """Lock the manifest (list of responses) for a ``with`` block; yield its file descriptor."""
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         try:
             with self._lock:
@@ -552,9 +564,10 @@ class Writer:
             ) from None
 
     def _read_new_lines(self, manifest: int) -> None:
-        """Read the lines added to the file since the last call; cut off an unfinished last line.
+        """Read the lines that were added to the manifest (list of responses) since the last call.
 
-        ``manifest`` is the descriptor of the open file."""
+        An unfinished last line is cut off. ``manifest`` is the descriptor of the open file.
+        """
         if os.fstat(manifest).st_size < self._bytes_read:
             raise _manifest_error("it was cut while it was written to")
         os.lseek(manifest, self._bytes_read, os.SEEK_SET)
@@ -567,7 +580,10 @@ class Writer:
             self._remember(record.dumps(), record)
 
     def _remember(self, line: bytes, record: Record) -> None:
-        """Remember that a line is in the manifest: its hash, its length and its record."""
+        """Update this object after a line of the manifest (list of responses) was read or written.
+
+        It stores the hash of the line, the length of the file, and the key of the record.
+        """
         self._last_hash = sha256_of(line)
         self._bytes_read += len(line) + 1
         self._record_keys.add(record.key)
@@ -601,7 +617,10 @@ else:
 
 
 def _append(handle: int, line: bytes) -> None:
-    """Append a line to the manifest and sync it to disk; after a failure the file is unchanged."""
+    """Append a line to a file and sync it to disk; if this fails, restore the file.
+
+    ``handle`` is the descriptor of the open file.
+    """
     end = os.lseek(handle, 0, os.SEEK_END)
     try:
         while line:

@@ -1,7 +1,8 @@
 """Publish responses as a folder of tables that can be read without this package.
 
 The folder has a Parquet file per table, with host, filters and time in each row. It also has a
-codebook, a citation, a README, checksums and machine-readable descriptions.
+codebook (a description of all columns), a citation, a README, checksums and machine-readable
+descriptions.
 """
 
 # The descriptions are a Frictionless ``datapackage.json`` and an RO-Crate. The same responses and
@@ -84,7 +85,10 @@ _FILTER_LINE = "responses | filter_{0} | string | What {0} was narrowed to, if i
 
 
 def _read_own_columns() -> dict[str, dict[str, Column]]:
-    """Return the declared columns of the tables ``responses`` and ``availability``, by name."""
+    """Return the declared columns of the tables ``responses`` and ``availability``.
+
+    The result is a dict by table, then by column name.
+    """
     columns: dict[str, dict[str, Column]] = {table: {} for table in _TABLES}
     text = _COLUMNS.replace("FILTERS", "\n".join(map(_FILTER_LINE.format, FILTERS)))
     for line in text.strip().splitlines():
@@ -98,7 +102,7 @@ _OWN_COLUMNS = _read_own_columns()
 
 @dataclass(frozen=True)
 class About:
-    """Title, description, authors and licence of a publication, and the digest of its study."""
+    """Facts about a publication: title, description, authors, licence, and the study's digest."""
 
     title: str
     description: str | None = None
@@ -109,7 +113,7 @@ class About:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One table of a publication: name, description, rows and section."""
+    """One table of a publication: its name, description, rows and section."""
 
     name: str
     doc: str
@@ -118,12 +122,12 @@ class PublishedTable:
 
     @cached_property
     def metadata(self) -> FrameMetadata:
-        """The metadata of the frame, such as the availability of its columns."""
+        """The metadata of the frame, e.g. whether each column was measured."""
         return metadata_of(self.frame)
 
     @cached_property
     def codebook_rows(self) -> list[JsonObject]:
-        """The rows of the codebook about this table, a dict per column: dtype, unit and so on."""
+        """A list with a dict per column of this table: its dtype, unit, meaning and so on."""
         declarations = _OWN_COLUMNS.get(self.name, _OWN_COLUMNS["responses"])
         rows = []
         for name, metadata in self.metadata.columns.items():
@@ -166,7 +170,7 @@ def publish(
     overwrite: bool = False,
     packed_study: bytes = b"",
 ) -> Path:
-    """Write responses to a folder that people and machines can read without this package.
+    """Write the tables of responses to a folder that can be read without this package.
 
     ``about`` has the title and authors. ``failures`` are unusable responses, each with the reason.
     The other arguments are as for `aatoolkit.Study.publish`.
@@ -208,7 +212,7 @@ def publish(
 
 
 def _check_folder(out: Path) -> None:
-    """Raise `NotWritten` if the folder ``out`` has files that no earlier publication wrote."""
+    """Raise `NotWritten` if the folder ``out`` has files that this package did not publish."""
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
     sums = (out / SEAL).read_text("utf-8") if SEAL in files else ""
     other_files = files - {SEAL if sums else ""} - {line[66:] for line in sums.splitlines()}
@@ -221,7 +225,7 @@ def _check_folder(out: Path) -> None:
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    """Map the relative path of every file in a folder to its SHA-256."""
+    """Return a dict from the relative path of each file in a folder to its SHA-256."""
     return {
         path.relative_to(folder).as_posix(): sha256_of(path.read_bytes())
         for path in sorted(folder.rglob("*"))
@@ -232,7 +236,7 @@ def _hashes(folder: Path) -> dict[str, str]:
 def _dataset_info(
     about: About, tables: Sequence[PublishedTable], redacted_names: list[str]
 ) -> JsonObject:
-    """Return the facts that the README, the citation and other documents state, by name."""
+    """Return a dict of the facts that the README, the citation and other documents state."""
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
     moments = responses["fetched_at"].dt.tz_convert("UTC")
@@ -274,9 +278,9 @@ def _published_tables(
     failures: Sequence[tuple[Payload, str]],
     redacted_names: list[str],
 ) -> list[PublishedTable]:
-    """Return all tables of a publication, without the columns to leave out.
+    """Return all tables of a publication, without the columns to redact.
 
-    ``failures`` are unusable responses, each with the reason.
+    ``failures`` are unusable responses, each with the reason. ``redacted_names`` names the columns.
     """
     tables_by_number = dict(
         enumerate(sorted(tables_read, key=lambda tables: _sort_key(tables.payload)), 1)
@@ -311,14 +315,14 @@ def _published_tables(
 
 
 def _sort_key(payload: Any) -> tuple[str, ...]:
-    """Return the host, section, filters, time and hash of a response, to sort responses by."""
+    """Return the key to sort responses by: host, section, filters, time and hash."""
     scope = "" if payload.scope is None else payload.scope._to_query()
     values = (payload.host, payload.section, scope, payload.fetched_at.isoformat(), payload.sha256)
     return tuple(value or "" for value in values)
 
 
 def _response_row(payload: Any, source: Source, reason: str | None = None) -> JsonObject:
-    """Return a response as a row of the table ``responses``.
+    """Return the row of a response for the table ``responses``, as a dict.
 
     ``reason`` says why the response cannot be used; None if it can.
     """
@@ -343,7 +347,7 @@ def _response_row(payload: Any, source: Source, reason: str | None = None) -> Js
 
 
 def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
-    """Return rows as the table ``name``: "responses" or "availability"."""
+    """Create the table "responses" or "availability" from its rows."""
     columns = _OWN_COLUMNS[name]
     frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
     frame = frame.astype(
@@ -357,7 +361,7 @@ def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
 def _combined_table(
     name: str, section: str, tables_by_number: Mapping[int, Tables], responses: pd.DataFrame
 ) -> PublishedTable:
-    """Return one table over all responses, with host, filters and time in each row.
+    """Combine a table of several responses into one, with host, filters and time in each row.
 
     ``tables_by_number`` has the tables of each response, ``responses`` one row per response.
     """
@@ -409,7 +413,7 @@ ColumnSet = set[tuple[str, str]]
 def _redact(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> list[PublishedTable]:
-    """Return tables without the columns to leave out, and without texts that may quote them."""
+    """Return the tables without the columns to redact, and without texts that may quote them."""
     redacted_columns, named_columns = _find_redacted_columns(published_tables, redacted_names)
     if redacted_columns & {("responses", name) for name in {*CONTEXT} - {"host", "fetched_at"}}:
         redacted_columns.add(("responses", "scope"))
@@ -454,9 +458,9 @@ def _redact(
 def _find_redacted_columns(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> tuple[ColumnSet, ColumnSet]:
-    """Return all columns to leave out, and those among them that the user named.
+    """Return the set of all columns to redact, and the subset that the user named.
 
-    Both are sets of pairs: the name of the table, and that of the column.
+    Each column is a pair of table name and column name.
     """
     # The others belong to the group ``texts``.
     dtypes = {
@@ -498,7 +502,7 @@ def _warn_of_copies(
     redacted_tables: list[PublishedTable],
     named_columns: Collection[tuple[str, str]],
 ) -> None:
-    """Warn if a text that is left out also occurs in a column that remains.
+    """Warn if a text of a redacted column also occurs in a published column.
 
     ``named_columns`` are the columns that the user named.
     """
@@ -566,13 +570,13 @@ def _is_text(dtype: str) -> bool:
 
 
 def _fill(template: str, **values: Any) -> JsonObject:
-    """Return a JSON template filled with ``values``, without empty fields."""
+    """Fill the placeholders of a JSON template with ``values``, and remove empty fields."""
     text = Template(template).substitute({name: json_text(value) for name, value in values.items()})
     return {name: value for name, value in json.loads(text).items() if value}
 
 
 def _codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
-    """Return the codebook, a frame with one row per column of the tables."""
+    """Return the codebook: a frame that describes each column of the tables in one row."""
     frame = pd.DataFrame([row for table in tables for row in table.codebook_rows])
     dtypes = {"key": "boolean", "missing": "Int64", "rows": "Int64"}
     return frame.astype({str(name): dtypes.get(str(name), "string") for name in frame})
@@ -618,7 +622,7 @@ def _data_package(
 ) -> JsonObject:
     """Return the content of ``datapackage.json``, which describes the tables.
 
-    ``files`` has the SHA-256 of each file.
+    The format is that of the Frictionless Data Package. ``files`` has the SHA-256 of each file.
     """
     return _fill(
         _PACKAGE_TEMPLATE,
@@ -632,7 +636,7 @@ def _data_package(
 
 
 def _crate_metadata(info: Mapping[str, Any], folder: Path) -> JsonObject:
-    """Return the metadata of an RO-Crate: the files, with the responses as their sources."""
+    """Return the metadata of an RO-Crate (a package format): files and source responses."""
     files = [
         {
             "@id": path,

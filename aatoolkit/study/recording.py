@@ -54,13 +54,13 @@ RERUN_RESULTS = "AATOOLKIT_RERUN_RESULTS"
 
 
 def path_of_rerun(variable: str = RERUN_STUDY) -> Path | None:
-    """Return the path in an environment variable that a rerun sets; None outside of a rerun."""
+    """Return the path in an environment variable that a rerun of a notebook sets; else None."""
     path_text = os.environ.get(variable)
     return Path(path_text) if path_text else None
 
 
 class StudyResponses:
-    """Stores each response that a client reads in a study."""
+    """A store that writes each response which a client reads to a study."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
@@ -74,9 +74,9 @@ class StudyResponses:
 
 
 class Recorder:
-    """Fetches responses for a client, and stores each in a study before it returns it.
+    """Fetches responses for a client, and stores each in a study before returning it.
 
-    ``fetcher`` sends the requests, ``store`` writes to the study.
+    ``fetcher`` sends the requests, and ``store`` writes to the study.
     """
 
     def __init__(self, fetcher: Any, store: StudyResponses) -> None:
@@ -103,16 +103,16 @@ class Recorder:
         return payload
 
     def _keep(self, response: Response, **fields: Any) -> None:
-        """Store a response; raise `DecodeError` if it contains the token.
+        """Store a response in the study; raise `DecodeError` if it contains the client's token.
 
-        ``fields`` are ``stale`` and ``error`` of the record.
+        ``fields`` are ``stale`` and ``error`` of the `Record`.
         """
         refuse_token(self._fetcher, response.body, response.request.url, response.headers)
         self._store.put(response, **fields)
 
 
 def response_of(payload: Payload) -> Response:
-    """Convert a `Payload`, i.e. a response as clients return it, to the form that is stored."""
+    """Convert a `Payload` (a response as returned by clients) to a `Response` (as stored)."""
     request, moment = request_of(payload.url), payload.fetched_at
     return Response(request, payload.status, payload.headers, moment, payload.body)
 
@@ -120,7 +120,7 @@ def response_of(payload: Payload) -> Response:
 def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
     """Raise `DecodeError` if a response contains the client's token.
 
-    ``source`` is what the client reads from; it knows the token.
+    ``source`` is the object that the client reads from; it knows the token.
     """
     repeats_token = getattr(source, "repeats_token", None)
     data = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
@@ -134,7 +134,7 @@ def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
 
 
 def _body_of(error: FetchError) -> bytes | None:
-    """Return the body of an error response to be recorded; None if it is not recorded."""
+    """Return the body of an error response, to record it; None if it must not be recorded."""
     # Not recorded are errors about the token or the rate limit, redirects, and bodies that cannot
     # be decoded, except empty ones.
     if isinstance(error, StatusError):
@@ -145,7 +145,7 @@ def _body_of(error: FetchError) -> bytes | None:
 
 
 class Replay:
-    """Gives a client the responses that a study has recorded, without a network."""
+    """A source of responses for a client: the recorded responses of a study, without a network."""
 
     offline, has_token = True, False
 
@@ -174,7 +174,7 @@ class Replay:
         return self._study._payload(record)
 
     def close(self) -> None:
-        """Do nothing: no connection is open."""
+        """Do nothing, as no connection is open."""
 
 
 def replaying_client(
@@ -183,10 +183,10 @@ def replaying_client(
     host: str | None = None,
     profile: ProfileSource | None = None,
 ) -> Client:
-    """Return a client that reads recorded responses from a study instead of a service.
+    """Create a client that reads recorded responses from a study instead of a service.
 
-    ``base_url`` chooses the service if the study has responses of several; ``profile`` replaces the
-    recorded declarations of its columns.
+    ``base_url`` selects the service if the study has responses of several. ``profile`` replaces the
+    recorded declarations of the columns.
     """
     records = study._current
     base_urls = {record.base_url for record in records if host in (None, record.host)}
@@ -213,9 +213,9 @@ Hashes = dict[str, tuple[int, str]]
 
 
 def tables_of(payload: Payload, options: ReadingOptions) -> Dataset:
-    """Return the tables of a response as a dataset, by section.
+    """Convert a response to tables, and return them as a dataset (tables by section).
 
-    ``payload`` is the response, ``options`` say how it is read.
+    ``options`` say how it is converted.
     """
     section = payload.section
     if payload.scope is None or section == SCOPE_OPTIONS:
@@ -228,7 +228,7 @@ def tables_of(payload: Payload, options: ReadingOptions) -> Dataset:
 
 
 def readable_tables(study: Study, record: Record) -> Dataset:
-    """Return the tables of a recorded response as a dataset; empty if it is an error."""
+    """Return the tables of a recorded response as a dataset, which is empty for an error."""
     try:
         return quietly(study.tables, record)
     except StudyError:
@@ -241,7 +241,7 @@ def readable_tables(study: Study, record: Record) -> Dataset:
 
 
 def table_hashes(dataset: Dataset) -> Hashes:
-    """Map each ``section.table`` of a dataset to its row count and the hash of its values."""
+    """Return a dict from each ``section.table`` of a dataset to its row count and hash."""
     return {
         f"{section}.{name}": (tables.rows[name], logical_hash(tables[name]))
         for section, tables in dataset.items()
@@ -250,9 +250,9 @@ def table_hashes(dataset: Dataset) -> Hashes:
 
 
 def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> bytes:
-    """Return the content of ``tables.json``: the hashes of the tables of each response.
+    """Return the bytes of the file ``tables.json``: the hashes of the tables of each response.
 
-    ``versions`` are those of the software that read the responses.
+    ``versions`` are the versions of the software that read the responses.
     """
     header = format_json("tables", read_with=dict(versions))
     lines = []
@@ -266,7 +266,7 @@ def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> byte
 
 
 def parse_tables(data: bytes) -> list[Hashes]:
-    """Return the hashes in ``tables.json``, a dict per response; empty if it is damaged."""
+    """Parse ``tables.json`` to a list with a dict of hashes per response, or [] if damaged."""
 
     def read_hashes(body: Any) -> list[Hashes]:
         return [
@@ -282,7 +282,7 @@ def parse_tables(data: bytes) -> list[Hashes]:
 
 
 def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
-    """Return the content of ``profiles.json`` from the profile of each base URL.
+    """Return the bytes of the file ``profiles.json`` from a dict of profiles by base URL.
 
     A profile has the declarations of a service's columns.
     """
@@ -291,7 +291,7 @@ def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
 
 
 def parse_profiles(data: bytes) -> Mapping[str, Profile]:
-    """Return the profiles in ``profiles.json`` by base URL; empty if it is damaged.
+    """Parse ``profiles.json`` to a dict of profiles by base URL; empty if it is damaged.
 
     A profile has the declarations of a service's columns.
     """
@@ -312,7 +312,7 @@ def parse_profiles(data: bytes) -> Mapping[str, Profile]:
 
 @dataclass(frozen=True, eq=False)
 class StoredResponse:
-    """A response in a study or archive, with methods to explain its numbers."""
+    """A response stored in a study or archive, from which numbers can be explained."""
 
     source: Source
     read_payload: Callable[[], Payload]
@@ -328,13 +328,13 @@ class StoredResponse:
         return None if tables is None or tables.payload is None else tables.payload.body
 
     def tables(self) -> Tables | None:
-        """Return the tables of one section; None if the response lacks it."""
+        """Return the tables that the response has for its section; None if it has none."""
         dataset = quietly(tables_of, self.read_payload(), self.options)
         return dataset.get(self.source.section or "")
 
 
 def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
-    """Yield the recorded responses that a frame with this `Source` may have been read from."""
+    """Yield the recorded responses that a `Source` record (in a frame's metadata) may identify."""
     # They have its hash or, without a hash, its host, section and filters. Responses with all
     # sections come last: their tables must be derived to compare the hash of a section.
     combined_responses = []
@@ -363,10 +363,10 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
 
 
 def recorded_table(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
-    """Return the tables of the only recorded response that has the table ``table``.
+    """Return the tables of the only recorded response that contains ``table``.
 
-    ``table`` may include the section: ``section.table``. ``host`` and ``scope`` (the filters)
-    choose among several responses.
+    ``table`` may include the section, as ``section.table``. ``host`` and ``scope`` (the filters)
+    select one of several responses.
     """
     section, _, name = table.rpartition(".")
     hosts = sorted({record.host for record in study._current if record.host})

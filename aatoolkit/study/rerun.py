@@ -1,6 +1,7 @@
-"""Run a notebook again from a study, and compare its results with the stored ones.
+"""Rerun a notebook on the recorded responses of a study, and compare its results.
 
-This is no sandbox: the notebook runs with the user's rights.
+The results are compared with those stored in the study. There is no sandbox: the notebook runs with
+the user's rights.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ _ENTER_CODE = "from aatoolkit.study.rerun import _enter; _enter()"
 
 @dataclass(frozen=True, repr=False)
 class Rerun:
-    """The result of running a notebook again; true if all stored results are the same.
+    """The result of running a notebook again and comparing its results with the stored ones.
 
-    It is false if the notebook failed or timed out.
+    ``bool(rerun)`` is True if the notebook ran to its end and all stored results are the same.
 
     Attributes
     ----------
@@ -71,7 +72,7 @@ class Rerun:
 
     @property
     def ok(self) -> bool:
-        """Whether the notebook ran to its end and all sealed results are the same."""
+        """Whether the notebook ran to its end, and no stored result is missing or different."""
         return self.problem is None and all(
             result.status in ("same", "new") for result in self.compared
         )
@@ -80,12 +81,12 @@ class Rerun:
         return self.ok
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result of the rerun as JSON values."""
+        """Convert this result of a notebook's rerun to a dict of JSON values."""
         values = asdict(self)
         return {"ok": self.ok, **values, "results": values.pop("compared")}
 
     def lines(self) -> Iterator[str]:
-        """Yield lines of text that describe the result of the rerun."""
+        """Yield lines of text that describe this result of a notebook's rerun."""
         if self.problem is not None:
             prefix = f"the notebook did not run to its end in code cell {self.cell}: "
             yield f"{prefix if self.cell else ''}{visible(self.problem)}"
@@ -105,7 +106,7 @@ class Rerun:
 def rerun(
     study: Study, notebook: Path, *, out: str | os.PathLike[str] | None, timeout: float
 ) -> Rerun:
-    """Run a notebook again with the responses of a study; see `Study.rerun`."""
+    """Run a notebook on the recorded responses of a study; see `Study.rerun`."""
     if path_of_rerun():
         raise StudyError("a notebook that is rerun does not rerun others", path=study.path)
     study._check_verified("rerun")
@@ -240,7 +241,7 @@ def _execute(
 
 
 def _enter() -> None:
-    """Let all clients in this process read from the study that is rerun."""
+    """Make all clients in this process read from the study that the notebook is run on."""
     from aatoolkit.study.study import Study
 
     study = Study(os.environ[RERUN_STUDY])
@@ -254,7 +255,7 @@ def _enter() -> None:
 
 
 def _mask_tokens(text: str) -> str:
-    """Return a text without the tokens in this process's environment."""
+    """Return a text in which the access tokens of this process's environment are masked."""
     tokens = [os.environ.get(TOKEN, "")]
     with contextlib.suppress(KeyError, OSError, ValueError):
         tokens.append(Path(os.environ[TOKEN_FILE]).expanduser().read_text("utf-8").strip())

@@ -1,4 +1,4 @@
-"""`Study`: create, resume, record, seal, replay, verify, compare, merge and publish."""
+"""`Study`, the recorded responses of an analysis: create, record, seal, replay and publish them."""
 
 from __future__ import annotations
 
@@ -303,25 +303,25 @@ class Study(metaclass=Chaptered):
         return tuple(self._parse_once(MANIFEST, self._read(MANIFEST), parse_lines))
 
     def _parse_once(self, name: str, source: S, parse: Callable[[S], T]) -> T:
-        """Return ``parse(source)``, from a cache under ``name`` until ``source`` changes."""
+        """Return ``parse(source)``, cached under ``name`` until ``source`` changes."""
         if name not in self._cache or self._cache[name][0] != source:
             self._cache[name] = source, parse(source)
         return self._cache[name][1]  # type: ignore[no-any-return]
 
     @property
     def _current(self) -> tuple[Record, ...]:
-        """The records whose responses a replay returns, one per request."""
+        """The record that a replay uses for each request, as a tuple."""
         # The last usable response to a request or, if there is none, the last error.
         return self._parse_once("latest", self.records, _latest_records)
 
     @property
     def _hosts(self) -> tuple[str, ...]:
-        """The hosts that the study has responses about, sorted."""
+        """The hosts for which the study has responses, sorted."""
         return tuple(sorted({record.host for record in self.records}))
 
     @property
     def _profiles(self) -> Mapping[str, Profile]:
-        """The profile with which each service was recorded, by base URL."""
+        """A dict from base URL to the profile (column declarations) recorded for this service."""
         if not self._files.has(PROFILES):
             return {}
         profiles = self._parse_once(PROFILES, self._read(PROFILES), parse_profiles)
@@ -333,14 +333,14 @@ class Study(metaclass=Chaptered):
     def digest(self) -> str | None:
         """The SHA-256 to cite the study by; None if it is not sealed.
 
-        It is the hash of ``SHA256SUMS``, which has the hash of every other file: so it stands for
-        the whole study.
+        It is the hash of the file ``SHA256SUMS``, which has the hash of every other file. Thus it
+        changes if any file of the study changes.
         """
         seal = self._seal()
         return None if seal is None else sha256_of(seal)
 
     def _body(self, record: Record) -> bytes:
-        """Return the bytes of a recorded response; raise `StudyError` if their hash has changed."""
+        """Return the body of a recorded response; raise `StudyError` if its hash has changed."""
         body = self._files.read(body_file(record.sha256))
         if sha256_of(body) != record.sha256:
             raise self._unusable_error(
@@ -349,7 +349,7 @@ class Study(metaclass=Chaptered):
         return body
 
     def _payload(self, record: Record) -> Payload:
-        """Return the payload of a recorded response, or raise the recorded error."""
+        """Return a recorded response as a `Payload`; if an error was recorded, raise it."""
         body = self._body(record)
         error = record.to_error(body)
         if error is not None:
@@ -379,14 +379,14 @@ class Study(metaclass=Chaptered):
         return tables_of(self._payload(record), self._options_of(record))
 
     def _options_of(self, record: Record) -> ReadingOptions:
-        """Return how tables are made from a recorded response: by the recorded declarations."""
+        """Return the options to convert a recorded response to tables by its own declarations."""
         return ReadingOptions(self._profiles.get(record.base_url))
 
     # -- recording and replaying ---------------------------------------------------------------
 
     @property
     def _is_rerun(self) -> bool:
-        """Whether this process reruns a notebook from this study."""
+        """Whether this process is running a notebook again on the responses of this study."""
         return self._writer is None and path_of_rerun() is not None
 
     def record(self, source: Recorded) -> Recorded:
@@ -413,7 +413,7 @@ class Study(metaclass=Chaptered):
         StudyError
             If ``source`` is already recorded or replayed.
         StudyError
-            If the project has an alias, which would hide the host in tables, but not in the study.
+            If the project has an alias, i.e. a name to show instead of its host.
 
         Examples
         --------
@@ -558,7 +558,7 @@ class Study(metaclass=Chaptered):
         return self
 
     def _conflicts(self, other: Study) -> Iterator[str]:
-        """Yield the name of each response, profile or result that differs in the two studies."""
+        """Yield the name of each response, profile or result that differs between two studies."""
         own_records = {record.request.key: record for record in self._current}
         for record in other._current:
             own_record = own_records.get(record.request.key, record)
@@ -574,7 +574,7 @@ class Study(metaclass=Chaptered):
                 yield f"the result {visible(name)!r}"
 
     def _recording(self) -> Writer:
-        """Return the writer of this study; raise `StudyError` if it was opened for replay."""
+        """Return the `Writer` that appends to this study; raise `StudyError` in a replay."""
         if self._writer is None:
             raise StudyError(
                 "this study was opened for replay; to go on recording use Study.resume(path)",
@@ -583,9 +583,9 @@ class Study(metaclass=Chaptered):
         return self._writer
 
     def _store_profile(self, base_url: str, profile: Profile) -> None:
-        """Store the declarations of a service's columns, for replays.
+        """Store the profile (column declarations) of a service, for replays.
 
-        The caller must have locked the manifest.
+        The caller must have locked the manifest (the list of responses).
         """
         unportable_names = sorted(name for name in profile if not is_json_storable(profile[name]))
         if unportable_names:
@@ -679,7 +679,7 @@ class Study(metaclass=Chaptered):
         return str(self.digest)
 
     def _remove_leftovers(self) -> None:
-        """Delete unfinished files, and files that no record or result names."""
+        """Delete unfinished files, and files to which no record or result refers."""
         for folder in (self.path, self.path / RESPONSES, self.path / RESULT_FILES):
             sweep(folder)
         recorded_names = {body_file(record.sha256) for record in self.records}
@@ -700,8 +700,8 @@ class Study(metaclass=Chaptered):
         Returns
         -------
         Verification
-            A result that is true if nothing has changed. Also compare its ``digest`` with the cited
-            one: somebody could have changed the study and sealed it again.
+            The result; its truth value is True if nothing has changed. Also compare its ``digest``
+            with the cited one: somebody could have changed the study and sealed it again.
 
         Examples
         --------
@@ -914,8 +914,8 @@ class Study(metaclass=Chaptered):
         Returns
         -------
         Rerun
-            The comparison of all results. It is true if the notebook ran to its end, each sealed
-            result is the same, and the study is unchanged.
+            The comparison of all results. Its truth value is True if the notebook ran to its end,
+            each sealed result is the same, and the study is unchanged.
 
         Raises
         ------
@@ -991,7 +991,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def _store_name(self) -> str:
-        """The study's name in explanations."""
+        """The name of the study as explanations show it."""
         return f"the study {self.path.name}"
 
     _stored_responses = stored_responses
@@ -1005,7 +1005,7 @@ class Study(metaclass=Chaptered):
     def _check_verified(self, purpose: str) -> None:
         """Raise `StudyError` unless the study is sealed and unchanged.
 
-        ``purpose`` completes the message, such as "published".
+        ``purpose`` ends the message, such as "published".
         """
         verification = self.verify()
         if not verification:
@@ -1027,15 +1027,15 @@ class Study(metaclass=Chaptered):
                 raise self._unusable_error(f"{name} does not match the seal; verify it")
 
     def _table_hashes(self, record: Record) -> Hashes:
-        """Map each table of a recorded response to its row count and hash; empty for an error."""
+        """Return a recorded response's row count and hash by table; empty for an error."""
         return table_hashes(readable_tables(self, record))
 
     def _unusable_error(self, problem: str) -> StudyError:
-        """Return an error which says that this study cannot be used because of ``problem``."""
+        """Create the error which says that this study cannot be used; ``problem`` says why."""
         return unusable_study(self.path, problem)
 
     def __enter__(self) -> Study:
-        """Return the study; it is sealed when the ``with`` block ends without an error."""
+        """Return the study; when the ``with`` block ends without an error, the study is sealed."""
         return self
 
     def __exit__(
@@ -1058,7 +1058,7 @@ class Study(metaclass=Chaptered):
 
 
 def _latest_records(records: Iterable[Record]) -> tuple[Record, ...]:
-    """Return the last usable record of each request or, if there is none, its last record."""
+    """Return the last usable record of each request; if it has none, its last record."""
     latest_by_key: dict[tuple[str, ...], Record] = {}
     for record in records:
         latest_record = latest_by_key.get(record.request.key)

@@ -1,4 +1,4 @@
-"""Verify a study: compare every file with the seal, and every body with its hash."""
+"""Verify a study: compare each file with the recorded checksums, and each body with its hash."""
 
 from __future__ import annotations
 
@@ -59,9 +59,10 @@ class Problem:
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """The result of verifying a study; true if it is sealed and has no problem.
+    """The result of verifying a study, i.e. of comparing its files with their checksums.
 
-    A study is sealed if it has a file with the checksums of all its files.
+    ``bool(verification)`` is True if the study is sealed, i.e. has a file with the checksums of
+    all its files, and there is no problem.
 
     Attributes
     ----------

@@ -75,7 +75,10 @@ _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage poin
 
 @dataclass(frozen=True)
 class Options:
-    """The options of ``df.aa.plot``; None means the default. ``height`` is in points."""
+    """The arguments of ``df.aa.plot`` that choose what to draw; None means the default.
+
+    ``height`` is the available height in points.
+    """
 
     kind: str | None = None
     x: str | None = None
@@ -85,13 +88,13 @@ class Options:
     height: float = np.inf
 
     def max_rows(self, default: int) -> int:
-        """Return how many rows to draw: ``top`` or ``default``, or fewer if room is short."""
+        """Return the number of rows to draw: ``top`` or ``default``, limited by the height."""
         pitch = 8 if self.top else 15
         return int(max(min(self.top or default, (self.height - 60) / pitch), min(self.top or 2, 2)))
 
     @property
     def is_chosen(self) -> bool:
-        """Whether ``x``, ``y`` or ``color`` is given."""
+        """Whether the user gave ``x``, ``y`` or ``color``."""
         return bool(self.x or self.y or self.color)
 
 
@@ -113,13 +116,13 @@ def days_of(moments: pd.DatetimeIndex | pd.Series) -> Numbers:
 
 
 def shares_of_range(values: Numbers) -> Numbers:
-    """Return numbers scaled to 0 (the smallest) to 1 (the largest)."""
+    """Return numbers linearly scaled, so that the smallest is 0 and the largest is 1."""
     finite = values[~np.isnan(values)]
     return (values - finite.min()) / (np.ptp(finite) or 1.0) if finite.size > 1 else finite[:0]
 
 
 def filled_times(moments: pd.Series) -> pd.DatetimeIndex:
-    """Return the distinct times in order; regular times, such as days, have no gaps."""
+    """Return the distinct times, sorted; in regular times, such as days, gaps are filled."""
     times = pd.DatetimeIndex(moments.dropna().unique()).sort_values()
     if len(times) < 3:
         return times
@@ -134,7 +137,7 @@ _Result = TypeVar("_Result")
 def per_column(
     function: Callable[[PlotData, str], _Result],
 ) -> Callable[[PlotData, str], _Result]:
-    """Return a function of a `PlotData` and a column, computed once for each column."""
+    """Decorate a function of a `PlotData` and a column, so that its result is cached by column."""
 
     @wraps(function)
     def computed(data: PlotData, name: str) -> _Result:
@@ -148,10 +151,11 @@ def per_column(
 
 @dataclass(frozen=True, eq=False)
 class PlotData:
-    """A frame prepared for plotting, with its metadata and its API responses.
+    """A frame prepared for plotting, with its metadata and the API responses it was read from.
 
-    Selected rows also have ``whole``, the data before, and their ``positions`` in it.
-    ``is_by_last_day`` says whether periods, such as weeks, are named by their last day.
+    For a selection of rows, ``whole`` is the data that they were selected from, and ``positions``
+    are their positions in it. ``is_by_last_day`` says whether periods, such as weeks, are labelled
+    by their last day.
     """
 
     frame: pd.DataFrame
@@ -168,16 +172,16 @@ class PlotData:
 
     @cached_property
     def series(self) -> dict[str, pd.Series]:
-        """The columns without attrs, which pandas copies in each step."""
+        """A dict of the columns by name, as Series without ``attrs``, which would slow pandas."""
         return {str(name): values for name, values in pd.DataFrame(self.frame).items()}
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """The kind of each column: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
+        """A dict from column name to kind: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
         return {name: _kind_of(values) for name, values in self.series.items()}
 
     def of_kind(self, kind: str) -> list[str]:
-        """Return the names of the columns of a kind, such as ``number``, in their order."""
+        """Return the names of all columns of a kind, such as ``number``, in order."""
         return [name for name in self.kinds if self.kinds[name] == kind]
 
     def is_category(self, name: str) -> bool:
@@ -185,12 +189,12 @@ class PlotData:
         return isinstance(self.frame[name].dtype, pd.CategoricalDtype)
 
     def has_states(self, name: str) -> bool:
-        """Return whether a column holds states, such as ``passed``, ``failed`` or ``unknown``."""
+        """Return whether a column's texts are states, such as ``passed`` or ``unknown``."""
         levels = {*self.texts(name)} - {BLANK} if self.kinds[name] == "word" else ()
         return bool(levels) and are_states(levels)
 
     def has_engines(self, name: str) -> bool:
-        """Return whether a column names engines that have their own colours."""
+        """Return whether a column names engines (AI assistants) that have colours of their own."""
         return name.endswith("engine") and any(map(engine_style, self.texts(name)))
 
     @property
@@ -207,12 +211,12 @@ class PlotData:
 
     @property
     def is_result(self) -> bool:
-        """Whether the frame is a result of statistics."""
+        """Whether the frame is the result of a statistic, such as ``df.aa.compare``."""
         return self.table.startswith("statistics:")
 
     @property
     def table_words(self) -> str:
-        """The name of the table in words, or of the statistic if the frame is its result."""
+        """The name of the frame's table, or of the statistic that computed it, in plain words."""
         table = re.sub(r"^statistics:(.*)_[0-9a-f]{8}$", r"\1", self.table)
         table = re.sub(r"^[^:]*#[0-9a-f]+:", "", table)
         # Tables of a drafted section begin with the name of the section.
@@ -220,7 +224,7 @@ class PlotData:
 
     @cached_property
     def keys(self) -> list[str]:
-        """The key columns; without a key, the columns of times or words that name the rows."""
+        """The key columns; without a key, columns of times or words that can label the rows."""
         names = [name for name in self.metadata.key if name in self.kinds]
         key = declared_key(self.table)
         if not names and key and {*key} <= {*self.kinds}:
@@ -244,7 +248,7 @@ class PlotData:
         return [name for name in self.keys if self.kinds[name] == "time"]
 
     def is_repeated(self, name: str) -> bool:
-        """Return whether a merge has repeated the rows of the table that a column comes from."""
+        """Return whether a merge repeated the rows of the table that a column comes from."""
         return self.metadata.columns[name].table in self.metadata.repeated
 
     def column(self, name: str) -> Column | None:
@@ -252,13 +256,13 @@ class PlotData:
         return declared(self.metadata.columns[name])
 
     def rule(self, name: str) -> Aggregation | None:
-        """Return the aggregation rule of a column, or None if there is none that can be applied."""
+        """Return a column's aggregation rule; None if it has none or lacks columns for it."""
         column = self.column(name)
         rule = column.aggregate if column else None
         return rule if {*_rule_columns(rule)} <= {*self.kinds} else None
 
     def rule_columns(self, name: str) -> tuple[str, ...]:
-        """Return the names of the columns that the aggregation rule of a column needs."""
+        """Return the columns that a column's aggregation rule reads, e.g. two counts."""
         return _rule_columns(self.rule(name))
 
     def is_rate(self, name: str) -> bool:
@@ -267,7 +271,7 @@ class PlotData:
         return rule is not None and rule.over is not None and not rule.why
 
     def is_additive(self, name: str) -> bool:
-        """Return whether the values of a column may be added up."""
+        """Return whether the aggregation rule of a column is a sum."""
         rule = self.rule(name)
         return rule is not None and rule.rule == "sum"
 
@@ -288,7 +292,7 @@ class PlotData:
         return units.pop() if len(units) == 1 else None
 
     def units(self, name: str) -> list[str | None]:
-        """Return the unit of each row of a column, as a list."""
+        """Return a list with the unit of each row of a column."""
         unit_column, column = self.unit_column(name), self.column(name)
         unit = column.unit if column else None
         if "currency" in (unit or ""):
@@ -310,13 +314,13 @@ class PlotData:
 
     @cached_property
     def measures(self) -> list[str]:
-        """The names of numeric columns, the most informative first, such as rates before counts."""
+        """The names of numeric columns to draw, the most informative first (rates, scores …)."""
         ranks = {name: self._measure_rank(name) for name in self.numbers}
         return sorted(filter(ranks.get, ranks), key=ranks.__getitem__)
 
     @property
     def numbers(self) -> list[str]:
-        """The names of numeric columns, without keys and columns such as ``x_low`` about ``x``."""
+        """The names of numeric columns, except keys and columns such as ``x_low`` about ``x``."""
         return [
             name
             for name in self.of_kind("number")
@@ -326,7 +330,7 @@ class PlotData:
         ]
 
     def _measure_rank(self, name: str) -> int:
-        """Return how informative a column is: from 1, the most, to 6; 0 if it is no measure."""
+        """Return how informative a numeric column is: 1 (most) to 6; 0 if it is not to be drawn."""
         unit = self.unit(name)
         if self.column(name) is None or (unit is None and "#" in self.table):
             return 5  # the units of a drafted section are not known
@@ -347,9 +351,10 @@ class PlotData:
         return self.sample_column(name) if self.unit(name) == FRACTION else None
 
     def stands_out(self, name: str, best: Mask, ends: Bounds) -> bool:
-        """Return whether the best numbers exceed all others by more than chance.
+        """Return whether the best numbers of a column exceed all others by more than chance.
 
-        ``best`` is the mask of the best rows; ``ends`` are the intervals.
+        ``best`` is a boolean mask of the best rows. ``ends`` are the confidence intervals of all
+        rows.
         """
         other = ~best & ~np.isnan(self.values(name))
         lowest, highest = ends.low[best].min(initial=np.inf), ends.high[other].max(initial=-np.inf)
@@ -357,7 +362,7 @@ class PlotData:
         return self.is_additive(name) or not is_sample or bool(lowest > highest)
 
     def axis_label(self, name: str) -> str:
-        """Return the label of the axis of a column, with its unit, or "" if ticks show the unit."""
+        """Return the axis label of a column with its unit; "" if the tick labels show the unit."""
         unit = self.unit(name)
         return f"{humanize(name)} ({_AXIS[unit]})" if unit in _AXIS else ""
 
@@ -365,17 +370,17 @@ class PlotData:
 
     @per_column
     def cells(self, name: str) -> Cells:
-        """Return the availability of each cell of a column."""
+        """Return the status of each cell of a column, i.e. whether it was measured."""
         return cells_of(self.frame, name, self.metadata)
 
     @per_column
     def values(self, name: str) -> Numbers:
-        """Return the numbers of a column; a number that was not measured is NaN, never 0."""
+        """Return the numbers of a column as floats, with NaN where nothing was measured."""
         values = as_floats(self.series[name])
         return np.where(self.cells(name).has_number & np.isfinite(values), values, np.nan)
 
     def is_count(self, name: str) -> bool:
-        """Return whether all numbers of a column are integers, and neither rates nor scores."""
+        """Return whether all numbers of a column are integers that are neither rates nor scores."""
         return not np.nansum(self.values(name) % 1) and self.unit(name) not in (FRACTION, SCORE)
 
     @per_column
@@ -390,7 +395,7 @@ class PlotData:
 
     @per_column
     def labels(self, name: str) -> Texts:
-        """Return a column as readable texts: codes as words, titles in place of identifiers."""
+        """Return a column as readable texts: codes as words, titles instead of identifiers."""
         texts = self.texts(name)
         is_id = name.endswith(_ID) or name == "value"
         is_code = all(map(_CODE.fullmatch, texts)) and any(
@@ -408,17 +413,20 @@ class PlotData:
         return [titles.get(text) or re.sub(r"^https?://", "", text) for text in texts]
 
     def varying_context(self, *excluded: str | None) -> list[str]:
-        """Return which of ``host`` and ``days`` have several values, except those ``excluded``."""
+        """Return the names among ``host`` and ``days`` whose column has several values.
+
+        Names in ``excluded`` are left out.
+        """
         return [n for n in APART if n in self.kinds and n not in excluded and self.varies(n)]
 
     def has_one_row_per(self, name: str) -> bool:
-        """Return whether each value of a column occurs in only one row per host and window."""
+        """Return whether each value of a column has one row only, per host and number of days."""
         return not self.frame.duplicated([name, *self.varying_context(name)]).any()
 
     def row_labels(self, name: str, *excluded: str | None, texts: Texts | None = None) -> list[str]:
-        """Return a label for each row from a column, with host and days if there are several.
+        """Return a label for each row from a column, with host and days added if these vary.
 
-        ``texts`` replace the texts of the column.
+        ``texts`` are used instead of the texts of the column.
         """
         columns = [[f"last {text} days" if n == "days" else text for text in self.texts(n)]
                    for n in self.varying_context(name, *excluded)]  # fmt: skip
@@ -430,7 +438,7 @@ class PlotData:
         return naive_times(self.series[name])
 
     def time_noun(self, name: str) -> str:
-        """Return the noun for the step between times, such as ``day``, or ``time`` if unknown."""
+        """Return a noun for the time step of a column, such as ``day``; ``time`` if unknown."""
         step_hours = round(24 * min(np.diff(np.unique(days_of(self.moments(name)))), default=0.0))
         nouns = {1: "hour", 24: "day", 168: "week", 8760: "year"}
         return nouns.get(step_hours, "month" if 672 <= step_hours <= 744 else "time")
@@ -438,7 +446,7 @@ class PlotData:
     # --- rows
 
     def is_bare_key(self, name: str) -> bool:
-        """Return whether a column holds identifiers without known titles."""
+        """Return whether a column holds identifiers for which no titles are known."""
         return f"_{name}".endswith(_ID) and self.labels(name) == self.texts(name)
 
     @cached_property
@@ -459,7 +467,7 @@ class PlotData:
         return next(iter((*title_columns, *distinct)), key)
 
     def measure(self, name: str) -> str:
-        """Return a column's name in words, or "" for names that say nothing, such as ``value``."""
+        """Return a column's name in words; "" for a name without meaning, such as ``value``."""
         return "" if self.table and _BARE.fullmatch(name) else humanize(name)
 
     def title(self, what: str, *by: str | None) -> str:
@@ -468,7 +476,7 @@ class PlotData:
         return capitalized(f"{what} by {' and '.join(nouns)}" if what else self.table_words)
 
     def row_noun(self, name: str) -> str:
-        """Return what each value of a column stands for, such as ``action`` or ``day``."""
+        """Return a noun for the values of a column, such as ``action`` or ``day``."""
         if self.kinds[name] == "time":
             return self.time_noun(name)
         if name != self.label_column or name in self.keys:
@@ -478,19 +486,22 @@ class PlotData:
         return next(id_nouns, title or name)
 
     def constants(self) -> dict[str, str]:
-        """Return what all rows are about: the key columns that have only one value, with labels."""
+        """A dict of the key columns that have the same value in all rows, each with its label."""
         key = self.metadata.key or declared_key(self.table) or ()
         names = [name for name in key if name in self.kinds and not self.varies(name)]
         return {name: self.labels(name)[0] for name in names}
 
     def daily_values(self, name: str) -> Numbers:
-        """Return the daily values of a metric, from any table of the response; empty if none."""
+        """Return the daily values of a metric from any table of the response; empty if none."""
         candidates = (facts.daily_values.get(name) for _, facts in self.facts_by_host)
         return next((values for values in candidates if values is not None), np.empty(0))
 
     @cached_property
     def facts_by_host(self) -> list[tuple[str, ResponseFacts]]:
-        """Pairs of host and `ResponseFacts`: of the frame (host ""), then of each response."""
+        """Pairs of a host and the `ResponseFacts` of a response of it.
+
+        The first pair has the host "" and the titles in this frame.
+        """
         facts = ResponseFacts()
         facts.add_table(self.frame)
         neighbours = (
@@ -508,7 +519,7 @@ class PlotData:
 
     @cached_property
     def window(self) -> tuple[str, str]:
-        """The first and the last day that was measured, in ISO form, or "" if it is not known."""
+        """The first and the last measured day in ISO 8601; "" for a day that is not known."""
         sources = self.metadata.sources
         dated = [(source.window_start or "", source.window_end or "") for source in sources]
         dated += [_facts_of(response).window for response in self.responses]
@@ -520,7 +531,7 @@ class PlotData:
         return (start, end) if start <= (end or start) else ("", "")
 
     def is_part(self, name: str, x: str) -> Mask:
-        """Return the mask of a column's numbers that cover only a part of their period."""
+        """Return a boolean mask of a column's numbers that cover only some days of their period."""
         moments, (start, end) = self.moments(x), self.window
         step = pd.Timedelta(days=min(np.diff(np.unique(days_of(moments))), default=1.0) - 1)
         first = moments - step if self.is_by_last_day else moments
@@ -531,7 +542,7 @@ class PlotData:
         return is_cut.to_numpy(bool) & ~np.isnan(self.values(name))
 
     def is_own_row(self) -> Mask:
-        """Return the mask of the rows about the project itself: its brand, domain or pages."""
+        """Return a boolean mask of the rows about the project's own brand, domain or pages."""
         if self.whole:
             return self.whole.is_own_row()[self.positions]
         name, owner_column = next(iter(_owner_columns(self.frame)), _OWNERS[0])
@@ -553,7 +564,7 @@ class PlotData:
         return no_row if is_own.all() else is_own
 
     def rows_at(self, positions: Any) -> PlotData:
-        """Return the rows at these positions, in that order, numbered from 0."""
+        """Return the data of the rows at these positions, in this order, numbered from 0."""
         frame = self.frame.iloc[positions].reset_index(drop=True)
         return replace(self, frame=frame, whole=self, positions=positions)
 
@@ -562,13 +573,13 @@ class PlotData:
         return self.rows_at(slice(max_rows))
 
     def shown_slice(self, x: str, max_rows: int) -> slice:
-        """Return the slice of rows to draw: the last rows of a time series, else the first."""
+        """Return the slice of rows to draw: the last rows if ``x`` is a time, else the first."""
         return slice(-max_rows, None) if self.kinds[x] == "time" else slice(max_rows)
 
     def best_first(self, name: str, x: str = "") -> npt.NDArray[np.intp]:
         """Return the positions of the rows, sorted by time or from the best number to the worst.
 
-        Rates of few cases come after the others, and rows without a number last.
+        Rates with small samples come after the others, and rows without a number last.
         """
         if self.kinds.get(x) == "time":
             return np.argsort(self.moments(x), kind="stable")
@@ -577,18 +588,18 @@ class PlotData:
         return np.lexsort([sort_keys, self.has_few(name), np.isnan(values)])
 
     def has_few(self, name: str) -> Mask:
-        """Return the mask of the rates of so few cases that they are hardly comparable."""
+        """Return a boolean mask of the rates whose sample is too small to compare them."""
         sample = self.rate_sample(name)
         few = self.values(sample) < FEW if sample else np.zeros(len(self), bool)
         return few & ~np.isnan(self.values(name))
 
     def combined_availability(self, columns: Iterable[str]) -> Availability:
-        """Return the availability of several columns, combined."""
+        """Return the combined availability (status and reason) of several columns."""
         return combine(self.metadata.columns[name].availability for name in columns)
 
     @property
     def overall_availability(self) -> Availability:
-        """The availability of all columns except the keys, combined."""
+        """The combined availability (status and reason) of all columns except the keys."""
         columns = self.metadata.columns
         return self.combined_availability(
             [name for name in columns if name not in self.keys] or columns
@@ -600,7 +611,7 @@ def _rule_columns(rule: Aggregation | None) -> tuple[str, ...]:
 
 
 def plot_data(frame: pd.DataFrame) -> PlotData:
-    """Return a frame prepared for plotting; index levels become columns."""
+    """Prepare a frame for plotting; its index levels become columns."""
     with checked_once():
         flat = flattened(frame)
         metadata = metadata_of(flat)
@@ -624,7 +635,13 @@ _LARGEST = 1 << 22
 
 @dataclass
 class ResponseFacts:
-    """Facts from the tables of a response: own names, titles of ids, daily values, single days."""
+    """Facts collected from all tables of a response: own names, titles, daily values and days.
+
+    - ``own``: the project's own names by column, such as its brands.
+    - ``titles``: by column of identifiers, the title of each identifier.
+    - ``daily_values``: the numbers of daily tables by column.
+    - ``days``: the dates in tables of one row, by column.
+    """
 
     own: dict[str, set[str]] = field(default_factory=dict)
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -633,7 +650,7 @@ class ResponseFacts:
 
     @property
     def window(self) -> tuple[str, str]:
-        """The first and the last day of the window, or "" if there is none."""
+        """The first and the last day that the response covers; "" for a day that is not known."""
         starts, ends = (
             [day for name, day in self.days.items() if re.search(f"(^|_)({endings})$", name)]
             for endings in ("from|start", "to|until|end|as_of")
@@ -641,7 +658,7 @@ class ResponseFacts:
         return max(starts, default=""), min(ends, default="")
 
     def add_table(self, table: pd.DataFrame) -> None:
-        """Add what a table says about own names, titles, daily values and single days."""
+        """Collect the facts of one table: titles, daily values and days."""
         table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
         columns, own_rows = [*map(str, table.columns)], table
         if "brand" in table:
@@ -693,7 +710,7 @@ _FACTS: WeakKeyDictionary[HeldResponse, ResponseFacts] = WeakKeyDictionary()
 
 
 def _facts_of(response: HeldResponse) -> ResponseFacts:
-    """Return the `ResponseFacts` of a response, whose tables are read only once."""
+    """Return the `ResponseFacts` of a response, from a cache if its tables were read before."""
     if response not in _FACTS:
         facts = _FACTS[response] = ResponseFacts()
         is_small = response.body is not None and len(response.body) <= _LARGEST
@@ -706,7 +723,11 @@ def _facts_of(response: HeldResponse) -> ResponseFacts:
 
 
 def one_row_per_mark(data: PlotData, by: Texts, columns: Texts, freq: str = "") -> PlotData:
-    """Return the data aggregated to one row per mark, i.e. per combination of ``by``."""
+    """Aggregate the data to one row per combination of the columns ``by``.
+
+    Each row becomes a mark of the chart, such as a bar or a dot. ``freq`` is the period of times,
+    such as "W".
+    """
     by = list(dict.fromkeys(by))
     if not freq and not data.frame.duplicated(by).any():
         return data
@@ -720,9 +741,9 @@ def one_row_per_mark(data: PlotData, by: Texts, columns: Texts, freq: str = "") 
 
 
 def whiskers(data: PlotData, y: str, rows: PlotData | None = None, by: Texts = ()) -> Bounds:
-    """Return the interval of the number ``y`` in each row.
+    """Return the confidence interval of the column ``y`` in each row, for error bars.
 
-    ``data`` may be aggregated from ``rows`` by the columns ``by``.
+    If ``data`` was aggregated, ``rows`` is the data before, and ``by`` the grouping columns.
     """
     unaggregated = rows.frame if rows is not None and len(rows) > len(data) else None
     return bounds(data.frame, y, unaggregated, by)
@@ -738,7 +759,7 @@ _NOTHING_REASONS = ("the denominator is 0", "zero weight", "nothing to count")
 
 
 def missing_reasons(data: PlotData, name: str) -> list[str]:
-    """Return for each row why a column has no value, such as "not measured"; "" if it has one."""
+    """Return for each row the reason why a column has no value, e.g. "not measured"; else ""."""
     is_number = data.kinds[name] == "number"
     missing = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)
     if not missing.any():

@@ -1,6 +1,7 @@
-"""Choose a kind of picture, and draw it with matplotlib.
+"""Choose the kind of chart ("picture") for a frame, and draw it with matplotlib.
 
-A `Picture` is matplotlib axes that a notebook displays. You can also draw on your own axes.
+The result is a `Picture`: matplotlib axes that a notebook displays. You can also draw on your own
+axes.
 """
 
 from __future__ import annotations
@@ -101,7 +102,10 @@ def plot(
 
 
 def _with_rate(frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
-    """Return an interval's ends beside the rows they were computed from, and the rate's name."""
+    """Return a frame of interval ends joined with the rows that they were computed from.
+
+    The second result is the name of the rate. Any other frame is returned unchanged, with None.
+    """
     rate = str(next(iter(frame), ""))[:-4]
     if [*frame] == [f"{rate}_low", f"{rate}_high"] and frame.index.is_unique:
         for source in getattr(Explainer()._try_replay(frame), "inputs", ()):
@@ -110,7 +114,7 @@ def _with_rate(frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
 
 
 def picture_of(data: PlotData, width: float) -> Picture | None:
-    """Return the picture of a frame, ``width`` points wide; None if only a table fits the frame."""
+    """Draw a frame for a report, ``width`` points wide; return None if only a table fits it."""
     spec = _spec_of(data, Options(top=8))
     # The report itself says where numbers are from, and what was not measured.
     spec = replace(spec, caption=[spec.n])
@@ -118,7 +122,7 @@ def picture_of(data: PlotData, width: float) -> Picture | None:
 
 
 def _spec_of(data: PlotData, options: Options) -> Spec:
-    """Return the `Spec` of the first kind of picture that fits the data and options."""
+    """Return the `Spec` (chart description) of the first kind of chart that fits the data."""
     _check_hosts(data)
     plans = KINDS.values() if options.kind is None else [KINDS[options.kind]]
     spec = None
@@ -147,7 +151,10 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
 
 
 def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, Options]:
-    """Return the data grouped by periods such as weeks, and the options to draw them by period."""
+    """Prepare the data for a chart by period, such as weeks: return grouped data and new options.
+
+    Numbers are aggregated by period. Rows that are events are counted by period.
+    """
     (period,) = by_period(data.frame, [], freq)
     period_column = str(period.key)  # type: ignore[union-attr]
     # Periods are along x; each value of the column given as x has its own mark in each period.
@@ -171,7 +178,7 @@ def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, O
 
 
 def _missing_notes(spec: Spec) -> list[str]:
-    """Return phrases for the caption that say what was not measured, and why."""
+    """Return phrases for the caption: whether the drawn columns were measured, or why not."""
     data = spec.data
     names = [name for name in spec.columns if name in data.metadata.columns]
     if names and not data.is_known:
@@ -184,7 +191,7 @@ def _missing_notes(spec: Spec) -> list[str]:
 
 
 def _check_hosts(data: PlotData) -> None:
-    """Raise `AvailabilityError` if rows of two hosts cannot be told apart."""
+    """Raise `AvailabilityError` if no column tells which host each row is about."""
     hosts = dict.fromkeys(source.host for source in data.metadata.sources if source.host)
     if len(hosts) < 2 or "host" in data.kinds or not data.keys or data.metadata.key:
         return
@@ -199,18 +206,18 @@ def _check_hosts(data: PlotData) -> None:
 
 
 class Picture(Axes):
-    """Matplotlib axes with a picture, which a notebook displays without pyplot.
+    """Matplotlib axes with a chart, which a notebook displays without pyplot.
 
     Attributes
     ----------
     kind : str
-        The kind of picture.
+        The kind of chart.
     finding : str
         The main result in words, for use as alternative text.
     data : pandas.DataFrame
         The rows that are drawn, after selecting, sorting and aggregating.
     spec : Spec
-        The marks, scales and texts of the picture.
+        The marks, scales and texts of the chart.
     """
 
     name = "aatoolkit"
@@ -228,7 +235,7 @@ class Picture(Axes):
             values, such as ``{"date": "2026-11-15", "engine": "chatgpt"}``. Or the position of its
             row in ``data``. By default the first mark without a number, else the first mark.
         column : str, optional
-            The column of the number; by default the main column of the picture. For the ends of an
+            The column of the number; by default the main column of the chart. For the ends of an
             interval, add ``_low`` or ``_high`` to its name.
         within : Study, Archive, Tables, Dataset, or a list of these, optional
             Where to look for the API responses, besides memory.
@@ -243,16 +250,14 @@ class Picture(Axes):
         ArgumentError
             If nothing is drawn. If the marks count rows and ``mark`` is left out.
         ItemNotFound
-            If there is no such mark, or several.
-        ColumnNotFound
-            If there is no such column.
+            If there is no such column. If there is no such mark, or several.
         """
         return self.spec.explain(mark, column, within=within)
 
     def svg(self) -> str:
-        """Return the picture as SVG, with selectable text.
+        """Return the chart as SVG text, in which text can be selected.
 
-        The same picture always gives the same SVG.
+        The same chart always gives the same SVG.
         """
         buffer = io.StringIO()
         with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": self.name}):
@@ -294,7 +299,7 @@ def is_dark_paper(ax: Axes | None) -> bool:
 def draw(
     spec: Spec, size: Sequence[float] | None, palette: Palette, width: float = WIDTH
 ) -> Picture:
-    """Draw a picture on a new figure, and return its axes."""
+    """Draw a chart on a new figure, and return its axes."""
     layout = place(spec, *(size or (width,)))
     figure = Figure((layout.width / 72, layout.height / 72), facecolor=palette["paper"])
     figure.set_layout_engine("none")
@@ -310,7 +315,7 @@ def draw(
 
 
 def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
-    """Draw a picture within the box of existing axes."""
+    """Draw a chart (`Spec`) on existing axes, within their box."""
     *corner, width, height = _box_in_points(axes)
     layout = place(spec, width, height)
     layout.texts.extend([layout.title, layout.caption])
@@ -319,7 +324,7 @@ def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
 
 
 def _box_in_points(axes: Axes) -> list[float]:
-    """Return the upper left corner of axes, their width and their height, in points."""
+    """Return a list of the left, top, width and height of axes, in points."""
     box, size = axes.get_position(), figure_of(axes).get_size_inches() * 72
     return [*(size * (box.x0, 1 - box.y1)), *(size * (box.width, box.height))]
 
@@ -342,7 +347,7 @@ def _draw_contents(
     axes: Axes, spec: Spec, layout: Layout, palette: Palette,
     origin: Sequence[float] = (0.0, 0.0),
 ) -> None:  # fmt: skip
-    """Draw the scales, marks and texts of a picture, whose upper left corner is ``origin``."""
+    """Draw the scales, marks and texts of a chart; ``origin`` is its upper left corner."""
     (width, height), (left, top) = figure_of(axes).get_size_inches() * 72, origin
     vars(axes).update(spec=spec, layout=layout, palette=palette, kind=spec.kind,
                       finding=spec.finding, data=spec.data.frame)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Draw a picture with plotly: the same marks in the same places, with texts on hovering."""
+"""Draw a chart with plotly: the marks are placed as with matplotlib, and have tooltips."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TOOLS = 26.0
 
 
 class InteractivePicture(go.Figure):  # type: ignore[misc]
-    """A plotly figure that also has a static picture, for programs that cannot show plotly."""
+    """A plotly figure with a static image of itself, for programs that cannot show plotly."""
 
     _picture: Picture | None = None
 
@@ -50,7 +50,7 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
 
 
 def interactive_form(picture: Any) -> InteractivePicture:
-    """Return a `Picture` as a plotly figure with the same marks and texts."""
+    """Convert a `Picture` (matplotlib axes) to a plotly figure with the same marks and texts."""
     spec, layout, palette = picture.spec, picture.layout, picture.palette
     height = layout.height + _TOOLS
     traces = []
@@ -113,7 +113,7 @@ def interactive_form(picture: Any) -> InteractivePicture:
 def _traces(
     mark: Mark, spec: Spec, layout: Layout, palette: Palette
 ) -> Iterator[tuple[type, dict[str, Any]]]:
-    """Yield what plotly needs to draw a mark: trace classes with their keyword arguments."""
+    """Yield the plotly traces that draw a mark, each as a class and its keyword arguments."""
     style, colour, paper = mark.style, palette[mark.style.key], palette["paper"]
     x, y = spec.x.within(mark.x), spec.y.within(mark.y)
     symbol, is_hollow = PLOTLY_SYMBOLS.get(style.symbol), style.look == "hollow"
@@ -153,7 +153,7 @@ def _traces(
 
 
 def _annotation(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
-    """Return a text of the picture as a plotly annotation at the same position."""
+    """Return a text of the chart as the dict of a plotly annotation at the same position."""
     place = {"x": text.x / layout.width, "xref": "paper", "yref": "paper", "yanchor": "top",
              "y": 1 - (text.y + _TOOLS - 2) / (layout.height + _TOOLS)}  # fmt: skip
     if text.at is not None:
@@ -166,6 +166,6 @@ def _annotation(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
 
 
 def _plotly_text(text: str, is_bold: bool = False) -> str:
-    """Return a text escaped so that plotly shows it literally, with its line breaks."""
+    """Return a text escaped for plotly, so that it is not taken for HTML, with its line breaks."""
     text = html.escape(text, quote=False).replace("$", "&#36;").replace("\n", "<br>")
     return f"<b>{text}</b>" if is_bold and text else text

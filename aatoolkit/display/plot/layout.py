@@ -1,7 +1,7 @@
-"""The layout of a picture: all positions, in points from its upper left corner.
+"""Compute the layout of a chart: all positions, in points from its upper left corner.
 
-Text is measured, so that labels neither overlap nor are cut. If there is not enough room, parts are
-left out or made smaller, in this order: the subtitle, the size of text, later parts of the
+Texts are measured, so that labels neither overlap nor are cut. If there is not enough room, parts
+are left out or made smaller, in this order: the subtitle, the size of text, the last parts of the
 caption, columns of words, the middle of names, every second name below the marks.
 """
 
@@ -40,7 +40,7 @@ _ROOM, _LONGEST = 1.03, 600
 
 
 def families() -> tuple[str, ...]:
-    """Return the names of fonts to draw with: the usual ones, then fonts for other scripts."""
+    """Return the names of the font families to draw with, the preferred one first."""
     return (*mpl.rcParams["font.family"], *_installed_fallbacks())
 
 
@@ -69,7 +69,7 @@ def _advance(char: str, is_bold: bool, names: tuple[str, ...]) -> float:
 
 
 def _drawable(text: str) -> str:
-    """Return a text that fonts can draw: a box replaces each character that none has."""
+    """Return a text in which a box replaces each character that no font has."""
     names = families()
     return "".join(
         char
@@ -114,7 +114,7 @@ def _wrap(text: str, width: float, size: float, max_lines: int, is_bold: bool = 
 
 
 def _clauses(text: str, width: float, size: float, max_lines: int, is_bold: bool = False) -> str:
-    """Return a text wrapped to at most ``max_lines`` lines; it is cut after a whole clause."""
+    """Return a text wrapped to at most ``max_lines`` lines; clauses that do not fit are cut."""
     wrapped = _wrap(text, width, size, max_lines, is_bold)
     shorter = re.sub("[,.] [^,.]*$", "", text[:_LONGEST])
     is_whole = "…" not in wrapped or shorter == text
@@ -132,9 +132,10 @@ _SIZE, _SMALL = 9.0, 8.0
 
 
 class Text(NamedTuple):
-    """A text and its position in points: its upper left corner, or its upper right if so aligned.
+    """A text to draw, with its position and size in points.
 
-    With ``at``, a point on the scales, the text begins ``x`` points right of this point.
+    ``x`` and ``y`` are its upper left corner, or its upper right corner if ``align`` is "right". If
+    ``at`` is given, a point on the scales, the text begins ``x`` points right of this point.
     """
 
     x: float
@@ -148,7 +149,7 @@ class Text(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A label of a scale, at the position ``at`` on the scale."""
+    """A tick label, at the position ``at`` on a scale."""
 
     at: float
     text: str
@@ -156,9 +157,9 @@ class Tick(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The layout of a picture, in points: the area of its marks, and the texts that fit.
+    """The positions of all parts of a chart, in points: the area of marks, ticks and texts.
 
-    ``is_cut`` says whether names are cut or would overlap.
+    ``is_cut`` says whether names are shortened or would overlap.
     """
 
     width: float
@@ -179,7 +180,7 @@ class Layout(NamedTuple):
 
     @property
     def zoom(self) -> float:
-        """The factor by which lines and dots are scaled: the same as that of the text."""
+        """The factor by which lines and dots are scaled; text is scaled by the same factor."""
         return self.size / 9.0
 
 
@@ -196,7 +197,7 @@ def _title_and_subtitle(spec: Spec, width: float, size: float, max_lines: int) -
 def _legend(
     entries: Iterable[tuple[str, Style, str]], width: float, size: float, top: float
 ) -> Iterator[Text]:
-    """Yield two texts for each entry of a legend, from ``top`` on: its sign, and its words."""
+    """Yield two texts for each entry of a legend, from ``top`` down: its symbol and its words."""
     x = 0.0
     for label, style, kind in entries:
         glyph = style.glyph(kind)
@@ -211,7 +212,7 @@ def _legend(
 
 
 class _Column(NamedTuple):
-    """A column of words, the width of its signs, and the width of the whole column, in points."""
+    """A column of words, with the width of its symbols and its total width, in points."""
 
     column: WordColumn
     sign_width: float
@@ -219,7 +220,7 @@ class _Column(NamedTuple):
 
 
 def _fitting_columns(spec: Spec, is_table: bool, room: float, scale: float) -> list[_Column]:
-    """Return the columns of words that have room beside the marks."""
+    """Return the columns of words beside the marks that fit into ``room`` points."""
     names, columns = spec.y.names, [*spec.beside]
     has_names, size, small_size = any(name.text for name in names), _SIZE * scale, _SMALL * scale
     if is_table and has_names:
@@ -253,7 +254,7 @@ def _fitting_columns(spec: Spec, is_table: bool, room: float, scale: float) -> l
 def _column_texts(
     columns: Sequence[_Column], cells: Sequence[Sequence[str]], layout: Layout
 ) -> Iterator[Text]:
-    """Yield the headings, signs and texts of columns of words; ``cells`` are the wrapped texts."""
+    """Yield headings, symbols and texts of columns of words; ``cells`` are the wrapped texts."""
     size, small_size = layout.size, layout.size * _SMALL / _SIZE
     left = layout.left + layout.wide + 10 * bool(layout.wide)
     for (column, sign_width, width), texts in zip(columns, cells, strict=True):
@@ -273,7 +274,7 @@ def _column_texts(
 def _line_names(
     labels: Iterable[tuple[float, str, Style]], scale: Scale, layout: Layout
 ) -> Iterator[Text]:
-    """Yield the names at the right ends of lines, moved apart where they would overlap."""
+    """Yield the name of each line as a text at its right end, shifted so that none overlap."""
     size, y = layout.size * _SMALL / _SIZE, -math.inf
     lines = sorted(labels, key=lambda label: -scale.share(label[0]))
     for count_below, (value, name, style) in zip(reversed(range(len(lines))), lines, strict=True):
@@ -286,7 +287,7 @@ def _line_names(
 def _try_layout(
     spec: Spec, width: float, height: float | None, lines: int, scale: float
 ) -> tuple[Layout, bool]:
-    """Return a layout with text scaled by ``scale``, and whether it fits into the picture."""
+    """Return a layout whose text is scaled by ``scale``, and whether everything fits."""
     size = _SIZE * scale
     small = _SMALL * scale
     inner = width - 2 * MARGIN
@@ -415,7 +416,7 @@ def _try_layout(
 def _mark_texts(
     mark: Mark, spec: Spec, layout: Layout, inner: float, right: float
 ) -> Iterator[Text]:
-    """Yield the texts of a mark, shortened to fit."""
+    """Yield the texts of a mark (bars, dots or lines), shortened to fit."""
     size, scale, strength = layout.size * _SMALL / _SIZE, spec.x, mark.strength
     if strength is not None:
         widest = max((width_of(word, size) for word in mark.words), default=0.0)
@@ -437,7 +438,7 @@ _EASES = ((2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82), (0, 0.75), (0, 0.6))
 
 
 def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layout:
-    """Return the layout of a picture that is ``width`` points wide and ``height`` points high."""
+    """Compute the layout of a chart, ``width`` points wide and ``height`` points high."""
     # Text is larger on a large figure, because readers look at it from afar.
     largest = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
     layouts = []
@@ -462,7 +463,7 @@ def _height_of(text: str, size: float) -> float:
 def _x_ticks(
     scale: Scale, width: float, size: float, max_width: float
 ) -> tuple[tuple[Tick, ...], bool]:
-    """Return the labels below the area of marks, and whether they are rotated."""
+    """Return the tick labels below the area of marks, and whether they are rotated."""
     if scale.kind == "names" and not scale.days:
         # As many names of columns as have room; long names have two lines, or are turned.
         names, pitch = scale.names, width / max(len(scale.names), 1)
@@ -485,7 +486,7 @@ def _x_ticks(
 
 
 def number_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:
-    """Return about ``max_ticks`` ticks at round numbers; ranks begin at 1."""
+    """Return about ``max_ticks`` ticks at round numbers; a scale of ranks begins at 1."""
     if scale.kind != "number":
         return ()
     (low, high), is_rank = sorted((scale.low, scale.high)), scale.unit == RANK and scale.low > 0

@@ -1,7 +1,7 @@
-"""Pictures of named rows with one or more marks each: bars, gaps, shares and counts.
+"""Charts whose rows are named, with one or more marks per row: bars, gaps, shares and counts.
 
-Each kind of picture chooses rows and columns, and makes a `Cell` for each box or dot in a row.
-`row_panel` makes the picture from the cells.
+Each kind of chart chooses rows and columns, and creates a `Cell` for each box or dot. The function
+`row_panel` makes the chart's `Spec` from the cells.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ NAN, FAR = float("nan"), float("inf")
 
 
 class Cell(NamedTuple):
-    """A box from ``start`` to ``x``, or a dot at ``x``, in a row, with an interval and a text.
+    """A mark in one row of a chart: a box from ``start`` to ``x``, or a dot at ``x``.
 
-    ``words`` is the text; ``why`` says why there is no number.
+    ``low`` and ``high`` are its interval, and ``words`` is its text. ``why`` is the reason if it
+    has no number.
     """
 
     row: int
@@ -76,7 +77,10 @@ def row_panel(
     columns: Texts, *, total: int = 0, over: Sequence[Mark] = (), by: Texts = (),
     which: str = "first", **more: Any,
 ) -> Spec:  # fmt: skip
-    """Return the `Spec` of a picture with a row for each of ``names``, and ``cells`` in them."""
+    """Return the `Spec` (chart description) of a chart with one row per name.
+
+    ``cells`` are the boxes and dots that are drawn in the rows.
+    """
     cells_by_shape: dict[tuple[str, Style], list[Cell]] = {}
     written = []
     for cell in cells:
@@ -119,14 +123,14 @@ def row_panel(
 
 
 def missing_style(reason: str) -> Style:
-    """Return the style of a box or dot without a number; it is hatched if it was not measured."""
+    """Return the style of a mark without a number; marks that were not measured are hatched."""
     return {NOT_MEASURED: UNMEASURED, NOT_GIVEN: NO_VALUE}.get(reason, NO_NUMBER)
 
 
 def names_of(data: PlotData, x: str = "", labels: Iterable[str] = ()) -> list[Name]:
-    """Return a `Name` for each row: its label, and whether it is about the own brand or site.
+    """Return a `Name` for each row: its label, and whether it is the project's own brand or site.
 
-    The labels are ``labels``, or those of the column ``x``.
+    ``labels`` are the labels to use; by default those of the column ``x``.
     """
     labels = labels or data.row_labels(x)
     return [*map(Name, labels, data.is_own_row().tolist())]
@@ -135,7 +139,7 @@ def names_of(data: PlotData, x: str = "", labels: Iterable[str] = ()) -> list[Na
 def scale_for(values: Numbers, unit: str | None = None, margin: float = 1.02, **more: Any) -> Scale:
     """Return a scale that includes 0 and all of ``values``.
 
-    ``margin`` is the factor by which the scale is longer than the largest number.
+    ``margin`` is the length of the scale, divided by the largest number.
     """
     finite = values[np.isfinite(values)]
     top, bottom = finite.max(initial=0.0), finite.min(initial=0.0)
@@ -147,9 +151,9 @@ def tips_of(
     data: PlotData, name: str, labels: Iterable[Name], bounds: Bounds | None = None,
     rows: Iterable[int] | None = None,
 ) -> list[str]:  # fmt: skip
-    """Return a tooltip per label: its number, interval, counts and availability.
+    """Return a tooltip per label, with the row's number, interval, counts and availability.
 
-    ``rows`` are the positions of the labelled rows, or -1 where there is no row.
+    ``rows`` are the positions of the labelled rows in the data, or -1 where there is no row.
     """
     values, reasons = data.values(name).tolist(), missing_reasons(data, name)
     columns = dict.fromkeys([*data.rule_columns(name), data.sample_column(name)])
@@ -178,7 +182,7 @@ def tips_of(
 
 
 def interval_words(bounds: Bounds) -> str:
-    """Return what the interval of a number is, as short as a subtitle."""
+    """Return a short text for the subtitle that says what kind of interval is drawn."""
     return in_words(bounds.method.partition(";")[0]).removeprefix("Wilson's ")
 
 
@@ -189,9 +193,9 @@ def size_texts(data: PlotData, name: str | None) -> list[str]:
 
 
 def sample_range(data: PlotData, y: str, rows: Any = None) -> str:
-    """Return the sample sizes of a rate as text: with their name, such as ``answer count 20–30``.
+    """Return the range of a rate's sample sizes as text, such as ``answer count 20–30``.
 
-    Of some ``rows`` it is only ``n=20–30``.
+    If ``rows`` are given, the text is only ``n=20–30``, for these rows.
     """
     name = data.rate_sample(y)
     sizes = np.append(data.values(name), 0.0)[rows] if name else np.empty(0)
@@ -203,7 +207,7 @@ def sample_range(data: PlotData, y: str, rows: Any = None) -> str:
 
 
 def _bar_labels(words: Texts, data: PlotData, y: str) -> Texts:
-    """Return the labels to write beside bars of a rate, with the sample sizes if these differ."""
+    """Return the labels beside the bars of a rate, with the sample sizes if these differ."""
     sizes = size_texts(data, data.rate_sample(y))
     if len({*sizes}) == 1:
         return words
@@ -211,7 +215,7 @@ def _bar_labels(words: Texts, data: PlotData, y: str) -> Texts:
 
 
 def quoted(name: str) -> str:
-    """Return a name for use in a sentence: in quotes if it is long."""
+    """Return a name for use in a sentence, in quotation marks if it is long."""
     return f"“{name}”" if " " in name and len(name) > 24 else name
 
 
@@ -291,8 +295,8 @@ def bars(data: PlotData, options: Options) -> Spec | None:
 def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, measure: str) -> str:
     """Return a headline such as "Highest mention rate: Globex, 40%; Acme 30%".
 
-    ``names`` and ``values`` are sorted, the best first. The second name is that of the own brand,
-    or of its best competitor. Without a measure there is no headline.
+    ``names`` and ``values`` are sorted, the best first. The second name is the own brand; if this
+    is the best, the second name is its best competitor. If ``measure`` is "", the result is "".
     """
     if not measure or (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
@@ -307,7 +311,7 @@ def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, me
 
 
 def gap(data: PlotData, options: Options) -> Spec | None:
-    """Return a picture with two dots per row, such as before and after; None if no columns fit."""
+    """Return a chart with two dots per row, such as before and after; None if no columns fit."""
     # For single prompts the largest change is mostly chance.
     is_by_prompt = "prompt_id" in data.keys and not options.kind
     pairs = (pair for pair in pairs_of(data)
@@ -363,7 +367,7 @@ _FEW_ROWS = 20
 
 
 def shares(data: PlotData, options: Options) -> Spec | None:
-    """Return stacked bars of the columns ``*_share``; None unless they add up to 1 in each row."""
+    """Return stacked bars of the columns ``*_share``; None if these do not add up to 1."""
     x = options.x or data.label_column
     columns = options.y or [
         n for n in data.numbers if n.endswith("_share") and data.unit(n) == FRACTION
@@ -395,9 +399,9 @@ def _stacked_bars(
     parts: pd.DataFrame, names: Sequence[Name], totals: Texts, unit: str | None,
     reasons: Texts, **more: Any,
 ) -> Spec:  # fmt: skip
-    """Return the `Spec` of stacked bars: a row of boxes for each row of the frame ``parts``.
+    """Return the `Spec` (chart description) of stacked bars: one bar per row of ``parts``.
 
-    ``reasons`` say why a row has no boxes.
+    ``reasons`` has for each row the reason why it has no bar, or "".
     """
     levels, sizes = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
     styles = styles_for(levels) | {p: missing_style(p) for p in levels if p in _LACKING}
@@ -423,7 +427,7 @@ def _stacked_bars(
 
 
 def counts(data: PlotData, options: Options) -> Spec | None:
-    """Return bars that count rows by a column, split by another; None if no column fits."""
+    """Return bars that count the rows by one column, split by another; None if no column fits."""
     x = options.x or _grouping_column(data)
     if options.y or x is None or data.kinds[x] in ("list", "number"):
         return None
@@ -477,7 +481,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
 
 
 def _levels(data: PlotData, name: str) -> list[str]:
-    """Return a column's values in words, with "not measured" or "no value given" if missing."""
+    """Return a column's values in words; a missing value is "not measured" or "no value given"."""
     texts = [*data.labels(name)]
     if data.kinds[name] == "flag":
         noun = humanize(name.removeprefix("is_"))
@@ -490,7 +494,7 @@ def _levels(data: PlotData, name: str) -> list[str]:
 
 
 def _grouping_column(data: PlotData, excluded: str = "") -> str | None:
-    """Return the column to group rows by, such as the engine; with ``excluded``, the second."""
+    """Return the best column to group rows by, e.g. the engine, other than ``excluded``."""
     names = [
         name for name, kind in data.kinds.items()
         if kind in ("word", "flag") and name not in ("own", excluded)

@@ -1,7 +1,7 @@
-"""`Spec`, a picture before it is drawn: marks (bars, dots, lines, cells) on two scales, and texts.
+"""`Spec`, the description of a chart before it is drawn: marks (bars, dots, lines) and texts.
 
-Each kind of picture makes a `Spec`. ``layout`` computes the positions of its parts, in points.
-``draw`` and ``interactive`` draw them with matplotlib and plotly.
+Each kind of chart makes a `Spec`. The module ``layout`` computes the positions of its parts, in
+points. The modules ``draw`` and ``interactive`` draw them with matplotlib and plotly.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ PITCH = 21.0
 
 
 class Name(NamedTuple):
-    """The name of a row or column, and whether it is the project's own brand or site."""
+    """The name of a row or column of a chart, and whether it is the project's own brand or site."""
 
     text: str
     is_own: bool = False
 
     @property
     def full(self) -> str:
-        """The name as it is drawn, with "(own)" after an own brand or site."""
+        """The name as drawn: an own brand or site is followed by "(own)"."""
         return f"{self.text} (own)" if self.is_own and self.text else self.text
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A horizontal or vertical scale of a picture: of numbers, times or names.
+    """A horizontal or vertical scale of a chart: of numbers, times or names.
 
     - ``low``, ``high``: the ends; ``high`` is below ``low`` if the scale is reversed, as for ranks.
     - ``kind``: ``number``, ``time`` in days, ``names`` at 0, 1, 2 …, or ``none`` without ticks.
@@ -57,7 +57,7 @@ class Scale:
     days: tuple[float, ...] = ()
 
     def within(self, values: Any) -> Numbers:
-        """Return values, clipped to the ends of the scale."""
+        """Return values clipped to the ends of the scale."""
         low, high = sorted((self.low, self.high))
         return np.clip(floats(values), low, high)
 
@@ -74,15 +74,15 @@ NONE = Scale(kind="none")
 
 @dataclass(frozen=True)
 class Mark:
-    """Marks of one kind and style, drawn together.
+    """A set of marks (bars, dots, lines or texts) of one kind and style, drawn together.
 
     - ``kind``: ``boxes`` from ``x`` to ``to``, centred at ``y``; ``line``, with a gap at NaN;
       ``dots``; ``band`` from ``y`` to ``to``; ``words``, i.e. texts.
-    - ``x``, ``y``, ``to``: the positions; infinite means the end of the scale.
-    - ``size``: for boxes the height as a fraction of a row, for dots and lines the points.
+    - ``x``, ``y``, ``to``: the positions; an infinite value stands for the end of the scale.
+    - ``size``: of boxes, the height as a fraction of a row; of dots and lines, the size in points.
     - ``words``, ``tips``: the text and the tooltip of each mark.
-    - ``strength``: in heat maps, how strong the colour of each cell is, from 0 to 1.
-    - ``shift``: how many points right of its position a text begins; at 0 it is centred.
+    - ``strength``: the colour of each cell of a heat map, from 0 (weak) to 1 (strong).
+    - ``shift``: how many points right of its position a text begins; 0 means that it is centred.
     """
 
     kind: str
@@ -100,7 +100,7 @@ class Mark:
         return len(self.x)
 
     def corners(self, spec: Spec, height: float) -> tuple[Numbers, Numbers, Numbers, float]:
-        """Return the starts, ends and vertical centres of boxes, and their height.
+        """Return arrays of the starts, ends and vertical centres of boxes, and their height.
 
         ``height`` is the height of the area of marks in points.
         """
@@ -114,7 +114,7 @@ class Mark:
 
 
 def floats(values: npt.ArrayLike) -> Numbers:
-    """Return one or several numbers as an array of floats."""
+    """Return a number or several numbers as a one-dimensional array of floats."""
     return np.atleast_1d(np.asarray(values, np.float64))
 
 
@@ -134,7 +134,7 @@ def line_segments(
 
 @dataclass(frozen=True)
 class WordColumn:
-    """A column of texts beside the rows, with a heading; ``signs`` are drawn before the texts."""
+    """A column of texts beside a chart's rows, with a heading and a symbol before each text."""
 
     words: Texts
     heading: str = ""
@@ -148,14 +148,14 @@ _MOST_ROWS = 500
 
 @dataclass(frozen=True)
 class Spec:
-    """A picture before it is drawn: marks on two scales, and texts.
+    """A chart before it is drawn: marks on two scales, and texts.
 
     - ``data``: the rows that are drawn.
-    - ``columns``: the columns that are drawn, the main one first. A picture that counts rows has
+    - ``columns``: the columns that are drawn, the main one first. A chart that counts rows has
       the columns that rows are grouped by.
     - ``headline``: the main result, as short as a title; empty if there is none.
-    - ``how``: a sentence on how to read the picture.
-    - ``window``: the days and filters that the picture is about.
+    - ``how``: a sentence on how to read the chart.
+    - ``window``: the days and filters that the chart is about.
     - ``extent``: how many of all rows and columns are drawn; empty if all are.
     - ``n``: a part of the caption: the size of the sample, or what is not drawn.
     - ``caption``: the parts of the caption; parts that do not fit are left out.
@@ -189,12 +189,12 @@ class Spec:
 
     @property
     def whole_title(self) -> str:
-        """The title, with how many of all rows and columns are drawn."""
+        """The title, followed by how many of all rows and columns are drawn."""
         return f"{self.title}, {self.extent}".removesuffix(", ")
 
     @property
     def finding(self) -> str:
-        """The picture in words: its title, its headline, and the texts of its marks or rows."""
+        """The chart in words: its title, its headline, and the texts of its marks or rows."""
         facts_of: dict[str, list[str]] = {}
         for mark in self.marks:
             for tip in mark.tips:
@@ -251,7 +251,7 @@ class Spec:
         raise ItemNotFound(f"no mark is named {label!r}; there are {examples} …", key=mark)
 
     def _explain_count(self, row: Any, explainer: Explainer) -> Explanation:
-        """Explain how many rows a mark counts; each row is a child of the explanation."""
+        """Explain the number of rows that a mark counts; each row becomes a child in the tree."""
         frame, columns = self.data.frame, self.columns
         if not isinstance(row, Mapping):
             message = f"a mark counts rows: name it by {' and '.join(columns)}"

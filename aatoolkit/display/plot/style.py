@@ -1,9 +1,9 @@
-"""Names and reasons as text; colours, fills and symbols on light and dark backgrounds.
+"""The texts and colours of charts: names and reasons in words, colours, fills and symbols.
 
 The colours are after M. Okabe and K. Ito, "Color universal design" (2008), but darker where they
-are too pale for a white background. Only marks that were not measured are hatched. Dots measured in
-part, and bars of what does not apply, are hollow. An engine has the same colour in all pictures.
-Beside an own brand, which is blue, other brands are grey.
+are too pale for a white background. Hatching means "not measured". Hollow dots mean "measured in
+part", and hollow bars "does not apply". An engine (AI assistant) has the same colour in all charts.
+An own brand is blue, and other brands beside it are grey.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HATCHES = {HATCHED: "////", DOTTED: ".."}
 
 @dataclass(frozen=True)
 class Style:
-    """The style of marks: the name of a colour, a symbol, a dash, and a fill (``look``).
+    """The style of marks: a colour name, a symbol, a dash pattern, and a fill (``look``).
 
     A ``look`` is ``solid``, ``hollow``, ``hatched``, ``dotted`` or ``empty``.
     """
@@ -47,11 +47,11 @@ class Style:
 
     @property
     def key(self) -> str:
-        """The name under which a `Palette` has the colour."""
+        """The name of the colour in a `Palette`."""
         return "hatch" if self.look in _LACKING else self.colour
 
     def glyph(self, kind: str) -> str:
-        """Return the character that a legend shows for a kind of mark, such as ``dots``."""
+        """Return the character for this style in a legend; ``kind`` is, for example, ``dots``."""
         if kind == "boxes":
             return {HATCHED: "▨", DOTTED: "▒", EMPTY: "□", "hollow": "□"}.get(self.look, "■")
         return "○" if self.look == "hollow" else _GLYPHS.get(self.symbol, "●")
@@ -137,7 +137,7 @@ _RAMPS = {
 
 
 class Palette(dict[str, str]):
-    """The colours of one picture by name."""
+    """A dict of the colours of one chart, by name."""
 
     def __init__(self, is_dark: bool = False, **others: str) -> None:
         super().__init__(DARK if is_dark else LIGHT, **others)
@@ -145,10 +145,10 @@ class Palette(dict[str, str]):
         """The colours of cells, from the weakest to the strongest."""
 
     def __missing__(self, name: str) -> str:
-        """Return a colour of heat maps that is not stored, by its name.
+        """Compute a colour of heat maps that is not stored.
 
-        ``ramp/0.5`` is the background of a cell halfway along the colour ramp; ``on/0.5`` is the
-        colour of text on it.
+        The name ``ramp/0.5`` is the background of a cell halfway along the colour ramp; ``on/0.5``
+        is the colour of text on it.
         """
         name, _, variant = name.partition("/")
         if name == "on":
@@ -181,15 +181,15 @@ def _state_name(level: str) -> str:
 
 
 def are_states(levels: Iterable[str]) -> bool:
-    """Return whether at least half of the values are states, such as ``passed`` or ``unknown``."""
+    """Return whether at least half of the values are states, such as ``passed``."""
     is_state = [_state_name(level) in _STYLE_OF for level in levels]
     return 2 * sum(is_state) >= max(len(is_state), 1)
 
 
 def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Style]:
-    """Return a style for each value: states by their meaning, others by colours in turn.
+    """Return a dict from value to style; states have fixed colours, others colours in turn.
 
-    With ``states``, even a single state, such as ``failed``, is coloured by its meaning.
+    With ``states``, even a single state, such as ``failed``, gets its fixed colour.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
 
 
 def engine_style(name: str) -> Style | None:
-    """Return the style that an engine has in all pictures; None if ``name`` is no known engine."""
+    """Return the style that an engine has in all charts; None if ``name`` is no known engine."""
     engines, slug = zip(ENGINES, SERIES, strict=True), re.sub("[ _]", "-", f"-{name.lower()}")
     # A crawler such as ChatGPT-User is no engine.
     return next(
@@ -238,7 +238,7 @@ _COLUMN = re.compile(
 
 
 def in_words(text: str) -> str:
-    """Replace names of columns and codes in a text by words.
+    """Return a text in which words replace the names of columns and codes.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def in_words(text: str) -> str:
 
 
 def source_phrases(sources: tuple[Source, ...]) -> list[str]:
-    """Return the source of a frame as phrases: host, section, and time at which it was fetched."""
+    """Return a frame's sources as phrases: host, section, and the time of the request."""
     hosts = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
     if len(sources) != 1:
         return [f"{len(sources)} responses", hosts] if sources else ["Source unknown"]
@@ -282,7 +282,7 @@ def describe_scope(query: str | None) -> str:
 
 
 def first_of(count: int, total: int, noun: str = "", *, which: str = "first") -> str:
-    """Return how many of all rows or columns are drawn, or "" if all are.
+    """Return a phrase that says how many of all rows or columns are drawn; "" if all are.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pictures that are tables: key figures, funnels, states, results of statistics, and texts."""
+"""Charts in the form of tables: key figures, funnels, states, results of statistics, and texts."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ _OF_100 = " (0 to 100)"
 
 
 class Card(NamedTuple):
-    """A key figure, as texts: its label, value, change, interval and sample size.
+    """A key figure as texts: its label, value, change, interval and sample size.
 
-    ``sign`` is drawn before the value if it is a state, such as ``passed``.
+    If the value is a state, such as ``passed``, its symbol ``sign`` is drawn before it.
     """
 
     label: str
@@ -86,9 +86,9 @@ class Card(NamedTuple):
 
 
 def figures(data: PlotData, options: Options) -> Spec | None:
-    """Return a picture with a row per key figure, such as an overview; None if no data fit.
+    """Return a chart with a row per key figure, such as an overview; None if the data do not fit.
 
-    A single row is a list of its columns.
+    For a frame with a single row, each column is a key figure.
     """
     is_single = len(data) == 1 and not options.x
     cards, columns = (_row_cards if is_single else key_figures)(data, options)
@@ -151,7 +151,10 @@ def _cards(
     *,
     intervals: Bounds | None = None,
 ) -> list[Card]:
-    """Return a card for each row: the number in the column ``name``, and its change."""
+    """Return a `Card` (key figure as texts) for each row: the value in the column ``name``.
+
+    If ``earlier_column`` is given, the card also has the change since then.
+    """
     bounds = intervals or whiskers(data, name)
     return [
         Card(
@@ -171,7 +174,10 @@ def _cards(
 
 
 def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
-    """Return a card for each column of a frame with a single row, and the names of the columns."""
+    """Convert a frame with a single row to one `Card` (key figure) per column.
+
+    Returns the cards, and the names of the columns.
+    """
     is_result = data.is_result and not options.y
     excluded = (*data.constants(), *CONTEXT, *OWNER_COLUMNS)
     # In a result of statistics, the interval belongs to the number before it.
@@ -197,7 +203,10 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
 
 
 def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
-    """Return a card for each row, if rows have different units, and the columns that are drawn."""
+    """Convert each row to a `Card` (key figure), if the rows are different metrics; else no cards.
+
+    Returns the cards, and the names of the columns that they show.
+    """
     x, columns = options.x or data.label_column, options.y
     if not columns:
         # The number and the earlier number; metrics without an earlier number have only theirs.
@@ -221,7 +230,7 @@ _ROWS, _TEXT_ROWS, _COLUMNS = 15, 10, 4
 
 
 def states(data: PlotData, options: Options) -> Spec | None:
-    """Return a table of states, such as ``passed``, as signs and words; None if no data fit."""
+    """Return a table in which states, such as ``passed``, have symbols; None if none are found."""
     x = options.x or data.label_column
     if x is None or options.color or options.y or not data.has_one_row_per(x):
         return None
@@ -240,7 +249,7 @@ def _is_state(data: PlotData, name: str) -> bool:
 
 
 def _columns(data: PlotData, x: str | None = None) -> list[str]:
-    """Return the columns of a table; if ``x`` names its rows, states come first."""
+    """Return the columns to show in a table; if ``x`` labels the rows, states come first."""
     excluded = (*CONTEXT, *((x, *APART, *data.keys) if x else ()))
     columns = [n for n in data.kinds if n not in excluded and data.frame[n].notna().any()]
     # Identifiers without a title come last, and of equal columns one is enough.
@@ -255,7 +264,7 @@ def _columns(data: PlotData, x: str | None = None) -> list[str]:
 
 
 def _state_counts(data: PlotData, name: str) -> str:
-    """Return how often each state occurs, such as "Result: 5 passed, 2 failed"."""
+    """Return a text with the number of rows in each state, such as "Result: 5 passed, 2 failed"."""
     counts = Counter(_word_column(data, name).words)
     texts = [f"{count} {state}" for state, count in counts.most_common(4)]
     if {*counts} <= {"yes", "no"}:
@@ -264,7 +273,7 @@ def _state_counts(data: PlotData, name: str) -> str:
 
 
 def stages(data: PlotData, options: Options) -> Spec | None:
-    """Return a table of the stages of a funnel; None for other frames."""
+    """Return a table of the stages of a funnel; None if the frame is no funnel."""
     if options.is_chosen or not data.table.startswith("statistics:funnel"):
         return None
     columns = [name for name in data.numbers if name != "n"]
@@ -275,7 +284,7 @@ def _table(
     kind: str, data: PlotData, options: Options, columns: Texts, x: str | None = None,
     headline: str = "",
 ) -> Spec:  # fmt: skip
-    """Return the `Spec` of a table: the first rows of ``columns``, with headings."""
+    """Return the `Spec` (chart description) of a table: the first rows of ``columns``."""
     rows = data.first(options.max_rows(_ROWS if x else _TEXT_ROWS))
     names = names_of(rows, x) if x else [Name("")] * len(rows)
     beside = [_word_column(rows, name) for name in columns]
@@ -293,7 +302,7 @@ def _table(
 
 
 def _word_column(data: PlotData, name: str) -> WordColumn:
-    """Return a column as a `WordColumn`: its texts, with a coloured sign before each state."""
+    """Return a column as a `WordColumn`: its texts, with a coloured symbol before each state."""
     words, reasons, shown = data.texts(name), missing_reasons(data, name), cell_texts(data, name)
     styles = styles_for(words, states=True) if data.has_states(name) else {}
     if data.kinds[name] == "flag":
@@ -307,7 +316,7 @@ def _word_column(data: PlotData, name: str) -> WordColumn:
 
 
 def empty(data: PlotData, options: Options) -> Spec:
-    """Return a table of the first rows as text, or the reason why a frame has no rows."""
+    """Return a table of the first rows as text, or a note why the frame has no rows."""
     if len(data):
         return _table("table", data, options, _columns(data) or [*data.kinds])
     availability = data.overall_availability
@@ -357,18 +366,18 @@ class RowPlot(NamedTuple):
 
     - ``verb``: the method of ``df.aa`` that computed the result; empty for any method.
     - ``value``, ``low``, ``high``: the columns with the number and the ends of its interval.
-    - ``tick``: a column of numbers that are drawn as short strokes; empty for none.
+    - ``tick``: the column of numbers that are drawn as short strokes; empty for none.
     - ``title``, ``axis``: the template of the title, and the label of the axis of numbers.
-    - ``how``: the caption, which says what the signs in the picture mean.
-    - ``words``: the template of the text beside a row; columns of the row fill it.
-    - ``names``, ``join``: the columns that name a row (by default the key), and the text between
-      them.
-    - ``nothing``: the name of a row whose columns give it no name.
-    - ``colour``: ``all`` rows are coloured, or only the ``certain`` ones (``low`` equals ``high``),
-      or each by its ``verdict``.
+    - ``how``: the caption, which says what the symbols in the chart mean.
+    - ``words``: a format string for the text beside a row; its fields are columns.
+    - ``names``, ``join``: the columns that name a row (by default the key), and the separator
+      between their values.
+    - ``nothing``: the name of a row in which these columns are empty.
+    - ``colour``: which rows are coloured: ``all``, only the ``certain`` ones (``low`` equals
+      ``high``), or each by its ``verdict``.
     - ``is_change``: whether the numbers are changes, which are written with their sign.
     - ``has_lead``: whether the text of the first row is the headline.
-    - ``needs``: further columns that the frame must have.
+    - ``needs``: other columns that the frame must have.
     """
 
     verb: str
@@ -397,7 +406,7 @@ RESULTS = {
 
 
 def result(kind: str, data: PlotData, options: Options) -> Spec | None:
-    """Return the picture of a result of statistics, as `RESULTS` says; None for other frames."""
+    """Return the chart of a statistic's result, as `RESULTS` declares it; else None."""
     plot = RESULTS[kind]
     needed = {plot.value, plot.low, plot.high, plot.tick, *plot.needs} - {""}
     is_of_verb = data.table.startswith(f"statistics:{plot.verb}" if plot.verb else "")

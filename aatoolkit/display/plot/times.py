@@ -1,4 +1,4 @@
-"""Pictures over time: lines, which break where nothing was measured, and heat maps."""
+"""Charts over time: lines, with gaps where nothing was measured, and heat maps."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ _DAYS = 21
 
 
 class _Table(NamedTuple):
-    """A pivot table of numbers.
+    """A pivot table of numbers, with the labels of its rows (``keys``) and columns.
 
-    ``rows`` has the position of each cell's row in the data, or -1 where the data have no row.
-    ``total`` is the shape before rows and columns were cut.
+    ``rows`` has for each cell the position of its row in the data, or -1 if there is none.
+    ``total`` is the shape before rows and columns were left out.
     """
 
     rows: np.ndarray
@@ -65,7 +65,10 @@ class _Table(NamedTuple):
 def _pivot(
     data: PlotData, x: str, y: str, by: str | None, max_rows: int, max_columns: int
 ) -> _Table:
-    """Return a pivot table of ``y``, with rows by ``by`` and columns by ``x``, the best first."""
+    """Return a pivot table of ``y`` with the values of ``by`` as rows and of ``x`` as columns.
+
+    The best rows and columns come first; times stay in order.
+    """
     is_time, is_rank = data.kinds[x] == "time", data.unit(y) == RANK
     x_values = data.moments(x) if is_time else pd.Series(data.texts(x))
     labels = data.row_labels(by, x, texts=data.texts(by)) if by else ""
@@ -112,7 +115,7 @@ def _time_text(moment: pd.Timestamp) -> str:
 
 
 def _time_label(data: PlotData, x: str, moments: Sequence[pd.Timestamp]) -> str:
-    """Return the label of a time axis: its years, such as ``2025–2026``, and what its days are."""
+    """Return the label of a time axis: years, such as ``2025–2026``, and what its days are."""
     note = f", {data.time_noun(x)}s by their last day" * data.is_by_last_day
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
         return note[2:].capitalize()  # the ticks show the years
@@ -139,7 +142,7 @@ class _Line(NamedTuple):
 
 
 def lines(data: PlotData, options: Options) -> Spec | None:
-    """Return lines of the most informative number over time; None if the data do not fit."""
+    """Return a line chart of the most informative numeric column; None if the data do not fit."""
     x = options.x or next(iter(data.time_keys), None)
     is_chosen = options.kind or options.color
     if x is None or data.kinds[x] != "time" or not (is_chosen or options.x or data.varies(x)):
@@ -241,7 +244,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
 
 
 def _is_noisy(data: PlotData, x: str, y: str, mark_columns: Sequence[str]) -> bool:
-    """Return whether a rate has so few answers on single days that it is better drawn by week."""
+    """Return whether a rate has so few answers per day that it should be drawn by week."""
     size_column = data.sample_column(y)
     if size_column is None or not data.is_rate(y) or data.time_noun(x) != "day":
         return False
@@ -255,7 +258,7 @@ def _is_noisy(data: PlotData, x: str, y: str, mark_columns: Sequence[str]) -> bo
 def _part_marks(
     data: PlotData, name: str, x: str, rows: np.ndarray, at: Numbers, y: Numbers, style: Style
 ) -> list[Mark]:
-    """Return hollow dots where a number covers only a part of its period, such as a week."""
+    """Return hollow dots for numbers that cover only some days of a period, such as a week."""
     mask = np.append(data.is_part(name, x), False)[rows]
     dots = Mark("dots", at[mask], y[mask], replace(style, look="hollow"), size=4.5)
     return [dots] * bool(mask.any())
@@ -268,7 +271,7 @@ _MOST_COLUMNS, _WRITTEN = 12, 200
 
 
 def heatmap(data: PlotData, options: Options) -> Spec | None:
-    """Return a heat map of the most informative number by two columns; None if they do not fit."""
+    """Return a heat map of the most informative numeric column by two others; None if none fit."""
     if options.x and not options.color and not options.kind:
         return None
     # Named metrics and positions fit cells, but not bars.
@@ -310,7 +313,10 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
 
 
 def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends: Bounds) -> Spec:
-    """Return the `Spec` of a heat map; its cells are darker for larger numbers or better ranks."""
+    """Return the `Spec` (chart description) of a heat map.
+
+    Its cells are darker for larger numbers or better ranks.
+    """
     unit, is_time, rows, values = data.unit(y), data.kinds[x] == "time", table.rows, table.values
     columns, is_rank, what = table.columns, unit == RANK, data.measure(y)
     if data.unit_column(y) == "metric" and not data.varies("metric"):

@@ -1,15 +1,15 @@
 """Reports: one page of HTML about a dataset, for readers who know neither Python nor JSON.
 
-The page of a `Dataset` opens with a summary in sentences. The sections follow in a fixed order.
+The page of a `Dataset` begins with a summary in sentences. The sections follow in a fixed order.
 Each number links to an explanation of where it comes from.
 
-Texts from answers are always escaped, and their control characters are made visible. There is no
-script and no external resource; the page's content security policy forbids them.
+Texts from AI answers are always escaped, and their control characters are made visible. The page
+has no scripts and no external resources; its content security policy forbids both.
 
 The modules, in reading order:
 
 - ``page``: the page as a whole; its summary says what changed, and what could not be tested.
 - ``words``: the order and titles of the sections; names and values in words.
-- ``html``: elements, tables and pictures; ``style``: the style sheet.
+- ``html``: elements, tables and charts; ``style``: the style sheet.
 - ``evidence``: the explanations that numbers link to.
 """

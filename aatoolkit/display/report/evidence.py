@@ -1,4 +1,4 @@
-"""The evidence of a report: for each number, the explanation that its link leads to."""
+"""The explanations in a report; each number on the page links to its explanation."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from aatoolkit.stats.explain.explanation import describe_part
 
 @dataclass
 class TableEvidence:
-    """The explanations of the numbers of one table, row by row.
+    """The explanations of the numbers of one table in a report, by row.
 
-    ``number`` is the table's number on the page, such as ``2-1``. ``data`` has only the rows shown.
+    ``number`` identifies the table on the page, such as ``2-1``. ``data`` has only the rows shown.
     """
 
     title: str
@@ -55,7 +55,7 @@ class TableEvidence:
 
 
 class SectionEvidence:
-    """The explanations of the numbers of one section, collected while its tables are written."""
+    """The explanations of a section's numbers, collected while its tables are written."""
 
     def __init__(self, number: int, explainer: Explainer) -> None:
         self._number, self._explainer = number, explainer
@@ -71,7 +71,7 @@ class SectionEvidence:
         return self.tables[name]
 
     def html(self) -> str:
-        """Return the explanations as foldable HTML: the responses, then each table row by row."""
+        """Return the explanations as collapsible HTML: responses first, then tables by row."""
         tables = [table for table in self.tables.values() if table.rows]
         if not tables:
             return ""
@@ -111,7 +111,7 @@ class SectionEvidence:
 
 
 def explanation_html(explanation: Explanation, written: dict[str, Any]) -> str:
-    """Return the explanation of one number as HTML, without lines that are ``written`` already."""
+    """Return the explanation of one number as HTML, without lines already in ``written``."""
     value = explanation.value
     value_text = f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else str(value)
     written[""] = explanation.response  # is named above

@@ -1,4 +1,4 @@
-"""HTML: elements, tables whose numbers link to their explanations, line charts and pictures."""
+"""Functions that return HTML: elements, tables with links, small line charts and images."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def escape(text: object, max_length: int = 160) -> str:
 
 
 def _breakable(text: str) -> str:
-    """Return a text as HTML that may be broken after the dots and slashes of an address."""
+    """Return a text as HTML in which lines may break after the dots and slashes of an address."""
     return "<wbr>".join(map(escape, name_parts(text))) if len(text) <= 160 else escape(text)
 
 
@@ -58,7 +58,7 @@ def attribute(name: str, value: str) -> str:
 
 
 def fold(head: str, inside: str, css_class: str = "") -> str:
-    """Return a foldable HTML element: a click on ``head`` shows ``inside``; both are HTML."""
+    """Return a collapsible HTML element: a click on ``head`` shows ``inside``; both are HTML."""
     return f"<details{attribute('class', css_class)}><summary>{head}</summary>{inside}</details>"
 
 
@@ -68,7 +68,7 @@ def bullets(items: Sequence[str]) -> str:
 
 
 def grid(caption: str, name: str, header_cells: Sequence[str], rows: Iterable[str]) -> str:
-    """Return an HTML table that can be scrolled sideways; ``name`` is read by screen readers."""
+    """Return an HTML table that scrolls sideways; ``name`` is its label for screen readers."""
     body = "\n".join(rows)
     table = (
         f"<table><caption>{caption}</caption><thead><tr>{''.join(header_cells)}</tr></thead>\n"
@@ -80,9 +80,9 @@ def grid(caption: str, name: str, header_cells: Sequence[str], rows: Iterable[st
 
 
 def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) -> str:
-    """Return an HTML table of the first rows; its numbers link to their explanations.
+    """Return an HTML table of the first rows, whose numbers link to their explanations.
 
-    ``data`` has all rows, ``evidence`` the rows to show.
+    ``data`` has all rows; ``evidence`` has the rows to show and collects the explanations.
     """
     shown, title = evidence.data, evidence.title
     shown_columns = _columns_to_show(data, shown, columns)
@@ -150,7 +150,10 @@ def sparkline(values: Numbers) -> str:
 
 
 def image(svg: str, alt: str) -> str:
-    """Return an SVG picture as an HTML image, with colours for light and dark screens."""
+    """Return an SVG image as an HTML element, with colours for light and dark screens.
+
+    ``alt`` is the alternative text.
+    """
     for name in _PAPER:
         svg = svg.replace(LIGHT[name], f"var(--{name})")
     light, dark = (

@@ -1,6 +1,7 @@
-"""The page of a report: summary, and sections in a fixed order, each with what was measured.
+"""The page of a report: a summary, then the sections in a fixed order, each with its tables.
 
-The summary has cards of key figures, the changes that tests show, and what could not be tested.
+The summary has the key figures, the significant changes, and the comparisons that could not be
+tested.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ comes from.</p></header>
 
 
 def page(dataset: Dataset, rows: int, before: Dataset | None, title: str | None) -> str:
-    """Return the report of a dataset, compared with ``before``, as an HTML page.
+    """Return the report of a dataset, compared with the dataset ``before``, as an HTML page.
 
     Tables have at most ``rows`` rows.
     """
@@ -120,7 +121,7 @@ class _Page:
         )
 
     def _data(self, frame: pd.DataFrame) -> PlotData:
-        """Return a frame of the dataset prepared for plotting; each frame is prepared only once."""
+        """Return a frame of the dataset prepared for plotting, from a cache if possible."""
         if id(frame) not in self._data_by_id:
             self._data_by_id[id(frame)] = plot_data(frame)
         return self._data_by_id[id(frame)]
@@ -165,7 +166,7 @@ class _Page:
         return "\n".join(filter(None, [*body, evidence.html(), more, "</section>"]))
 
     def _picture_html(self, tables: Tables, chapter: Chapter) -> str:
-        """Return the picture of a section as HTML, or "" if there is nothing to draw."""
+        """Return the chart of a section as HTML, or "" if there is nothing to draw."""
         from aatoolkit.display.plot.draw import picture_of
 
         candidates = [chapter.picture]
@@ -220,8 +221,8 @@ class _Page:
     ) -> str:
         """Return the key figures as HTML cards, each with value, line chart, change and verdict.
 
-        ``comparisons`` has a dict per key figure. ``has_previous`` is whether there is an
-        earlier period, and ``since`` names it in words.
+        ``comparisons`` has a dict per key figure. ``has_previous`` says whether there is an earlier
+        period to compare with, and ``since`` is its name in words.
         """
         cards = []
         for name in self._names:
@@ -284,7 +285,10 @@ def _number_texts(row: Mapping[Any, Any]) -> list[str]:
 
 
 def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], since: str) -> str:
-    """Return an HTML table of all comparisons, with verdicts, sample sizes and methods."""
+    """Return an HTML table of all comparisons, with verdicts, sample sizes and methods.
+
+    ``since`` names the earlier period in words.
+    """
     table_rows = []
     for i, row in enumerate(comparisons, 1):
         verdict = str(row["verdict"])

@@ -1,7 +1,7 @@
-"""The words of a report, for readers who know neither Python nor JSON.
+"""The wording of a report, for readers who know neither Python nor JSON.
 
-This module has the order and titles of the sections, and the tables that each section shows. Its
-functions put names, units and values into words.
+This module has the order and titles of the sections, and the tables to show for each. Its functions
+convert names, units and values to plain words.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 
 class Chapter(NamedTuple):
-    """How a report shows one section: its title, its unfolded tables, and the table that is drawn.
+    """How a report shows one section: its title, the tables that are not collapsed, and its chart.
 
-    ``tables`` maps each unfolded table to the columns to show.
+    ``tables`` maps each table that is not collapsed to the columns to show.
     """
 
     title: str
@@ -86,7 +86,7 @@ CHAPTERS: Mapping[str, Chapter] = dict(_chapters())
 
 
 def in_reading_order(sections: Iterable[str]) -> list[str]:
-    """Return sections in the order of a report; sections that are not in `CHAPTERS` come last.
+    """Return sections in the order of a report; sections that `CHAPTERS` does not list come last.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def plain_words(text: str) -> str:
 
 
 def path_words(path: str) -> str:
-    """Return a JSON path in words, with list entries counted from 1.
+    """Return a JSON path in words; its list positions are counted from 1.
 
     Examples
     --------
@@ -157,7 +157,9 @@ def path_words(path: str) -> str:
 
 
 def state_words(state: str) -> str:
-    """Return the availability of a table, as its repr shows it, in plain words.
+    """Return the availability of a table (whether it was measured) in plain words.
+
+    ``state`` is the text that the ``repr`` of the table's availability shows.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Pickers, widgets to choose filters and sections in a notebook.
+"""Pickers: widgets to choose filters and sections in a notebook.
 
 A picker only edits a value, `ScopePicker.scope` or `SectionPicker.sections`, and shows it as Python
-code. The next cell reads the data. ``picker.js`` draws each picker as a single widget, so 50,000
-options are drawn as fast as five. No network is needed.
+code. To read data, use the value in the next cell. ``picker.js`` draws each picker as a single
+widget, so 50,000 options are drawn as fast as five. No network is needed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Option(NamedTuple):
 
 
 class _Group:
-    """A group of options, such as engines, of which the user chooses one or several."""
+    """A group of options, such as engines, of which the user can choose one or several."""
 
     def __init__(
         self,
@@ -76,20 +76,20 @@ class _Group:
         }
 
     def bits(self, values: Iterable[Any]) -> bytes:
-        """Return the chosen values as one bit per option, lowest bit first."""
+        """Return the chosen values as a bit field with one bit per option, lowest bit first."""
         flags = np.zeros(len(self._options), np.uint8)
         flags[[self._positions[value] for value in values if value in self._positions]] = 1
         return np.packbits(flags, bitorder="little").tobytes()
 
     def values(self, bits: bytes) -> tuple[Any, ...]:
-        """Return the values of the options whose bits are set, without those that are disabled."""
+        """Return the values of the options whose bits are set, except disabled options."""
         flags = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
         flags = flags[: len(self._options)] & (self._marks & _DISABLED == 0)
         return tuple(self._options[i].value for i in np.flatnonzero(flags))
 
 
 class _PickerType(Chaptered, type(anywidget.AnyWidget)):  # type: ignore[misc]
-    """The metaclass of pickers, which gives ``help()`` a short text."""
+    """The metaclass of pickers; it shortens the output of ``help()``."""
 
 
 class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType):  # type: ignore[misc]
@@ -103,8 +103,8 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
     value : object
         The choice. You can set it, and observe it: ``picker.observe(function, "value")``.
     compact : bool
-        Whether the options are folded away, so that only one line shows the choice. ``show`` sets
-        it to True.
+        Whether the options are hidden, so that only one line shows the choice. ``show`` sets it to
+        True.
     """
 
     # The plainest type: other types accept None without the check below.
@@ -166,9 +166,9 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
             self.value = self._value_of({group.name: group.values(bits) for group, bits in pairs})
 
     def show(self, function: Callable[[Any], Any]) -> ipywidgets.VBox:
-        """Show the picker, folded, and below it what a function returns for the choice.
+        """Return a widget: the collapsed picker, and below it a function's output for the choice.
 
-        The function is called again whenever the choice changes. This is a dashboard:
+        The function is called again whenever the choice changes. For example, this is a dashboard:
         ``picker.show(lambda scope: project.read("domains", scope).main.aa.plot())``.
 
         Parameters
@@ -218,10 +218,10 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
 
 
 class ScopePicker(Picker):
-    """Choose a `Scope`, i.e. the days and filters of a request, in a notebook.
+    """A notebook widget to choose a `Scope`, i.e. the days and filters of a request.
 
-    If you choose nothing in a list, there is no such filter. Choosing fetches no data; the next
-    cell does, with ``picker.scope``.
+    If you choose nothing in a list, that filter is not used. The widget reads no data; to read
+    data, use ``picker.scope`` in the next cell.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ class ScopePicker(Picker):
 
     @property
     def scope(self) -> Scope:
-        """The chosen scope, the same as ``value``; you can set it."""
+        """The chosen `Scope` (days and filters), which is also in ``value``; you can set it."""
         return self.value  # type: ignore[no-any-return]
 
     @scope.setter
@@ -295,7 +295,7 @@ class ScopePicker(Picker):
 
 
 def _groups(options: ScopeOptions) -> Iterator[_Group]:
-    """Yield the groups of options: the windows (days), then one group for each filter."""
+    """Yield the groups of options: first the numbers of days, then one group for each filter."""
     windows = (
         _Option(days, counted(days, "day"), mark=_DISABLED * (days not in DAYS))
         for days in options.days
@@ -313,9 +313,9 @@ _NOTED = ("label", "own", "tracked", "configured", "prompt_count", "last_run_day
 
 
 def _options(frame: pd.DataFrame, name: str, unrecorded: str) -> Iterator[_Option]:
-    """Yield an option for each value of a filter, with notes from its row in ``frame``.
+    """Yield an option for each value of a filter, with a note from its row in ``frame``.
 
-    ``unrecorded`` is the note of an engine without a last run.
+    ``unrecorded`` is the note for an engine (AI assistant) whose last run is not recorded.
     """
     cells = frame.reindex(columns=[name, *_NOTED]).astype(object).dropna(subset=name)
     rows = cells.where(cells.notna(), None).itertuples(index=False, name=None)
@@ -338,7 +338,7 @@ def _options(frame: pd.DataFrame, name: str, unrecorded: str) -> Iterator[_Optio
 
 
 class SectionPicker(Picker):
-    """Choose sections, each with its description.
+    """A notebook widget to choose sections, which are listed with their descriptions.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ class SectionPicker(Picker):
 
     @property
     def sections(self) -> tuple[str, ...]:
-        """The chosen sections in alphabetical order, the same as ``value``; you can set them."""
+        """The names of the chosen sections, sorted; the same as ``value``. You can set them."""
         return self.value  # type: ignore[no-any-return]
 
     @sections.setter

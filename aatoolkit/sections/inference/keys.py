@@ -102,8 +102,10 @@ def _inherit_keys(relation: Relation) -> None:
 def _inherit_labels(relation: Relation) -> None:
     """Copy columns of the enclosing table into a nested table: short texts, days and booleans.
 
-    The enclosing table is the one whose rows contain the rows of the nested table.
+    The enclosing table is the one whose rows contain the rows of the nested table. Its columns of
+    first and last times are not copied, because they do not hold for each nested row.
     """
+    extreme_words = words_of("extreme_time")
     for ancestor, ancestor_rows in [*relation.with_ancestors()][1:]:
         paths = {column.path for column in relation.columns}
         for column in ancestor.columns if ancestor.steps else ():
@@ -114,6 +116,9 @@ def _inherit_labels(relation: Relation) -> None:
                 and column.dtype != "list<string>"
                 and column.path not in paths
                 and column.valid is None
+                and not (
+                    column.dtype in ("date", "timestamp") and extreme_words & {*tokens(column.name)}
+                )
             )
             texts = [value for value in column.values if isinstance(value, str)]
             is_short = all(len(text) <= _MAX_LABEL_LENGTH for text in texts)

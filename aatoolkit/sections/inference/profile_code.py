@@ -28,9 +28,8 @@ _LITERAL = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
 _LITERAL_PIECE = re.compile(rf".{{1,{_MAX_LITERAL}}}(?: |$)|.{{1,{_MAX_LITERAL}}}")
 _HEAD = '''"""{title}
 
-Above a table stands what proved the rules of its numbers: an identity or an experiment that held on
-all rows. Units are likely by name and range. A number without a rule is open: it is not added up
-until its column has one, as count(...) in place of number(...). Keep the file with your analysis.
+A comment above a table says what proved the rules of its numbers. Units are likely, by name and
+range. A number without a rule is not added up until it has one: count(...) in place of number(...).
 """'''
 
 
@@ -130,7 +129,7 @@ def _format_rows(relation: Relation) -> str:
     rows = declare_table(relation).rows
     path, labels = rows.path, rows.labels
     list_path = path.removesuffix("[]")
-    key_code = f", key={labels[0] if len(labels) == 1 else labels!r}" if labels else ""
+    key_code = f", key={_format_names(labels)}" if labels else ""
     if rows.one:
         code = "single()"
     elif rows.header is not None:
@@ -147,12 +146,17 @@ def _format_rows(relation: Relation) -> str:
     return f"{code}.where({filter_code})" if filter_code else code
 
 
+def _format_names(names: tuple[str, ...]) -> str:
+    """Return the Python code of one name, such as ``'engine'``, or of a tuple of names."""
+    return repr(names[0] if len(names) == 1 else names)
+
+
 def _format_table(relation: Relation, end: str) -> Iterator[str]:
     """Yield the lines of code that declare a table, with comments on the evidence.
 
     ``end`` is written after the last parenthesis.
     """
-    key = repr(relation.key[0]) if len(relation.key) == 1 else repr(relation.key)
+    key_code = f"key={_format_names(relation.key)}, " if relation.key else ""
     names_by_reason: dict[str, list[str]] = {}
     for column in relation.columns:
         if column.is_measure and PROVED in (column.rule.confidence, column.unit.confidence):
@@ -170,7 +174,7 @@ def _format_table(relation: Relation, end: str) -> Iterator[str]:
         call.replace(" ", "\0") if len(call) < _MAX_UNBROKEN else call for call in calls
     )
     table_code = (
-        f"Table({relation.name!r}, '', {_format_rows(relation)}, key={key}, columns=({code},)){end}"
+        f"Table({relation.name!r}, '', {_format_rows(relation)}, {key_code}columns=({code},)){end}"
     )
     yield from _wrap_lines(table_code, "    ", " " * 8)
 
@@ -212,6 +216,8 @@ def _format_value(parameter: str, value: Any) -> str:
     """Return the Python code of an argument, such as ``COUNT`` for ``unit="count"``."""
     if parameter == "aggregate":
         return format_aggregation(value)
+    if parameter == "across":
+        return _format_names(value)
     constants = (name for name in _CONSTANTS if getattr(vocabulary, name) == value)
     return next(constants, repr(value)) if parameter == "unit" else repr(value)
 
@@ -229,6 +235,9 @@ def format_aggregation(rule: Aggregation) -> str:
         **{name: getattr(vocabulary, name) for name in _CONSTANTS},
         f"ratio({numerator!r}, {denominator!r})": vocabulary.ratio(numerator, denominator),
         f"weighted({rule.by!r})": vocabulary.weighted(rule.by or ""),
+        f"weighted({rule.by!r}, why={rule.why!r})": vocabulary.weighted(
+            rule.by or "", None, rule.why
+        ),
         f"refused({rule.why!r})": vocabulary.refused(rule.why or ""),
     }
     return next(

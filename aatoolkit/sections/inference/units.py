@@ -177,7 +177,7 @@ def _find_similar_count(column: ColumnFinding, columns: list[ColumnFinding]) -> 
 
 RuleFinding = Finding[Aggregation]
 
-_OVERLAP = refused("distinct things: the parts overlap")
+_OVERLAP = refused("distinct things overlap")
 _WEIGHTED_KINDS = ("share", "position", "score", "milliseconds", "seconds")
 
 
@@ -307,7 +307,7 @@ def _find_weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) 
         )
         if weight in row_counts
     ]
-    mean_rule = Aggregation("mean", by=weight, why="a ratio") if is_share else weighted(weight)
+    mean_rule = weighted(weight, why="a ratio" if is_share else None)
     return Finding(mean_rule, PROVED, "; ".join(reasons))
 
 
@@ -350,7 +350,7 @@ def _find_ratio_rule(column: ColumnFinding, denominators: set[str]) -> RuleFindi
         len(count_pairs) == 1 or not own_ratios
     )
     if is_of_total and first_ratio.numerator.is_own:
-        why = "ratio of {} over {}: add and divide anew".format(*first_ratio.operand_names)
+        why = "a ratio: divide {} by {} anew".format(*first_ratio.operand_names)
         return Finding(refused(why), PROVED, f"{first_ratio} on {first_ratio.row_count} rows")
     ratio_texts = some_of([*dict.fromkeys(map(str, ratios))])
     return Finding(None, OPEN, f"one of {ratio_texts}, not all columns of this table")

@@ -1,6 +1,6 @@
 """Explain a number: trace a cell of a frame back to the bytes of the responses it came from.
 
-The input is a frame, a row and a column; the output is an `Explanation`, a tree.
+The input is a frame, a row and a column. The output is an `Explanation`, a tree of numbers.
 """
 
 # In reading order:

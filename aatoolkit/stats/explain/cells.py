@@ -1,4 +1,7 @@
-"""Frames made again from responses by repeating their recorded steps, to explain their cells."""
+"""Frames that were recomputed from stored responses, and the explanations of their cells.
+
+A frame's metadata records the steps that made it. They are repeated to trace a cell to its inputs.
+"""
 
 # In reading order: `View`, after plain pandas steps; `Result`, of a method of ``df.aa`` such as
 # ``merge``; `AggregateCells`, of ``aggregate``; `ArchivedCells`, a frame from an archive.
@@ -38,19 +41,22 @@ from aatoolkit.stats.results import equals_text
 
 
 class Replayed(Protocol):
-    """A frame that was made again by its recorded steps, and can explain its cells."""
+    """The protocol of frames recomputed from their recorded steps, which can explain cells."""
 
     frame: pd.DataFrame
     metadata: FrameMetadata
 
     def explain(self, position: int, column: str) -> Explanation:
-        """Explain the value of a column or index level in the row at a position."""
+        """Return the explanation of a value by row position and column or index level."""
 
 
 def describe_cell(
     frame: pd.DataFrame, metadata: FrameMetadata, position: int, column: str
 ) -> Explanation:
-    """Explain a cell by its frame's metadata alone: key, unit, meaning, availability."""
+    """Explain a cell from the metadata of its frame alone: key, unit, meaning, availability.
+
+    The availability is whether the column was measured.
+    """
     declaration = declared(metadata.columns.get(column, NOTHING))
     row = pd.DataFrame(frame).iloc[[position]]  # without attrs, which it would copy
     cells = cells_of(row, column, metadata) if column in metadata.columns else None
@@ -65,7 +71,7 @@ def describe_cell(
 
 
 class View:
-    """A frame made again by plain pandas steps: selection, new values, a new index."""
+    """A frame recomputed by plain pandas steps: selected rows, assigned values, or a new index."""
 
     frame: pd.DataFrame
     metadata: FrameMetadata
@@ -112,7 +118,7 @@ class View:
         self.frame, self.metadata = frame, metadata_of(frame)
 
     def explain(self, position: int, column: str) -> Explanation:
-        """Explain the value of a column in the row at a position."""
+        """Return the explanation of the value in a row (by position) and a column."""
         if (
             column not in self.new_values
             and column not in self._unknown_columns
@@ -125,7 +131,7 @@ class View:
 
 
 class Result:
-    """The result of a method of ``df.aa``, such as ``merge``, which was called again."""
+    """The recomputed result of a method of ``df.aa``, such as ``merge``."""
 
     def __init__(
         self,
@@ -139,17 +145,21 @@ class Result:
         self.flat_frame = flattened(frame)
 
     def explain(self, position: int, column: str) -> Explanation:
-        """Explain the value of a column in the row at a position."""
+        """Return the explanation of the value in a row (by position) and a column."""
         return EXPLAIN_CELL_BY_VERB[self.verb](self, position, column)
 
     @cached_property
     def first_input(self) -> pd.DataFrame:
-        """The first input, with index levels as columns."""
+        """The first frame that the method was called with, with its index levels as columns."""
         return flattened(self.inputs[0].frame)
 
     @cached_property
     def merge_sides(self) -> list[tuple[str, Replayed, pd.Series, dict[str, str]]]:
-        """The two frames of a merge, each with name, row positions and original column names."""
+        """Return for each of the two merged frames a tuple of facts that trace its cells.
+
+        The tuple has the name of the frame, the frame, the row positions in it of each row of the
+        result, and a dict from result column to original column.
+        """
         # By row of the result, the position of the row in the side; missing without a match.
         options = {
             name: value for name, value in self.arguments.items() if name not in ("left", "right")
@@ -166,15 +176,18 @@ class Result:
         return [*zip(("left", "right"), self.inputs, rows, old_names, strict=True)]
 
     def describe(self, position: int, column: str, *notes: str, **fields: Any) -> Explanation:
-        """Explain a cell by the result's metadata alone, with ``notes`` and other ``fields``.
+        """Explain a cell from the metadata of the result alone.
 
-        ``fields`` are fields of `Explanation`.
+        ``notes`` are texts to add, and ``fields`` are other fields of `Explanation` to set.
         """
         cell = describe_cell(self.flat_frame, self.metadata, position, column)
         return replace(cell, operation=self.verb, notes=notes, **fields)
 
     def copy_cell(self, cell: Explanation, position: int, column: str, note: str) -> Explanation:
-        """Explain a cell that was copied from an input frame; ``cell`` explains the original."""
+        """Explain a cell that was copied from an input frame.
+
+        ``cell`` is the explanation of the original, and ``note`` a text on how it was copied.
+        """
         row = self.describe(position, column).row or cell.row
         rename_note = (f"{column} was {cell.column} before",) if column != cell.column else ()
         return replace(cell, column=column, row=row, notes=(*cell.notes, note, *rename_note))
@@ -188,7 +201,7 @@ def _explain_rename(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_unchanged(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell that a method copied unchanged, or added in a new row or column."""
+    """Explain a cell that a method either copied unchanged or added in a new row or column."""
     is_added = position >= len(result.first_input)
     if column in result.first_input.columns and not is_added:
         return result.inputs[0].explain(position, column)
@@ -258,7 +271,7 @@ def _explain_to_long(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_answers(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``answers`` by its rows of chats, mentions or citations."""
+    """Explain a cell of ``answers`` by its source rows of chats, mentions or citations."""
     chats, mentions, citations = result.inputs
     brand, chat_id = result.arguments.get("brand"), result.frame["chat_id"].iloc[position]
     replayed, source_column, missing_text = {
@@ -309,10 +322,10 @@ def explain_sum(
     explain_cells: Any,
     name: str = "",
 ) -> Explanation:
-    """Explain a numerator or denominator by the cells that it sums or counts.
+    """Explain the numerator or denominator of an aggregate by the cells that it sums or counts.
 
-    ``plan`` says how the column is aggregated, ``rows`` are the positions of the rows.
-    ``explain_cells(column, rows)`` explains the single cells.
+    ``plan`` is the rule by which the column is aggregated. ``rows`` are the positions of the summed
+    rows. The function ``explain_cells(column, rows)`` explains the single cells.
     """
     columns, rule = plan.parts, plan.rule
     if is_denominator and not rule.over and not rule.by:
@@ -361,18 +374,18 @@ _PHRASE_BY_RULE = {
 
 
 class AggregateCells(Result):
-    """The result of ``aggregate``, which explains each number by its formula and cells."""
+    """The recomputed result of ``aggregate``; it explains numbers by formula and input cells."""
 
     @cached_property
     def _planned_cells_by_column(self) -> dict[str, PlannedCells]:
-        """Maps each aggregated column to its aggregation rule and its input cells."""
+        """A dict from each aggregated column to its aggregation rule with the input cells."""
         options = {
             name: self.arguments.get(name) for name in ("by", "columns", "rules", "observed")
         }
         return {cells.plan.column: cells for cells in plan_cells(self.first_input, **options)}
 
     def explain(self, position: int, column: str) -> Explanation:
-        """Explain the value of a column in the row at a position."""
+        """Return the explanation of the value in a row (by position) and a column."""
         groups = next(iter(self._planned_cells_by_column.values())).groups
         cell, rows = self.describe(position, column), np.flatnonzero(groups.ids == position)
         if column in groups.keys.columns:
@@ -402,9 +415,10 @@ class AggregateCells(Result):
     def _explain_aggregate(
         self, cell: Explanation, position: int, planned: PlannedCells, rows: Any
     ) -> Explanation:
-        """Explain an aggregate by its formula, the rows of its group, and the rows left out.
+        """Add formula, used rows and unused rows to the explanation of an aggregate.
 
-        ``rows`` are the positions of the group's rows in the input frame.
+        ``cell`` is the explanation so far. ``rows`` are the positions of the group's rows in the
+        input frame.
         """
         plan, cells, rule = planned.plan, planned.cells, planned.plan.rule
         used_rows = rows[cells.has_number[rows]].tolist()
@@ -470,7 +484,7 @@ _MAX_SEARCHED = 50
 
 
 class ArchivedCells(Result):
-    """A frame read from an archive, whose rows may be from different responses."""
+    """A frame that was read from an archive; its rows may come from different responses."""
 
     def __init__(
         self, frame: pd.DataFrame, sources: Sequence[Source], finder: ResponseFinder
@@ -479,7 +493,7 @@ class ArchivedCells(Result):
         self._sources, self._finder = sources, finder
 
     def explain(self, position: int, column: str) -> Explanation:
-        """Explain the value of a column in the row at a position."""
+        """Return the explanation of the value in a row (by position) and a column."""
         declared_name = self.metadata.columns[column].of
         if declared_name is None:
             return self.describe(position, column, "from the responses in which the row was seen")
@@ -503,7 +517,7 @@ class ArchivedCells(Result):
         return replace(cell, end=reason)
 
     def _find_sources(self, position: int) -> Any:
-        """Yield the sources of the responses that a row may be from, newest first."""
+        """Yield the responses that a row may come from, as `Source` records, newest first."""
         row = {str(name): to_json_value(value) for name, value in self.frame.iloc[position].items()}
         latest_time = str(row.get("fetched_at") or row["last_seen"])[:19]
         days_filter = f"days={row.get('days')}"
@@ -521,9 +535,10 @@ class ArchivedCells(Result):
                 yield source
 
     def _find_rows_like(self, position: int, table: str, cells: TableCells) -> list[int]:
-        """Return the positions of the rows in a response's table with the same key as this row.
+        """Return the positions of rows in a response's table with the same key as this row.
 
-        ``cells`` is that table, and ``table`` its name.
+        ``position`` is this row. ``cells`` are the cells of the response's table, and ``table`` is
+        its name.
         """
         frame_columns = {
             (column.of or "").rpartition(":")[2]: name

@@ -1,8 +1,8 @@
-"""`Explainer`: explain cells of frames.
+"""`Explainer`: trace cells of frames back to responses.
 
-The steps that made the frame, recorded in its metadata (its recipe), are repeated from the bytes of
-the responses. Then the cell is looked up in the new frame. If the values differ, the cell was
-changed afterwards.
+A frame's metadata records the steps that made it (its recipe). They are repeated from the bytes of
+the responses, and the cell is looked up in the recomputed frame. If the two values differ, the cell
+was changed after these steps.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _MAX_CAUSES = 8
 
 
 class Explainer:
-    """Explains many numbers, and reads each response once.
+    """Explains cells of frames, and reads each response only once.
 
     After you change a frame in place, create a new explainer.
 
@@ -160,7 +160,8 @@ class Explainer:
     def _explain_cell(self, frame: pd.DataFrame, position: int, column: str) -> Explanation:
         """Explain the cell in row ``position`` of a frame.
 
-        The frame is made again from its responses, and the same cell of that frame is explained.
+        The frame is recomputed from its responses, and the same cell of the recomputed frame is
+        explained.
         """
         flat_frame, metadata = self._compute_once(_flatten_with_metadata, frame)
         arrays = self._compute_once(arrays_of, frame)
@@ -194,9 +195,9 @@ class Explainer:
     def _find_replayed_row(
         self, frame: pd.DataFrame, position: int, replayed: Replayed, column: str
     ) -> int:
-        """Return where the row ``frame.iloc[position]`` is in the frame that was made again.
+        """Return the position, in the recomputed frame, of the row ``frame.iloc[position]``.
 
-        It raises `TrailEnd` if no row matches, or several do.
+        Raises `TrailEnd` if no row matches, or several do.
         """
         # Two rows match if their key columns are equal; without a key, all shared columns except
         # ``column``. If several rows match, the index label decides.
@@ -234,14 +235,14 @@ class Explainer:
         raise TrailEnd("no row that was read is like this one: its row was changed since")
 
     def _require_replay(self, frame: pd.DataFrame) -> Replayed:
-        """Return the frame, made again from its responses; raise `TrailEnd` if that fails."""
+        """Recompute a frame from its responses; raise `TrailEnd` with the reason if that fails."""
         replayed = self._compute_once(self._try_replay, frame)
         if isinstance(replayed, str):
             raise TrailEnd(replayed)
         return replayed
 
     def _try_replay(self, frame: pd.DataFrame) -> Replayed | str:
-        """Return the frame, made again from its responses, or a text that says why that fails."""
+        """Return the frame recomputed from its responses, or the reason why that fails, as text."""
         stored_metadata, responses = stored_of(frame)
         self.finder.responses_in_memory |= dict.fromkeys(responses)
         if stored_metadata.recipe is None:
@@ -256,7 +257,7 @@ class Explainer:
             return f"what the frame says of how it was made is damaged: {error}"
 
     def _explain_first_missing(self, frame: pd.DataFrame, column: str) -> Explanation:
-        """Explain a column's first missing value, and list the causes of all missing values."""
+        """Explain a column's first missing value, and count the missing values by reason."""
         flat_frame, _ = self._compute_once(_flatten_with_metadata, frame)
         missing_positions = np.flatnonzero(flat_frame[column].isna().to_numpy())
         if not len(missing_positions):
@@ -324,10 +325,10 @@ def _find_label_positions(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.int
 
 
 def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) -> Replayed:
-    """Make a frame again from responses, by repeating the recorded steps that made it.
+    """Recompute a frame from responses, by repeating the recorded steps that made it.
 
-    ``recipe`` has the last step and, nested in it, those that made its inputs. ``sources`` are the
-    responses that it names.
+    ``recipe`` is the last step; it contains the steps that made its inputs. ``sources`` identify
+    the responses.
     """
     step_kind, *details = recipe
     if step_kind == READ:

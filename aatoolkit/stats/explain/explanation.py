@@ -1,4 +1,4 @@
-"""`Explanation`: a tree from a number to the values of responses that it was computed from."""
+"""`Explanation`: a tree from a number to the values in responses that it was computed from."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def to_json_value(value: Any) -> Any:
 
 
 def in_words(value: Any) -> str:
-    """Return the value of a cell as text; "missing" for a missing cell.
+    """Return the value of a cell as text, which is "missing" for a missing cell.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def are_equal(value: Any, other: Any) -> bool:
 
 
 def equal_cells_mask(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
-    """Return the mask of the cells that equal ``value``, also if it is a number or day as text.
+    """Return a boolean mask of the cells that equal ``value``; it may be a number or day as text.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def equal_cells_mask(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
 
 
 def sum_in_words(values: list[object]) -> str:
-    """Write numbers as a sum; a long sum leaves out its middle.
+    """Return numbers as the text of a sum, without the middle terms if there are many.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class CitedResponse(Source):
 
 @dataclass(frozen=True)
 class ValuePlace:
-    """Where a value is in a response: its JSON path, the positions of its bytes, and its text.
+    """The location of a value in a response: its JSON path, byte positions and text.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class ValuePlace:
 
 @dataclass(frozen=True)
 class StatedAvailability:
-    """A statement in a response about a value's availability, i.e. whether it was measured.
+    """What a response states about the availability of a value, i.e. whether it was measured.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class StatedAvailability:
 
 @dataclass(frozen=True)
 class MissingRows:
-    """A number of rows in which a column has no value for the same reason.
+    """The number of rows in which a column has no value for one reason.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ class Explanation:
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The reasons why some numbers are not traced to the bytes of a response."""
+        """The reasons why numbers in the tree could not be traced to the bytes of a response."""
         return tuple(dict.fromkeys(part.end for part in self.walk() if part.end))
 
     @property
@@ -394,8 +394,8 @@ def _build_tree(
 ) -> Tree:
     """Return an explanation as a tree of text lines.
 
-    Lines in ``written_lines`` were written before and are not repeated. At most ``max_parts`` parts
-    of a number are listed.
+    Lines in ``written_lines`` were written before and are not repeated. Of each number, at most
+    ``max_parts`` of the numbers that it was computed from are listed.
     """
     lines = [*describe_part(part, written_lines, parent)]
     trees_of_parts = [
@@ -452,7 +452,7 @@ def describe_part(
 
 
 def _indent_tree(tree: Tree, indent: str = "") -> Iterator[str]:
-    """Yield the lines of a tree, each part indented below its number."""
+    """Yield the lines of a tree as text; children are indented below their parent."""
     headline, lines, trees_of_parts = tree
     yield indent + headline
     yield from (f"{indent}  {line}" for line in lines)

@@ -45,12 +45,12 @@ _NOT_IN_MEMORY = (
 
 
 class TrailEnd(Exception):
-    """Raised if a number cannot be traced further; its text is the reason."""
+    """Raised if a number cannot be traced to the bytes of a response; the text is the reason."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReadResponse:
-    """A response that was found, checked against its hash, and read again into tables."""
+    """A stored response, verified by its hash and parsed into tables."""
 
     source: Source
     tables: Tables
@@ -59,7 +59,7 @@ class ReadResponse:
 
     @cached_property
     def citation(self) -> CitedResponse:
-        """The response as explanations show it: its source, its status and where it was found."""
+        """The reference to this response in explanations: source, HTTP status and location."""
         if self.body is None:
             return CitedResponse(**asdict(self.source))
         payload = self.tables.payload
@@ -82,18 +82,18 @@ class ReadResponse:
 
     @cached_property
     def _byte_index(self) -> ByteIndex:
-        """An index of the body, which finds the bytes of the value at a JSON path."""
+        """An index of the body that returns the byte positions of the value at a JSON path."""
         return ByteIndex(self.body or b"")
 
     @cached_property
     def extra(self) -> Mapping[str, tuple[str, str]]:
-        """Maps the JSON paths of values that are in no column to their JSON text and the reason."""
+        """A dict of the values that no column holds: from JSON path to JSON text and reason."""
         rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, reason) for path, value, reason in rows}
 
 
 class ResponseFinder:
-    """Finds responses in studies, archives and memory, and reads each at most once."""
+    """Finds responses in studies, archives and memory, and parses each at most once."""
 
     def __init__(self, within: Any = None) -> None:
         self._stores = [*_stores(within)]
@@ -101,13 +101,13 @@ class ResponseFinder:
         self._response_by_source: dict[Source, ReadResponse] = {}
 
     def find(self, source: Source) -> ReadResponse:
-        """Return the response that a `Source` names; raise `TrailEnd` if it is not found."""
+        """Return the response that a `Source` record identifies; raise `TrailEnd` if not found."""
         if source not in self._response_by_source:
             self._response_by_source[source] = self._find_in_stores(source)
         return self._response_by_source[source]
 
     def _find_in_stores(self, source: Source) -> ReadResponse:
-        """Search studies, archives and memory for the response that a `Source` names."""
+        """Search studies, archives and memory for the response of a `Source` record."""
         reason, fallback = "", None
         for store in (*self._stores, self.responses_in_memory):
             try:
@@ -149,7 +149,10 @@ class ResponseFinder:
 
 
 def _stores(within: Any) -> Iterator[Any]:
-    """Yield each study, archive and list of responses in the argument ``within``."""
+    """Yield each place to search for responses in the argument ``within`` of the explainer.
+
+    A place is a study, an archive or a list of responses.
+    """
     if isinstance(within, Tables):
         yield within._parts.held
     elif hasattr(within, "_stored_responses"):
@@ -165,7 +168,10 @@ def _stores(within: Any) -> Iterator[Any]:
 
 
 def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
-    """Yield the responses in a store that a `Source` may name, each with its place in words."""
+    """Yield the responses in a study or archive that a `Source` record may identify.
+
+    Each comes with a text that says where it is stored.
+    """
     if hasattr(store, "_stored_responses"):
         for response in store._stored_responses(source):
             yield f"in {store._store_name}", response
@@ -193,9 +199,9 @@ _REASON_COLUMNS = re.compile(
 
 
 class _ColumnCells:
-    """The cells of one column of a response's table: values, units and JSON paths.
+    """One column of a table that was read from a response: values, units and JSON paths.
 
-    It also has the response's statements on whether they were measured.
+    It also has what the response states on whether the values were measured.
     """
 
     def __init__(self, table: TableCells, name: str) -> None:
@@ -222,7 +228,7 @@ class _ColumnCells:
 
 
 class TableCells:
-    """Explains the cells of one table of a response."""
+    """One table that was read from a response; it explains its cells."""
 
     def __init__(self, response: ReadResponse, name: str) -> None:
         self.response, self.name, self.frame = response, name, response.tables[name]
@@ -234,7 +240,7 @@ class TableCells:
         self._cells_by_column: dict[str, _ColumnCells] = {}
 
     def cells_of_column(self, column: str) -> _ColumnCells:
-        """Return the cells of a column."""
+        """Return a column with its units, JSON paths and availability, from a cache."""
         if column not in self._cells_by_column:
             self._cells_by_column[column] = _ColumnCells(self, column)
         return self._cells_by_column[column]
@@ -244,9 +250,9 @@ class TableCells:
         return to_json_value(self.cells_of_column(column).values[position])
 
     def explain(self, position: int, column: str, *, with_counts: bool = True) -> Explanation:
-        """Explain the value in a row and column.
+        """Return the explanation of the value in a row and column.
 
-        ``with_counts`` says whether to explain the two counts of a rate, too.
+        ``with_counts`` says whether to explain also the two counts that a rate is made of.
         """
         cells, value = self.cells_of_column(column), self.value_at(position, column)
         cell = self.add_column_facts(
@@ -300,7 +306,7 @@ class TableCells:
         )
 
     def add_column_facts(self, explanation: Explanation) -> Explanation:
-        """Return an explanation with its response, and the column's unit and meaning."""
+        """Return a copy of an explanation with the response, unit and meaning added."""
         cells = self.cells_of_column(explanation.column)
         return replace(
             explanation,
@@ -333,9 +339,10 @@ class TableCells:
     def _find_statements(
         self, position: int | None, cells: _ColumnCells, place: ValuePlace | None
     ) -> tuple[StatedAvailability, ...]:
-        """Return the response's statements on whether a cell, or its column, was measured.
+        """Return what the response states on whether a cell, or its whole column, was measured.
 
-        ``position`` is the row, or None for the whole column. ``place`` is where the value is.
+        ``position`` is the row; None for the whole column. ``place`` is the location of the value
+        in the response.
         """
         return tuple(
             _convert_to_statement(signal)
@@ -364,7 +371,8 @@ class TableCells:
     def _why_missing(self, position: int, column: str, place: ValuePlace | None, state: str) -> str:
         """Return the reason why a cell has no value.
 
-        ``place`` is where the value would be in the response, ``state`` its availability in words.
+        ``place`` is the location in the response where the value is expected. ``state`` is a text
+        on whether the cell was measured.
         """
         cells = self.cells_of_column(column)
         if cells.declaration is None:
@@ -398,7 +406,7 @@ class TableCells:
 
 
 def _convert_to_statement(signal: Signal) -> StatedAvailability:
-    """Convert a statement found in a response to the form in which explanations show it."""
+    """Convert a `Signal`, found in a response, to a `StatedAvailability`, shown to users."""
     state = signal.availability
     return StatedAvailability(
         str(state.status),
@@ -419,7 +427,10 @@ _MAX_CELLS = 500
 
 
 def explain_path(tables: Tables, path: str) -> Explanation:
-    """Explain the value at a JSON path by the cells that hold it; see ``Tables.explain``."""
+    """Explain the value at a JSON path of a response by the table cells that hold it.
+
+    This is ``Tables.explain``.
+    """
     held_responses = sorted(tables._parts.held, key=lambda held: held.body is None)
     response = next(
         (ReadResponse(held.source, tables, held.body, "in memory") for held in held_responses), None

@@ -1,7 +1,7 @@
-"""Explain statistics: the formula of each number, down to the cells of the input frames.
+"""Explain the results of statistics: the formula of each number, down to the input cells.
 
-The statistic runs once more with a `Tracer` in ``TRACER``. Its numbers are then `Traced`, i.e. they
-remember how they were computed.
+To explain a result, its function is called again while the variable ``TRACER`` holds a `Tracer`.
+The numbers are then `Traced` objects, which store the formula that computed them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TOO_MANY_REASON = "these are too many rows to list them all here"
 
 
 class Tracer:
-    """Records how a statistic computes its numbers, while it runs again to be explained."""
+    """Records the formulas of a statistic's numbers while the statistic is computed again."""
 
     def __init__(self, inputs: Iterable[Replayed]) -> None:
         self._frames = {
@@ -57,10 +57,10 @@ class Tracer:
     def derive(
         self, frame: pd.DataFrame, source: pd.DataFrame, rows: Any, names: Mapping[str, str]
     ) -> None:
-        """Record that the cells of ``frame`` come from the rows ``rows`` of ``source``.
+        """Record that the rows of ``frame`` were copied from rows of ``source``.
 
-        ``rows`` is None if they come from all rows. ``names`` maps columns to their names in
-        ``source``.
+        ``rows`` has their positions in ``source``; None if all rows were copied. ``names`` maps
+        columns to their names in ``source``.
         """
         explain = self._frames[id(source)][1]
         if frame is not source:
@@ -72,7 +72,7 @@ class Tracer:
             )
 
     def keep(self, values: Mapping[str, Any], order: Any) -> dict[str, Any]:
-        """Keep the columns of a result for explanations, and return them as plain numbers.
+        """Store the columns of a result for later explanations, and return them as plain numbers.
 
         ``order`` has the positions of the rows after sorting; None if they are not sorted.
         """
@@ -104,7 +104,8 @@ class Tracer:
     ) -> Explanation:
         """Explain a number by the cells of a frame in ``columns`` and ``rows``.
 
-        ``formula`` says in words how it was made; ``row`` is its key as a dict.
+        ``name`` and ``value`` are those of the number. ``formula`` says in words how it was
+        computed from the cells. ``row`` is its key, as a dict by column.
         """
         explain = self._cell_explainer(frame)
         cells = tuple(
@@ -124,13 +125,13 @@ class Tracer:
         )
 
     def setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
-        """Explain a value that is in no cell, such as an argument or the day of a row."""
+        """Explain a value that comes from no cell, such as an argument or the day of a row."""
         return Explanation(to_json_value(value), name, to_json_value(row), operation=SETTING)
 
     def total(self, sums: ClusterSums, name: str, pair: int, is_denominator: bool) -> Explanation:
         """Explain the numerator or denominator of one cluster, such as a prompt, in one group.
 
-        ``pair`` is its position in ``sums``, and ``name`` its name in formulas.
+        ``pair`` is the position of the number in ``sums``; ``name`` is its name in formulas.
         """
         cell_key = (id(sums), name, pair, is_denominator)
         if cell_key not in self._cells:
@@ -151,7 +152,7 @@ class Tracer:
         return self._cells[cell_key]
 
     def _cell_explainer(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
-        """Return a function that explains the cells of ``frame`` in a column and several rows."""
+        """Return a function that explains the cells in a column and several rows of ``frame``."""
         explain = self._frames[id(frame)][1]
 
         def explain_column(column: str, rows: Iterable[int]) -> tuple[Explanation, ...]:
@@ -166,14 +167,14 @@ class Tracer:
 
 
 class StatisticCells(Result):
-    """The result of a statistic that ran again while a tracer recorded its formulas."""
+    """The result of a statistic, computed again while a `Tracer` recorded the formulas."""
 
     def __init__(self, *arguments: Any, tracer: Tracer) -> None:
         super().__init__(*arguments)
         self._tracer = tracer
 
     def explain(self, position: int, column: str) -> Explanation:
-        """Explain the value of a column in the row at a position."""
+        """Return the explanation of the value in a row (by position) and a column."""
         cell = self.describe(position, column)
         texts = {
             name: next(
@@ -203,7 +204,7 @@ class StatisticCells(Result):
 
 
 class TracedExplainer:
-    """Explains `Traced` numbers, which remember their formula; each number only once."""
+    """Converts `Traced` numbers, which store their formula, to explanations; each only once."""
 
     def __init__(self) -> None:
         self._explained_parts: set[tuple[int, int | None]] = set()
@@ -241,7 +242,10 @@ class TracedExplainer:
         )
 
     def _explain_parts(self, node: Traced, position: int | None) -> Iterable[Explanation]:
-        """Yield an explanation of each number that a number was computed from."""
+        """Yield an explanation of each number in the formula of ``node``.
+
+        ``position`` selects the element if ``node`` is an array.
+        """
         for part, part_position in named_parts(node, position):
             if part.is_vector and part_position is None:
                 yield from (self.number(part, i) for i in range(len(part.value)))

@@ -115,7 +115,7 @@ def test_a_share_of_the_sum_of_rows_proves_that_the_rows_add_up():
     share = [round(n / sum(COUNTS), 5) for n in COUNTS]
     columns = drafted(rows(mentions=COUNTS, share=share))
     assert str(columns["domains.mentions"].aggregate) == "sum"
-    assert "ratio of mentions over" in str(columns["domains.share"].aggregate)
+    assert "divide mentions by" in str(columns["domains.share"].aggregate)
 
 
 # --- sums -------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def test_a_total_among_the_rows_counts_in_no_share():
     columns = {column.name: column for column in draft["domains"].columns()}
     assert draft["domains"].section.tables[0].rows.without == (("[host]", ("All",)),)
     assert columns["hits"].rule.confidence == columns["pct"].unit.confidence == "proved"
-    assert "ratio of hits" in str(columns["pct"].aggregate)
+    assert "divide hits by" in str(columns["pct"].aggregate)
 
 
 # --- experiments ------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ FIRST, SECOND = [30, 50, 90, 20, 60], [10, 20, 40, 60, 30]
         (FIRST, (FIRST, FIRST), "none"),
         (FIRST, (FIRST, FIRST, FIRST[:1]), "none"),
         # Distinct things are fewer than the sum of the parts.
-        ([40, 70, 95, 80, 65], (FIRST, SECOND), "none (distinct things: the parts overlap)"),
+        ([40, 70, 95, 80, 65], (FIRST, SECOND), "none (distinct things overlap)"),
         # Rows below a threshold are not zero.
         ([40, 70, 130, 21, 3], (FIRST[:4], SECOND[:3]), "sum over engine"),
         # A list that is shorter than others was not cut; one as long may lack what was cut.
