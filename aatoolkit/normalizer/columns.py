@@ -127,7 +127,7 @@ class BuiltTable:
     def _convert_one_by_one(
         self, column: Column, vector: Vector, index: RowIndex, report: DriftReport
     ) -> None:
-        """Convert a single column. Values that do not fit become missing, and are added to
+        """Convert one column. Values that do not fit become missing, and are reported in
         ``report``.
         """
 
@@ -331,7 +331,7 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
 def _make_frame(
     names: tuple[str, ...], blocks: Sequence[Block], size: int, dtype_backend: str
 ) -> pd.DataFrame:
-    """Make a DataFrame from blocks: Arrow arrays with the values of several columns in a row."""
+    """Make a DataFrame from blocks: Arrow arrays with the values of several columns, one by one."""
     arrays = []
     index, positions = _make_column_index(names)
     for dtype, array, block_names in blocks:

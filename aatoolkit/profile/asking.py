@@ -404,8 +404,7 @@ def _measure_overlap(first: Any, second: Any) -> float:
 def _plan_further_requests(
     responses: Responses, section_paths: Mapping[str, Any], hosts: Iterable[str], requests_left: int
 ) -> list[PlannedRequest]:
-    """Plan requests for other hosts, for single engines (AI assistants), and for one that never
-    ran.
+    """Plan requests for other hosts, for single AI engines, and for an engine that never ran.
 
     Parameters
     ----------

@@ -415,9 +415,9 @@ class _Search:
         self._add_fields(response, ())
 
     def occurrences_by_path(self) -> dict[Path, list[Occurrence]]:
-        """Return a dict from paths to lists of the values there, each with the numbers around it.
+        """Return a dict from paths whose values may say which data are missing to lists of values.
 
-        It has only paths whose values may say which data are missing.
+        Each value is an `Occurrence`, which also says whether there are numbers next to it.
         """
         for path, row_lists in self._row_lists.items():
             field_names = dict.fromkeys(
@@ -718,9 +718,7 @@ class _Search:
                         self._add_rows(value, (*field_path, Each()))
 
     def _find_engine_field(self, field_names: Iterable[str], row_lists: list[list[Row]]) -> str:
-        """Return the field with the name of each row's engine (AI assistant); "" if there is
-        none.
-        """
+        """Return the field with the name of each row's AI engine; "" if there is none."""
         for field_name in field_names:
             text_lists = [[str(row.record.get(field_name)) for row in rows] for rows in row_lists]
             is_named = find_target({field_name: ""}) == ("engine", "")

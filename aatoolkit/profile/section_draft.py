@@ -82,9 +82,7 @@ class SectionDraft:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of the tables in this section (kind of response), the most important one
-        first.
-        """
+        """The names of this section's tables, the most important one first."""
         return tuple(relation.name for relation in self.analysis.relations)
 
     @property

@@ -232,7 +232,7 @@ def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
 
 
 def key_names(key: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return one name, or several names, as a tuple.
+    """Return a tuple of names: the argument itself, or a tuple with the single name.
 
     Examples
     --------

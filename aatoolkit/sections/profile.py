@@ -87,8 +87,7 @@ class Profile(Described, Mapping[str, Section]):
 
     @classmethod
     def over(cls, name: str, sections: Mapping[str, Section], *, doc: str = "") -> Profile:
-        """Create a profile from a mapping of sections (kinds of response), whose tables are
-        guesses.
+        """Create a profile from a mapping of sections (kinds of response) with guessed tables.
 
         Parameters
         ----------

@@ -175,9 +175,7 @@ def last_run_time(obs: Observations) -> datetime | None:
 
 @cache_results
 def _run_counts_by_engine(obs: Observations) -> dict[str, JsonObject]:
-    """Return a dict from engine (AI assistant) to its number of answers and time of the last
-    run.
-    """
+    """Return a dict from AI engine to its number of answers and the time of its last run."""
     rows = obs.fetch_rows(
         "SELECT engine, max(ran_at) AS as_of,"
         " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"

@@ -231,9 +231,7 @@ def _add_rates(
 
 
 def rename_to_previous(values: Mapping[str, Any]) -> JsonObject:
-    """Rename measures for the previous window, such as ``mentionRate`` to
-    ``previousMentionRate``.
-    """
+    """Rename measures for the previous window: ``mentionRate`` to ``previousMentionRate``."""
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}
 
 

@@ -49,9 +49,7 @@ from aatoolkit.sections.availability_rule import Rule, to_rule_tuple
 
 
 def _add_engines_without_data(facts: Facts, options: ScopeOptions) -> None:
-    """Add a statement (`Signal`) for each engine (AI assistant) that is not configured or never
-    ran.
-    """
+    """Add a statement (`Signal`) for each AI engine that is not configured or never ran."""
     stated_engines = {
         fold(signal.target or "") for signal in facts.signals if signal.scope == "engine"
     }
@@ -192,9 +190,7 @@ def _add_signals(
 
 
 def _conclude_about_section(facts: Facts, *, has_rules: bool) -> None:
-    """Add a statement (`Signal`) about the whole response if those about its parts all say the
-    same.
-    """
+    """Add a statement (`Signal`) about the whole response if all those about its parts agree."""
     signals = facts.signals
     has_data = True in facts.number_kinds
     if has_rules and not has_data:  # what else is stated about the whole is about parts of it

@@ -370,9 +370,7 @@ def _is_data(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_about_fields(name: str) -> bool:
-    """Return whether a field, such as ``nullReasons``, says of other fields that they are
-    missing.
-    """
+    """Return whether a field may say that other fields are missing, such as ``nullReasons``."""
     is_statement = (
         rate_key(name) > 0 or state_of_names_under(name) is not None or is_word_of(name, "footnote")
     )

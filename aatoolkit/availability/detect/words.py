@@ -329,9 +329,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_series_flag(key: str, value: bool) -> Availability | None:
-    """Return the availability of a day's data, by a boolean on whether the data are final.
-
-    Return None if the key is not about that.
+    """Return the availability of a day's data from a boolean such as ``final``, or None.
 
     Examples
     --------
@@ -393,8 +391,9 @@ def split_key(key: str) -> tuple[str, str]:
 
 
 def _read_key_ending(parts: tuple[str, ...]) -> str | None:
-    """Return the kind of statement that the last words of a key mean, such as ``reason``, or
-    None.
+    """Return the kind that the last words of a key name, or None.
+
+    An example is ``reason`` for the last word of ``revenueReason``.
     """
     text = " ".join(parts)
     if ends_with_word_of(text, "reason") and (len(parts) == 1 or matches_form(text, "absence")):
@@ -563,10 +562,10 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
 
 
 def partial_if_measured(state: Availability, number_kinds: Collection[bool]) -> Availability:
-    """Change ``unavailable`` to ``partial`` if there are numbers.
+    """Return an `Availability`, in which ``unavailable`` becomes ``partial`` if there are numbers.
 
     This is done only for the causes ``pending`` (if a number is not 0) and ``insufficient_sample``.
-    ``number_kinds`` has True for numbers other than 0, and False for zeros.
+    ``number_kinds`` has True if there is a number other than 0, and False if there is a 0.
     """
     # A 0 of pending data may not be measured yet.
     is_small_sample = state.cause == Cause.INSUFFICIENT_SAMPLE and len(number_kinds) > 0
@@ -588,11 +587,11 @@ def find_number_kinds(record: Mapping[str, Any]) -> set[bool]:
 
 
 def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
-    """Return the availability of a field that another field such as ``revenueReason`` states, or
-    None.
+    """Return the availability of a field as another field states it, or None.
 
-    ``kind`` is the kind of statement, such as ``reason``. ``value`` is the value of
-    ``revenueReason``, and ``sibling_value`` that of ``revenue``.
+    For example, ``revenueReason`` states that of ``revenue``. ``kind`` is the kind of the other
+    field, such as ``reason``; ``value`` is its value. ``sibling_value`` is the value of the first
+    field.
     """
     if isinstance(value, dict):
         state = read_object_state(value)

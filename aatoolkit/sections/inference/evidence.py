@@ -507,8 +507,7 @@ def _group_ranges(numbers: Numbers, groups: RowPositions, size: int) -> tuple[Nu
 def _count_pooled_rows(
     numbers: Numbers, weights: Numbers, matches: MatchedRows, half_unit: float
 ) -> int:
-    """Test whether rates for all engines (AI assistants) are weighted means of those for single
-    ones.
+    """Test whether rates for all AI engines are weighted means of the rates for single engines.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ def _format_rows(relation: Relation) -> str:
 
 
 def _format_names(names: tuple[str, ...]) -> str:
-    """Return the Python code of one name, such as ``'engine'``, or of a tuple of names."""
+    """Return the Python code of a tuple of names, or of a single name, such as ``'engine'``."""
     return repr(names[0] if len(names) == 1 else names)
 
 

@@ -404,7 +404,7 @@ def perception(obs: Observations) -> SectionAnswer:
 
 
 def _sentiment_shares(row: JsonObject) -> JsonObject:
-    """Return the sentiment score, and the share and count of each sentiment."""
+    """Return a JSON object with the sentiment score, and the share and count of each sentiment."""
     return select_fields(
         row,
         "score positive neutral negative scoredCount labelledCount positiveCount neutralCount"
@@ -541,9 +541,7 @@ def _previous_measures(obs: Observations, grouping: Grouping, key: Any, names: s
 
 
 def _runs_by_prompt(obs: Observations) -> dict[str, list[JsonObject]]:
-    """Return a dict from prompt to a list with the latest run and the measures on each AI
-    engine.
-    """
+    """Return a dict from prompt to a list: for each AI engine the latest run and the measures."""
     is_measured = why_no_subject(obs) is None
     measures = measure_focus_brands(obs, PROMPT_ENGINES)
     runs_by_prompt: dict[str, list[JsonObject]] = {}
