@@ -718,7 +718,7 @@ class Structure:
     def _find_label(
         self, row_set: RowSet, array: Arrays, *, includes_own_lists: bool = False
     ) -> Label | None:
-        """Find a list with a name for each element of other lists, such as ``labels`` of a chart.
+        """Find a list with a name for each element of other lists, such as ``labels`` of a picture.
 
         Parameters
         ----------
