@@ -266,10 +266,10 @@ class Dataset(Keyed[str, Tables]):
         baseline: Dataset | None = None,
         title: str | None = None,
     ) -> Path:
-        """Write one HTML page with charts and tables, for readers without Python.
+        """Write one HTML page with pictures and tables, for readers without Python.
 
         It begins with the key figures and the changes since an earlier window. Then come the
-        sections, each with a chart and its tables. Each number links to its formula, its path in
+        sections, each with a picture and its tables. Each number links to its formula, its path in
         the response, and the response's SHA-256.
 
         The page is one file: it opens offline, loads nothing and runs no script. The same data

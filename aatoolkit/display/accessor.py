@@ -1310,11 +1310,11 @@ class Accessor(NamesNear, Described):
         theme: str = "auto",
         interactive: bool = False,
     ) -> Any:
-        """Draw the chart that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
+        """Draw the picture that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
 
-        The metadata of the columns decide the kind of chart. Values that were not measured are
+        The metadata of the columns decide the kind of picture. Values that were not measured are
         hatched, or leave a gap in a line; they are never drawn as zero. Units, sample sizes and the
-        source are written into the chart.
+        source are written into the picture.
 
         Parameters
         ----------
@@ -1326,7 +1326,7 @@ class Accessor(NamesNear, Described):
         x : str, optional
             The column along the axis, such as a time, a brand or an engine. Each of its values has
             one mark (a bar, a point or a column of cells). Rows that share a mark are aggregated as
-            by ``aggregate(skip_missing=True)``; the chart says what is partial.
+            by ``aggregate(skip_missing=True)``; the picture says what is partial.
         y : str or list of str, optional
             The column to draw. Two columns make a gap; several of one unit make lines.
         color : str, optional
@@ -1360,8 +1360,8 @@ class Accessor(NamesNear, Described):
         matplotlib.axes.Axes or plotly.graph_objects.Figure
             The axes given as ``ax``, or new axes; with ``interactive`` a plotly figure. The
             attribute ``kind`` is the kind that was chosen, and ``finding`` says in words what the
-            chart shows. A plotly figure has both in ``layout.meta``. The method ``explain(mark)``
-            of the axes explains where the number of a mark comes from. If you draw several charts
+            picture shows. A plotly figure has both in ``layout.meta``. The method ``explain(mark)``
+            of the axes explains where the number of a mark comes from. If you draw several pictures
             on one ``ax``, it explains the last one.
 
         Raises
@@ -1369,12 +1369,12 @@ class Accessor(NamesNear, Described):
         ItemNotFound
             If there is no such column.
         AvailabilityError
-            If the columns do not fit that kind of chart, or rows that share a mark cannot be
+            If the columns do not fit that kind of picture, or rows that share a mark cannot be
             aggregated.
         ArgumentError
             If there is no such kind or theme, or ``top``, ``ax`` or ``figsize`` cannot be used.
         PackageMissing
-            If matplotlib, or plotly for an interactive chart, is not installed; it says what to
+            If matplotlib, or plotly for an interactive picture, is not installed; it says what to
             install.
 
         Examples

@@ -1,4 +1,4 @@
-"""The colour theme of charts, which `set_theme` sets."""
+"""The colour theme of pictures, which `set_theme` sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _theme = "auto"
 
 
 def set_theme(theme: str) -> AbstractContextManager[object]:
-    """Set whether charts are drawn for a light or a dark background.
+    """Set whether pictures are drawn for a light or a dark background.
 
     Python cannot detect the theme of a notebook, so call this once, in the first cell.
 

@@ -127,9 +127,7 @@ class BuiltTable:
     def _convert_one_by_one(
         self, column: Column, vector: Vector, index: RowIndex, report: DriftReport
     ) -> None:
-        """Convert one column. Values that do not fit become missing, and are reported in
-        ``report``.
-        """
+        """Convert one column; values that do not fit become missing and go to ``report``."""
 
         def select_table_rows(
             vector_rows: Sequence[int],

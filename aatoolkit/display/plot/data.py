@@ -725,7 +725,7 @@ def _facts_of(response: HeldResponse) -> ResponseFacts:
 def one_row_per_mark(data: PlotData, by: Texts, columns: Texts, freq: str = "") -> PlotData:
     """Aggregate the data to one row per combination of the columns ``by``.
 
-    Each row becomes a mark of the chart, such as a bar or a dot. ``freq`` is the period of times,
+    Each row becomes a mark of the picture, such as a bar or a dot. ``freq`` is the period of times,
     such as "W".
     """
     by = list(dict.fromkeys(by))

@@ -1,4 +1,4 @@
-"""Choose the kind of chart ("picture") for a frame, and draw it with matplotlib.
+"""Choose the kind of picture ("picture") for a frame, and draw it with matplotlib.
 
 The result is a `Picture`: matplotlib axes that a notebook displays. You can also draw on your own
 axes.
@@ -122,7 +122,7 @@ def picture_of(data: PlotData, width: float) -> Picture | None:
 
 
 def _spec_of(data: PlotData, options: Options) -> Spec:
-    """Return the `Spec` (chart description) of the first kind of chart that fits the data."""
+    """Return the `Spec` (chart description) of the first kind of picture that fits the data."""
     _check_hosts(data)
     plans = KINDS.values() if options.kind is None else [KINDS[options.kind]]
     spec = None
@@ -151,7 +151,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
 
 
 def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, Options]:
-    """Prepare the data for a chart by period, such as weeks: return grouped data and new options.
+    """Prepare the data for a picture by period, such as weeks: return grouped data and new options.
 
     Numbers are aggregated by period. Rows that are events are counted by period.
     """
@@ -206,18 +206,18 @@ def _check_hosts(data: PlotData) -> None:
 
 
 class Picture(Axes):
-    """Matplotlib axes with a chart, which a notebook displays without pyplot.
+    """Matplotlib axes with a picture, which a notebook displays without pyplot.
 
     Attributes
     ----------
     kind : str
-        The kind of chart.
+        The kind of picture.
     finding : str
         The main result in words, for use as alternative text.
     data : pandas.DataFrame
         The rows that are drawn, after selecting, sorting and aggregating.
     spec : Spec
-        The marks, scales and texts of the chart.
+        The marks, scales and texts of the picture.
     """
 
     name = "aatoolkit"
@@ -235,7 +235,7 @@ class Picture(Axes):
             values, such as ``{"date": "2026-11-15", "engine": "chatgpt"}``. Or the position of its
             row in ``data``. By default the first mark without a number, else the first mark.
         column : str, optional
-            The column of the number; by default the main column of the chart. For the ends of an
+            The column of the number; by default the main column of the picture. For the ends of an
             interval, add ``_low`` or ``_high`` to its name.
         within : Study, Archive, Tables, Dataset, or a list of these, optional
             Where to look for the API responses, besides memory.
@@ -255,9 +255,9 @@ class Picture(Axes):
         return self.spec.explain(mark, column, within=within)
 
     def svg(self) -> str:
-        """Return the chart as SVG text, in which text can be selected.
+        """Return the picture as SVG text, in which text can be selected.
 
-        The same chart always gives the same SVG.
+        The same picture always gives the same SVG.
         """
         buffer = io.StringIO()
         with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": self.name}):
@@ -299,7 +299,7 @@ def is_dark_paper(ax: Axes | None) -> bool:
 def draw(
     spec: Spec, size: Sequence[float] | None, palette: Palette, width: float = WIDTH
 ) -> Picture:
-    """Draw a chart on a new figure, and return its axes."""
+    """Draw a picture on a new figure, and return its axes."""
     layout = place(spec, *(size or (width,)))
     figure = Figure((layout.width / 72, layout.height / 72), facecolor=palette["paper"])
     figure.set_layout_engine("none")
@@ -315,7 +315,7 @@ def draw(
 
 
 def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
-    """Draw a chart (`Spec`) on existing axes, within their box."""
+    """Draw a picture (`Spec`) on existing axes, within their box."""
     *corner, width, height = _box_in_points(axes)
     layout = place(spec, width, height)
     layout.texts.extend([layout.title, layout.caption])
@@ -347,7 +347,7 @@ def _draw_contents(
     axes: Axes, spec: Spec, layout: Layout, palette: Palette,
     origin: Sequence[float] = (0.0, 0.0),
 ) -> None:  # fmt: skip
-    """Draw the scales, marks and texts of a chart; ``origin`` is its upper left corner."""
+    """Draw the scales, marks and texts of a picture; ``origin`` is its upper left corner."""
     (width, height), (left, top) = figure_of(axes).get_size_inches() * 72, origin
     vars(axes).update(spec=spec, layout=layout, palette=palette, kind=spec.kind,
                       finding=spec.finding, data=spec.data.frame)  # fmt: skip

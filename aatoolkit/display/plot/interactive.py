@@ -1,4 +1,4 @@
-"""Draw a chart with plotly: the marks are placed as with matplotlib, and have tooltips."""
+"""Draw a picture with plotly: the marks are placed as with matplotlib, and have tooltips."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _traces(
 
 
 def _annotation(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
-    """Return a text of the chart as the dict of a plotly annotation at the same position."""
+    """Return a text of the picture as the dict of a plotly annotation at the same position."""
     place = {"x": text.x / layout.width, "xref": "paper", "yref": "paper", "yanchor": "top",
              "y": 1 - (text.y + _TOOLS - 2) / (layout.height + _TOOLS)}  # fmt: skip
     if text.at is not None:

@@ -1,4 +1,4 @@
-"""Compute the layout of a chart: all positions, in points from its upper left corner.
+"""Compute the layout of a picture: all positions, in points from its upper left corner.
 
 Texts are measured, so that labels neither overlap nor are cut. If there is not enough room, parts
 are left out or made smaller, in this order: the subtitle, the size of text, the last parts of the
@@ -157,7 +157,7 @@ class Tick(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The positions of all parts of a chart, in points: the area of marks, ticks and texts.
+    """The positions of all parts of a picture, in points: the area of marks, ticks and texts.
 
     ``is_cut`` says whether names are shortened or would overlap.
     """
@@ -438,7 +438,7 @@ _EASES = ((2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82), (0, 0.75), (0, 0.6))
 
 
 def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layout:
-    """Compute the layout of a chart, ``width`` points wide and ``height`` points high."""
+    """Compute the layout of a picture, ``width`` points wide and ``height`` points high."""
     # Text is larger on a large figure, because readers look at it from afar.
     largest = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
     layouts = []

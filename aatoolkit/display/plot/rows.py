@@ -1,7 +1,7 @@
-"""Charts whose rows are named, with one or more marks per row: bars, gaps, shares and counts.
+"""Pictures whose rows are named, with one or more marks per row: bars, gaps, shares and counts.
 
-Each kind of chart chooses rows and columns, and creates a `Cell` for each box or dot. The function
-`row_panel` makes the chart's `Spec` from the cells.
+Each kind of picture chooses rows and columns, and creates a `Cell` for each box or dot.
+`row_panel` makes the picture's `Spec` from the cells.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ NAN, FAR = float("nan"), float("inf")
 
 
 class Cell(NamedTuple):
-    """A mark in one row of a chart: a box from ``start`` to ``x``, or a dot at ``x``.
+    """A mark in one row of a picture: a box from ``start`` to ``x``, or a dot at ``x``.
 
     ``low`` and ``high`` are its interval, and ``words`` is its text. ``why`` is the reason if it
     has no number.
@@ -77,7 +77,7 @@ def row_panel(
     columns: Texts, *, total: int = 0, over: Sequence[Mark] = (), by: Texts = (),
     which: str = "first", **more: Any,
 ) -> Spec:  # fmt: skip
-    """Return the `Spec` (chart description) of a chart with one row per name.
+    """Return the `Spec` (chart description) of a picture with one row per name.
 
     ``cells`` are the boxes and dots that are drawn in the rows.
     """
@@ -311,7 +311,7 @@ def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, me
 
 
 def gap(data: PlotData, options: Options) -> Spec | None:
-    """Return a chart with two dots per row, such as before and after; None if no columns fit."""
+    """Return a picture with two dots per row, such as before and after; None if no columns fit."""
     # For single prompts the largest change is mostly chance.
     is_by_prompt = "prompt_id" in data.keys and not options.kind
     pairs = (pair for pair in pairs_of(data)

@@ -1,6 +1,6 @@
-"""`Spec`, the description of a chart before it is drawn: marks (bars, dots, lines) and texts.
+"""`Spec`, the description of a picture before it is drawn: marks (bars, dots, lines) and texts.
 
-Each kind of chart makes a `Spec`. The module ``layout`` computes the positions of its parts, in
+Each kind of picture makes a `Spec`. The module ``layout`` computes the positions of its parts, in
 points. The modules ``draw`` and ``interactive`` draw them with matplotlib and plotly.
 """
 
@@ -25,7 +25,7 @@ PITCH = 21.0
 
 
 class Name(NamedTuple):
-    """The name of a row or column of a chart, and whether it is the project's own brand or site."""
+    """The name of a row or column of a picture, and whether it is the own brand or site."""
 
     text: str
     is_own: bool = False
@@ -38,7 +38,7 @@ class Name(NamedTuple):
 
 @dataclass(frozen=True)
 class Scale:
-    """A horizontal or vertical scale of a chart: of numbers, times or names.
+    """A horizontal or vertical scale of a picture: of numbers, times or names.
 
     - ``low``, ``high``: the ends; ``high`` is below ``low`` if the scale is reversed, as for ranks.
     - ``kind``: ``number``, ``time`` in days, ``names`` at 0, 1, 2 …, or ``none`` without ticks.
@@ -134,7 +134,7 @@ def line_segments(
 
 @dataclass(frozen=True)
 class WordColumn:
-    """A column of texts beside a chart's rows, with a heading and a symbol before each text."""
+    """A column of texts beside a picture's rows, with a heading and a symbol before each text."""
 
     words: Texts
     heading: str = ""
@@ -148,14 +148,14 @@ _MOST_ROWS = 500
 
 @dataclass(frozen=True)
 class Spec:
-    """A chart before it is drawn: marks on two scales, and texts.
+    """A picture before it is drawn: marks on two scales, and texts.
 
     - ``data``: the rows that are drawn.
-    - ``columns``: the columns that are drawn, the main one first. A chart that counts rows has
+    - ``columns``: the columns that are drawn, the main one first. A picture that counts rows has
       the columns that rows are grouped by.
     - ``headline``: the main result, as short as a title; empty if there is none.
-    - ``how``: a sentence on how to read the chart.
-    - ``window``: the days and filters that the chart is about.
+    - ``how``: a sentence on how to read the picture.
+    - ``window``: the days and filters that the picture is about.
     - ``extent``: how many of all rows and columns are drawn; empty if all are.
     - ``n``: a part of the caption: the size of the sample, or what is not drawn.
     - ``caption``: the parts of the caption; parts that do not fit are left out.
@@ -194,7 +194,7 @@ class Spec:
 
     @property
     def finding(self) -> str:
-        """The chart in words: its title, its headline, and the texts of its marks or rows."""
+        """The picture in words: its title, its headline, and the texts of its marks or rows."""
         facts_of: dict[str, list[str]] = {}
         for mark in self.marks:
             for tip in mark.tips:

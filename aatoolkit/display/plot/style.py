@@ -1,8 +1,8 @@
-"""The texts and colours of charts: names and reasons in words, colours, fills and symbols.
+"""The texts and colours of pictures: names and reasons in words, colours, fills and symbols.
 
 The colours are after M. Okabe and K. Ito, "Color universal design" (2008), but darker where they
 are too pale for a white background. Hatching means "not measured". Hollow dots mean "measured in
-part", and hollow bars "does not apply". An engine (AI assistant) has the same colour in all charts.
+part", and hollow bars "does not apply". An engine has the same colour in all pictures.
 An own brand is blue, and other brands beside it are grey.
 """
 
@@ -137,7 +137,7 @@ _RAMPS = {
 
 
 class Palette(dict[str, str]):
-    """A dict of the colours of one chart, by name."""
+    """A dict of the colours of one picture, by name."""
 
     def __init__(self, is_dark: bool = False, **others: str) -> None:
         super().__init__(DARK if is_dark else LIGHT, **others)
@@ -217,7 +217,7 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
 
 
 def engine_style(name: str) -> Style | None:
-    """Return the style that an engine has in all charts; None if ``name`` is no known engine."""
+    """Return the style that an engine has in all pictures; None if ``name`` is no known engine."""
     engines, slug = zip(ENGINES, SERIES, strict=True), re.sub("[ _]", "-", f"-{name.lower()}")
     # A crawler such as ChatGPT-User is no engine.
     return next(

@@ -1,4 +1,4 @@
-"""Charts in the form of tables: key figures, funnels, states, results of statistics, and texts."""
+"""Pictures in the form of tables: key figures, funnels, states, statistics and texts."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Card(NamedTuple):
 
 
 def figures(data: PlotData, options: Options) -> Spec | None:
-    """Return a chart with a row per key figure, such as an overview; None if the data do not fit.
+    """Return a picture with a row per key figure, such as an overview; None if the data do not fit.
 
     For a frame with a single row, each column is a key figure.
     """
@@ -368,7 +368,7 @@ class RowPlot(NamedTuple):
     - ``value``, ``low``, ``high``: the columns with the number and the ends of its interval.
     - ``tick``: the column of numbers that are drawn as short strokes; empty for none.
     - ``title``, ``axis``: the template of the title, and the label of the axis of numbers.
-    - ``how``: the caption, which says what the symbols in the chart mean.
+    - ``how``: the caption, which says what the symbols in the picture mean.
     - ``words``: a format string for the text beside a row; its fields are columns.
     - ``names``, ``join``: the columns that name a row (by default the key), and the separator
       between their values.
@@ -406,7 +406,7 @@ RESULTS = {
 
 
 def result(kind: str, data: PlotData, options: Options) -> Spec | None:
-    """Return the chart of a statistic's result, as `RESULTS` declares it; else None."""
+    """Return the picture of a statistic's result, as `RESULTS` declares it; else None."""
     plot = RESULTS[kind]
     needed = {plot.value, plot.low, plot.high, plot.tick, *plot.needs} - {""}
     is_of_verb = data.table.startswith(f"statistics:{plot.verb}" if plot.verb else "")

@@ -1,4 +1,4 @@
-"""Charts over time: lines, with gaps where nothing was measured, and heat maps."""
+"""Pictures over time: lines, with gaps where nothing was measured, and heat maps."""
 
 from __future__ import annotations
 

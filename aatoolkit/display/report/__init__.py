@@ -10,6 +10,6 @@ The modules, in reading order:
 
 - ``page``: the page as a whole; its summary says what changed, and what could not be tested.
 - ``words``: the order and titles of the sections; names and values in words.
-- ``html``: elements, tables and charts; ``style``: the style sheet.
+- ``html``: elements, tables and pictures; ``style``: the style sheet.
 - ``evidence``: the explanations that numbers link to.
 """

@@ -166,7 +166,7 @@ class _Page:
         return "\n".join(filter(None, [*body, evidence.html(), more, "</section>"]))
 
     def _picture_html(self, tables: Tables, chapter: Chapter) -> str:
-        """Return the chart of a section as HTML, or "" if there is nothing to draw."""
+        """Return the picture of a section as HTML, or "" if there is nothing to draw."""
         from aatoolkit.display.plot.draw import picture_of
 
         candidates = [chapter.picture]

@@ -18,7 +18,7 @@ from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 
 class Chapter(NamedTuple):
-    """How a report shows one section: its title, the tables that are not collapsed, and its chart.
+    """How a report shows one section: its title, picture, and tables that are not collapsed.
 
     ``tables`` maps each table that is not collapsed to the columns to show.
     """
