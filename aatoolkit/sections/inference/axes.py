@@ -730,7 +730,7 @@ class Structure:
     def _find_label(
         self, row_set: RowSet, array: Arrays, *, includes_own_lists: bool = False
     ) -> Label | None:
-        """Find lists with one name for each element of other lists, such as ``labels`` of a picture.
+        """Find lists with a name for each element of other lists, such as ``labels`` of a picture.
 
         Parameters
         ----------
