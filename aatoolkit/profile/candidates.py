@@ -1,4 +1,7 @@
-"""Find the paths in responses whose values may say what was measured, for a person to confirm."""
+"""Find the paths in responses whose values may say which data are missing.
+
+A person confirms later whether they do. Such a path is called a candidate.
+"""
 
 from __future__ import annotations
 
@@ -59,14 +62,16 @@ class Row(NamedTuple):
 
     Attributes
     ----------
+    record : mapping
+        The row as it is in the JSON.
     words : mapping
-        Maps each field to its text or boolean, else to None.
+        Maps each field to its text or boolean; to None if it has another type.
     has_numbers : bool or None
-        Whether the row has measured numbers.
+        Whether the row has measured numbers; None if unknown.
     idle : collection of str
         The engines that never ran.
     engine : str
-        The engine of the row, if known.
+        The engine of the row; empty if unknown.
     """
 
     record: Mapping[str, Any]
@@ -81,14 +86,16 @@ class Occurrence(NamedTuple):
 
     Attributes
     ----------
+    value : object
+        The value.
     has_numbers : bool or None
         Whether the object that contains the value also contains measured numbers.
     measured : mapping of str to bool or None
-        Whether the response has numbers of each engine.
+        Maps each engine to whether the response has numbers of it.
     idle : collection of str
         The engines that never ran.
     engine : str
-        The engine of the value, if known.
+        The engine that the value is about; empty if unknown.
     """
 
     value: Any
@@ -99,7 +106,7 @@ class Occurrence(NamedTuple):
 
 
 class Shapes(NamedTuple):
-    """What is known about the structure of a service's responses.
+    """The known facts about the structure of a service's responses.
 
     Attributes
     ----------
@@ -121,7 +128,9 @@ class Shapes(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A path in a section's responses whose values may say what was measured.
+    """A path in the responses of a section whose values may say which data are missing.
+
+    A section is one kind of response, such as ``domains``.
 
     Attributes
     ----------
@@ -130,9 +139,9 @@ class Candidate:
     value : object
         An example of the value at the path.
     why : str
-        The reason to ask about the path.
+        The reason to ask a person about the path.
     score : int
-        How likely the path is; it decides the order.
+        How likely the path says it; likelier paths are listed first.
     value_by_host : mapping of str to object
         Maps each other host to its value at the path.
     words : mapping of str to str
@@ -144,7 +153,7 @@ class Candidate:
     total : str
         The field with the total, if the value is a count.
     alike : tuple of Candidate
-        Similar candidates, which the same answer settles.
+        Similar candidates. The answer of a person about this candidate is used for them, too.
     """
 
     at: str
@@ -169,7 +178,9 @@ def find_candidates(
     unmeasured_response: Any,
     engines_by_host: Mapping[str, tuple[Collection[str], Collection[str]]] = {},
 ) -> list[Candidate]:
-    """Return the paths in a response that may say what was measured, the likeliest first.
+    """Return candidates: paths in a response whose values may say which data are missing.
+
+    The likeliest come first.
 
     Examples
     --------
@@ -273,7 +284,10 @@ def find_candidates(
 
 
 def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
-    """Return the likeliest candidates; similar candidates are joined into one."""
+    """Return the likeliest candidates (paths that may say which data are missing).
+
+    Similar candidates are joined into one.
+    """
     likeliest: list[Candidate] = []
     denying_candidates = [
         candidate
@@ -307,7 +321,7 @@ def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _are_alike(candidate: Candidate, other: Candidate) -> bool:
-    """Return whether one question to a person can settle both candidates."""
+    """Return whether two candidates are so similar that a person need be asked about only one."""
     parent, _, key = candidate.at.rpartition(".")
     other_parent, _, other_key = other.at.rpartition(".")
     is_same_parent = parent == other_parent != "" and not candidate.total
@@ -320,7 +334,7 @@ def _are_alike(candidate: Candidate, other: Candidate) -> bool:
 
 
 class _Search:
-    """Collects the values in responses that may say what was measured, by path."""
+    """Collects the values in responses that may say which data are missing, by path."""
 
     def __init__(self, engines: Collection[str], shapes: Shapes) -> None:
         self._engines = {*engines, *shapes.labels}
@@ -341,7 +355,10 @@ class _Search:
         self._outer_engine_fields: dict[Path, str] = {}
 
     def learn_totals(self, responses: Iterable[tuple[Any, bool]]) -> None:
-        """Find pairs of fields whose values look like a count and its total."""
+        """Find pairs of fields where one is a count and the other its total, such as 25 of 30 days.
+
+        ``responses`` has tuples: the JSON of a response, and whether it has data.
+        """
         records_by_path: dict[Path, list[tuple[Mapping[str, Any], bool]]] = defaultdict(list)
         for response, is_measured in responses:
             for path, record in self._iter_records(response, ()):
@@ -357,7 +374,10 @@ class _Search:
         }
 
     def _iter_records(self, value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-        """Yield each object in a value with its path, except objects whose keys are data."""
+        """Yield the path and value of each nested object.
+
+        Objects whose keys are data, such as dates, are left out.
+        """
         steps_and_items: list[tuple[Step, Any]] = []
         if isinstance(value, list):
             steps_and_items = [(Each(), item) for item in value]
@@ -373,7 +393,10 @@ class _Search:
         return bool(value) and self._engines.issuperset(value)
 
     def read(self, response: Any, idle: Collection[str] = ()) -> None:
-        """Collect the values of one response; ``idle`` are its engines that never ran."""
+        """Collect the values of one response.
+
+        ``idle`` are the engines (AI assistants) that never ran on its host.
+        """
         labels = self._shapes.labels
         self._response = Vector([response])
         self._has_numbers = has_numbers(
@@ -392,7 +415,10 @@ class _Search:
         self._add_fields(response, ())
 
     def occurrences_by_path(self) -> dict[Path, list[Occurrence]]:
-        """Return a dict from each path that may say what was measured to its values."""
+        """Return a dict from paths whose values may say which data are missing to lists of values.
+
+        Each value is an `Occurrence`, which also says whether there are numbers next to it.
+        """
         for path, row_lists in self._row_lists.items():
             field_names = dict.fromkeys(
                 field_name for rows in row_lists for row in rows for field_name in row.record
@@ -409,14 +435,20 @@ class _Search:
         return self._occurrences
 
     def word_at(self, response: Any, path: Path) -> Any:
-        """Return the value at a path; a count with a total becomes a word like ``full``."""
+        """Return the value at a path.
+
+        A count that has a total becomes ``none``, ``some`` or ``full``.
+        """
         value = value_at(response, path)
         if not self.totals.get(path):
             return value
         return extent_word(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
 
     def _find_count_words(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
-        """Return a dict from each count with a total to a word: ``none``, ``some`` or ``full``."""
+        """Return a dict from each count of an object to ``none``, ``some`` or ``full``.
+
+        The word compares the count with its total. Counts without a total are left out.
+        """
         names = _field_names(path)
         is_under_data_key = any(has_word_of(name, "place") for name in names)
         number_keys = [
@@ -468,7 +500,7 @@ class _Search:
         row_lists: list[list[Row]],
         engine_field: str,
     ) -> None:
-        """Add the values of a field in rows, if they may say which numbers are missing."""
+        """Store the values of a field of rows, if they may say which numbers are missing."""
         words: set[Any] = {row.words.get(key) for row in chain.from_iterable(row_lists)} - {None}
         is_named = has_word_of(key, "place")
         if not 0 < len(words) <= _MAX_WORDS or not self._engines.isdisjoint(words):
@@ -536,7 +568,7 @@ class _Search:
             self.evidence[field_path] = "numbers are missing beside some of its words"
 
     def _add_fields(self, document: Any, path: Path) -> None:
-        """Add the values of an object outside rows, and of its nested objects and lists."""
+        """Store the values of an object that is not a row, and of its nested objects and lists."""
         if not isinstance(document, dict) or len(path) > _MAX_DEPTH:
             return
         word_by_count_key = self._find_count_words(document, path)
@@ -561,7 +593,7 @@ class _Search:
                 self._add_occurrence(field_path, value, self._has_numbers)
 
     def _add_map(self, value: Mapping[str, Any], path: Path) -> bool:
-        """Add the values of an object as rows if its keys are data; return whether they are."""
+        """Store the entries of an object as rows, if its keys are data; return whether they are."""
         row_path = (*path, Entries())
         if self._is_of_engines(value):
             self._engine_map_paths.add(row_path)
@@ -574,7 +606,7 @@ class _Search:
         return True
 
     def _add_items(self, items: list[Any], path: Path) -> None:
-        """Add the items of a list, which are words, notices or rows."""
+        """Store the items of a list: as texts, as notices (objects with a message) or as rows."""
         header = self._shapes.headers.get((*path, Each()))
         if header is None and (len(items) <= _MAX_NOTICES or _is_in_gaps((*path, Each()))):
             items = [*map(as_text, items)]
@@ -614,7 +646,11 @@ class _Search:
     def _add_rows(
         self, items: Sequence[Any], path: Path, containers: Sequence[tuple[bool | None, str]] = ()
     ) -> None:
-        """Add rows, and the rows nested in them."""
+        """Store rows, and the rows nested in them.
+
+        ``containers`` has a tuple per row: whether the object around the row has numbers, and its
+        engine.
+        """
         records = [item for item in items if isinstance(item, dict)]
         if not records:
             return
@@ -682,7 +718,7 @@ class _Search:
                         self._add_rows(value, (*field_path, Each()))
 
     def _find_engine_field(self, field_names: Iterable[str], row_lists: list[list[Row]]) -> str:
-        """Return the field with the engine of each row; an empty text if there is none."""
+        """Return the field with the name of each row's AI engine; "" if there is none."""
         for field_name in field_names:
             text_lists = [[str(row.record.get(field_name)) for row in rows] for rows in row_lists]
             is_named = find_target({field_name: ""}) == ("engine", "")
@@ -692,7 +728,7 @@ class _Search:
         return ""
 
     def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
-        """Return whether an object maps engines to texts, booleans or codes."""
+        """Return whether an object maps engines (AI assistants) to texts, booleans or codes."""
         word_types = str | bool | int | float if has_word_of(key, "place") else str | bool
         numbers = {item for item in value.values() if type(item) is int}
         if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _MAX_WORDS:
@@ -705,7 +741,7 @@ class _Search:
 
 
 def _find_totals(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str, str]:
-    """Return a dict from each field with a count to the field with its total."""
+    """Return a dict from the name of each field with a count to the field with its total."""
     number_keys = dict.fromkeys(
         key
         for record, _ in records
@@ -726,7 +762,10 @@ def _find_totals(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str,
 def _is_part_of(
     records: Sequence[tuple[Mapping[str, Any], bool]], count_field: str, total_field: str
 ) -> bool:
-    """Return whether the values of two fields look like a count and its total."""
+    """Return whether the values of two fields look like a count and its total.
+
+    ``records`` has tuples: an object, and whether its response has data.
+    """
     pair_count = full_count = positive_count = 0
     is_window = True  # days of the window are known, so fewer of them need to be complete
     for record, is_measured in records:
@@ -745,7 +784,7 @@ def _is_part_of(
 
 
 def _is_axis(names: Any, siblings: Iterable[Any]) -> bool:
-    """Return whether a list has the labels of the columns of a matrix beside it.
+    """Return whether a list has one label per column of a matrix in a sibling field.
 
     Examples
     --------
@@ -766,7 +805,7 @@ def _is_in(value: Any, texts: Collection[str]) -> bool:
 
 
 def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[str]:
-    """Yield the engines that have numbers in a response."""
+    """Yield those of the engines (AI assistants) for which a response has numbers."""
     for record in _iter_nested(response):
         if isinstance(record, dict):
             texts = [text for text in record.values() if _is_in(text, engines)]
@@ -775,14 +814,18 @@ def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[
 
 
 def _take_flag_or_text(value: Any) -> Any:
-    """Return ``value`` if it is a text or boolean; for a list its first text; else None."""
+    """Return ``value`` if it is a text or boolean, the first text if it is a list, else None."""
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
     return value if isinstance(value, str | bool) else None
 
 
 def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: str) -> bool:
-    """Return whether a field has different words in rows with and without a number."""
+    """Return whether a field tells rows with a missing number apart from the other rows.
+
+    That is so if its texts differ between rows where ``number_field`` is null and rows where it is
+    not.
+    """
     words_without, words_with, is_repeated = set(), set(), False
     for rows in row_lists:
         words_and_missing = [
@@ -806,7 +849,7 @@ def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: st
 
 
 def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield the path and text of each code or sentence in a notice."""
+    """Yield the path and text of each code or message in a notice (an object with a message)."""
     for key, value in record.items():
         if isinstance(value, dict):
             yield from (((Field(key), *steps), code) for steps, code in _iter_codes(value))
@@ -817,9 +860,7 @@ def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 
 def is_id_time_or_lack(key: str) -> bool:
-    """Return whether numbers under a key are not measured: ids, times, or counts of missing
-    data.
-    """
+    """Return whether numbers under a key are ids, times, or counts of missing data."""
     return (
         meaning_of(key).kind in ("id", "time")
         or has_word_of(key, "lack_count")
@@ -828,18 +869,18 @@ def is_id_time_or_lack(key: str) -> bool:
 
 
 def _is_word_for_part(token: str) -> bool:
-    """Return whether a word in the name of a count says what was done, such as ``scanned``."""
+    """Return whether a word in the name of a count means a completed part, such as ``scanned``."""
     is_done = token in words_of("part") or token.endswith("ed")
     return is_done and token not in words_of("whole", "lack_count")
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
-    """Return whether an object is a notice, i.e. gives a reason."""
+    """Return whether an object has a message, such as the reason for missing data."""
     return any(value and has_word_of(key, "place_reason") for key, value in record.items())
 
 
 def value_at(document: Any, path: Sequence[Step]) -> Any:
-    """Return the value at a path of fields; None if the document has no such path."""
+    """Return the value at a path of field names; None if the document has no such path."""
     for step in path:
         if not isinstance(step, Field) or not isinstance(document, dict):
             return None
@@ -848,7 +889,10 @@ def value_at(document: Any, path: Sequence[Step]) -> Any:
 
 
 def _is_read(pattern: str, read_paths: Sequence[str]) -> bool:
-    """Return whether availability is already read at a path, without a rule."""
+    """Return whether the values at a path are already understood without a rule of the user.
+
+    ``read_paths`` are the paths of values that are understood.
+    """
     paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in read_paths)
     return any(path and is_on_path_of_rule(path, pattern) for path in paths)
 
@@ -861,14 +905,14 @@ Legend = Mapping[str, str]
 
 
 def _is_legend(value: Any) -> bool:
-    """Return whether a value is an object that maps codes to sentences."""
+    """Return whether a value is a dict from codes to sentences that explain them."""
     texts = [*value.values()] if isinstance(value, dict) else []
     are_texts = len(texts) > 1 and all(isinstance(text, str) for text in texts)
     return are_texts and " " in "".join(texts) and " " not in "".join(value)
 
 
 def _find_legend(occurrences: list[Occurrence], legends: Sequence[Legend]) -> Legend:
-    """Return the first object that explains all codes at a path, else an empty one."""
+    """Return the first dict that explains all codes at a path; an empty dict if there is none."""
     codes = {
         to_word(entry.value) for occurrence in occurrences for entry in _split_by_word(occurrence)
     } - {"null"}
@@ -878,7 +922,10 @@ def _find_legend(occurrences: list[Occurrence], legends: Sequence[Legend]) -> Le
 def _score_path(
     path: Path, occurrences: list[Occurrence], evidence: str, legend: Legend, *, is_count: bool
 ) -> tuple[int, str]:
-    """Return how likely a path says what was measured, and the main reason for it."""
+    """Return a score for how likely the values at a path say which data are missing.
+
+    The second result is the main reason, as text.
+    """
     keys = _field_names(path)
     is_named = has_word_of(keys[-1], "place")
     score = 2 * is_named
@@ -941,7 +988,10 @@ def _score_path(
 
 
 def _lists_engines_with_data(occurrence: Occurrence) -> bool:
-    """Return whether a value is a list of all engines with data, or of engines that ran."""
+    """Return whether a value lists engines (AI assistants) with data, or those that ran.
+
+    Such a list does not say which data are missing.
+    """
     value, _, measured, idle, _ = occurrence
     names = {*value} if isinstance(value, list) else set()
     measured_engines = {engine for engine, is_measured in measured.items() if is_measured}
@@ -950,7 +1000,7 @@ def _lists_engines_with_data(occurrence: Occurrence) -> bool:
 
 
 def _is_in_gaps(path: Path) -> bool:
-    """Return whether a path leads into a list whose name means missing data, such as ``gaps``."""
+    """Return whether a path leads into a list of missing data, by its name, such as ``gaps``."""
     if path.count(Each()) > 1:  # rows of gaps may be the business of the section
         path = path[path.index(Each()) + 1 :]
     keys = _field_names(path)
@@ -967,12 +1017,12 @@ def _field_names(path: Path) -> list[str]:
 
 
 def _is_in_rows(path: Path) -> bool:
-    """Return whether a path leads into a list or a map."""
+    """Return whether a path leads into a list, or into an object whose keys are data."""
     return any(isinstance(step, Each | Entries) for step in path)
 
 
 def _is_in_other_rows(path: Path, main_path: Path) -> bool:
-    """Return whether a path leads to rows outside the object with the main table."""
+    """Return whether a path leads into rows outside the object that contains the main table."""
     main_object_path = tuple(takewhile(lambda step: isinstance(step, Field), main_path))
     return _is_in_rows(path[:-1]) and path[: len(main_object_path)] != main_object_path
 
@@ -996,9 +1046,9 @@ def _iter_texts(value: Any) -> Iterator[str]:
 
 
 def _denies(text: str, is_named: bool = True) -> bool:
-    """Return whether a text says that something is absent or not done.
+    """Return whether a text says that something is missing or was not done.
 
-    In sentences under a name for nothing in particular, a mere "not" is not enough.
+    If ``is_named`` is False, the word "not" in a sentence is not enough.
     """
     word = find_word(text) if is_code(text) else find_word_in_text(text)
     lacks = word is not None and word.canonical != "available"
@@ -1006,7 +1056,10 @@ def _denies(text: str, is_named: bool = True) -> bool:
 
 
 class _WordEvidence:
-    """The words at a path, with the evidence for what each word means."""
+    """The texts at a path, with the evidence from which the meaning of each text is guessed.
+
+    The evidence is, for example, whether there are numbers next to a text.
+    """
 
     def __init__(
         self,
@@ -1060,7 +1113,7 @@ class _WordEvidence:
         )
 
     def meanings(self) -> dict[str, str]:
-        """Return a dict from each word at the path to its probable meaning, such as ``not_run``."""
+        """Return a dict from each text at the path to its probable meaning, such as ``not_run``."""
         meanings = {
             text: meaning
             for text in sorted(self._number_flags_by_word)
@@ -1079,7 +1132,10 @@ class _WordEvidence:
         return meanings
 
     def _meaning_of(self, text: str) -> str | None:
-        """Return the probable meaning of a word; None if ``null`` means nothing here."""
+        """Return the probable meaning of one text at the path, such as ``not_run``.
+
+        Return None for ``null`` if it has no meaning here.
+        """
         number_flags = {*self._number_flags_by_word[text]}
         if text.endswith("UNSPECIFIED") or (text in ("", "NONE") and True in number_flags):
             return SILENT  # how Protocol Buffers write that nothing is said
@@ -1141,7 +1197,7 @@ def _word_of_state(state: Availability) -> str:
 
 
 def _find_word_in(text: str) -> Word | None:
-    """Return the standard term that a sentence or code means, if any."""
+    """Return the standard term for missing data that a sentence or code contains, or None."""
     if not is_code(text):
         return find_word_in_text(text)
     last_parts = () if has_word_of(text, "negation") else tokens(text)[-1:]
@@ -1149,7 +1205,11 @@ def _find_word_in(text: str) -> Word | None:
 
 
 def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
-    """Split a list or a map of values into its items."""
+    """Yield an `Occurrence` for each item of a list or dict, or one for any other value.
+
+    In texts, the name of an engine (AI assistant) is replaced by ``{engine}``, and numbers by
+    ``*``.
+    """
     value, has_number, measured, idle, engine = occurrence
     if isinstance(value, dict):
         numbers = [word for word in value.values() if type(word) in (int, float)]
@@ -1178,7 +1238,10 @@ def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
 
 @lru_cache
 def _name_pattern(engine: str) -> re.Pattern[str]:
-    """Return a regular expression for the name of an engine as a whole word, in any case."""
+    """Return a regular expression for the name of an engine (AI assistant) as a whole word.
+
+    It ignores case.
+    """
     return re.compile(rf"\b{re.escape(engine)}\b", re.IGNORECASE)
 
 
@@ -1188,7 +1251,10 @@ def _name_pattern(engine: str) -> re.Pattern[str]:
 def find_emptied_paths(
     relations: Sequence[Relation], document: Any, unmeasured_response: Any
 ) -> tuple[str, ...]:
-    """Return the path of the main table's rows, if a response without measured data lacks them."""
+    """Return the path of the main table's rows, if a response without data has no rows there.
+
+    The result is a tuple of one path, or an empty tuple.
+    """
     if unmeasured_response is None or detect(unmeasured_response).signals:
         return ()
     path = tuple(takewhile(lambda step: isinstance(step, Field), relations[0].steps))
