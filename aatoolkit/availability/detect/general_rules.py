@@ -578,10 +578,9 @@ def find_error_word(texts: Iterable[str]) -> Word | None:
 
     Codes are searched before sentences.
     """
-    codes = [*texts]
-    return find_strongest_word(filter(is_code, codes)) or next(
-        filter(None, map(find_word_in_text, codes)), None
-    )
+    texts = [*texts]
+    words = [find_strongest_word(filter(is_code, texts)), *map(find_word_in_text, texts)]
+    return max(filter(None, words), key=lambda word: word.strength, default=None)
 
 
 def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
