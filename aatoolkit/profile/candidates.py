@@ -315,7 +315,7 @@ def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candid
     for candidate in candidates:
         parent, _, key = candidate.at.rpartition(".")
         has_denying_sibling = (
-            ("[]" in parent or _ONLY_UNMEASURED in candidate.why)
+            "[]" in parent
             and parent in denying_parents
             and candidate not in denying_candidates
             and not (candidate.total and candidate.engine)
@@ -1138,7 +1138,8 @@ class _WordEvidence:
         self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
         names_lack = _is_in_gaps(path) or any(has_word_of(key, "place_lack") for key in keys)
         texts = [text for occurrence in occurrences for text in _iter_texts(occurrence.value)]
-        canonical_words = {word and word.canonical for word in map(find_word, texts)}
+        words = [find_word(text) or _find_word_in(text) for text in texts]
+        canonical_words = {word and word.canonical for word in words}
         names_states = "available" in canonical_words
         self._is_support = canonical_words <= {
             "available",
