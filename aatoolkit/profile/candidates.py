@@ -52,6 +52,7 @@ _ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}|[A-Z]")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d.*")
 _NO_STATE = re.compile(r"[A-Z][a-z]+[ A-Z]|[A-Z][a-z]+$|\d{4}-\d\d-\d\d")
 _FLAGS = {"true", "false"}
+_DECIMAL = re.compile(r"-?[\d.,]+")
 _NUMBER_IN_TEXT = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
 Path = tuple[Step, ...]
@@ -899,7 +900,10 @@ def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: st
     is_number = has_word_of(key, "place") or (
         not is_id_time_or_lack(number_field) and has_numbers(numbers)
     )
-    is_number &= not any(isinstance(number, bool | str) for number in numbers)
+    is_number &= not any(
+        isinstance(number, bool) or (isinstance(number, str) and not _DECIMAL.fullmatch(number))
+        for number in numbers
+    )
     is_number &= words_of("lack_count", "place_lack").isdisjoint(tokens(number_field))
     return is_repeated and is_number and words_without.isdisjoint(words_with)
 
