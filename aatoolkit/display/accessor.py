@@ -737,6 +737,9 @@ class Accessor(NamesNear, Described):
         Some frames cannot be compared: one was not measured, their windows (days) overlap, or their
         prompts differ. The column ``why`` then says so.
 
+        A prompt id is of its host: prompts of two hosts (by the column ``host``, else by the
+        responses) are never paired, and rows of several hosts have clusters by host and prompt.
+
         To look for differences in many subsets, compare all of them in one call. Their p-values are
         then adjusted together.
 
