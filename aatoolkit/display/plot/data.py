@@ -733,6 +733,8 @@ def one_row_per_mark(data: PlotData, by: Texts, columns: Texts, freq: str = "") 
         return data
     # A group that was measured in part has the value of its measured rows.
     names = [*by, *columns, *(needed for name in columns for needed in data.rule_columns(name))]
+    # What was not measured is stated by engine, also if ``by`` has labels of engines.
+    names += {"engine"} & {*data.metadata.key}
     selected = data.frame[[*dict.fromkeys(names)]]
     grouping = by_period(selected, by, freq) if freq else by
     grouped = plot_data(aggregate(selected, grouping, None, True, {}, True))
@@ -772,12 +774,13 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
 
     def reason(row: int, unit: str | None) -> str:
         state = cells.states[int(cells.codes[row])]
-        if state.status == Status.NOT_APPLICABLE:
+        status = state.status
+        if status == Status.NOT_APPLICABLE:
             return NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
-        if state.status == Status.UNAVAILABLE:
+        if status == Status.UNAVAILABLE:
             return NOT_MEASURED
-        if has_no_sample[row] and unit in (FRACTION, RANK, SCORE):
+        if has_no_sample[row] and status != Status.UNKNOWN and unit in (FRACTION, RANK, SCORE):
             return NOTHING
-        return NOT_MEASURED if state.status == Status.PARTIAL else NOT_GIVEN
+        return NOT_MEASURED if status == Status.PARTIAL else NOT_GIVEN
 
     return [reason(row, unit) if missing[row] else "" for row, unit in enumerate(data.units(name))]
