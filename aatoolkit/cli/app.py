@@ -642,7 +642,7 @@ def diff(args: Args) -> int:
 @command(
     study_commands,
     "rerun NOTEBOOK STUDY",
-    option("-o --output FILE", "The notebook with its outputs.", Output()),
+    option("-o --out FILE", "The notebook with its outputs.", Output()),
     option("--timeout SECONDS", "What all cells together may take.", click.FloatRange(1), 600),
     JSON,
 )
@@ -652,13 +652,13 @@ def rerun(args: Args) -> int:
     Exits with 0 if each sealed result is the same, 1 if one differs, 2 if it cannot be run.
     """
     try:
-        result = _open_study(args.study).rerun(args.notebook, out=args.output, timeout=args.timeout)
+        result = _open_study(args.study).rerun(args.notebook, out=args.out, timeout=args.timeout)
     except (StudyError, NotWritten) as error:
         print_note(f"aatoolkit: {error}")
         return 2
     show(args, result.to_dict(), result.lines())
-    if args.output is not None:
-        print_note(f"written: {args.output}")
+    if args.out is not None:
+        print_note(f"written: {args.out}")
     return 0 if result.ok else 1
 
 
