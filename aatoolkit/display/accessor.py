@@ -1380,6 +1380,15 @@ class Accessor(NamesNear, Described):
             If matplotlib, or plotly for an interactive picture, is not installed; it says what to
             install.
 
+        Notes
+        -----
+        To title the axes of bars, write ``ax.set_xlabel("Share", labelpad=24)``, which stands below
+        the source, and ``ax.set_ylabel("Topic")``. Save with ``bbox_inches="tight"``, so that
+        neither is cut.
+
+        In an SVG by ``savefig``, letters are outlines, unless ``matplotlib.rcParams`` has
+        ``"none"`` as ``"svg.fonttype"``. In that by ``svg()`` of new axes, text can be selected.
+
         Examples
         --------
         >>> frame = pd.DataFrame({"engine": ["chatgpt", "claude"], "n": [3, None]})
