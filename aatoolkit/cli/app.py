@@ -429,8 +429,11 @@ def draft(args: Args) -> int:
         "sections": {name: section.counts() for name, section in profile_draft.items()},
         "errors": {name: str(error) for name, error in profile_draft.errors.items()},
     }
+    left_out = [name for name in SECTIONS if name not in {*profile_draft, *profile_draft.errors}]
     summary = repr(profile_draft).replace("<", "", 1).replace(">", "", 1)
     show(args, output, map(visible, summary.splitlines()))
+    if left_out:
+        print_note(f"not drafted: {', '.join(left_out)}; more --requests may show them")
     print_note(f"the profile is in {path}; review it, and read with --profile {path}")
     return 1 if profile_draft.errors or profile_draft.stopped else 0
 

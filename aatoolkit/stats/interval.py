@@ -110,7 +110,7 @@ def interval(
     population = f"for these values of {cluster} (strata)"
     if panel == "sampled":
         interval_kind += " on the effective sample size" if is_rate else ""
-        population = f"for values of {cluster} like these (clusters)"
+        population = f"clustered by {cluster}"
     group_keys = sums.groups.keys.reset_index(drop=True)
     return result(
         "interval",

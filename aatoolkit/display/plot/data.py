@@ -734,7 +734,7 @@ def one_row_per_mark(data: PlotData, by: Texts, columns: Texts, freq: str = "") 
     # A group that was measured in part has the value of its measured rows.
     names = [*by, *columns, *(needed for name in columns for needed in data.rule_columns(name))]
     # What was not measured is stated by engine, also if ``by`` has labels of engines.
-    names += {"engine"} & {*data.metadata.key}
+    names += {"engine"} & {*data.kinds}
     selected = data.frame[[*dict.fromkeys(names)]]
     grouping = by_period(selected, by, freq) if freq else by
     grouped = plot_data(aggregate(selected, grouping, None, True, {}, True))
