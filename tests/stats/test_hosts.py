@@ -38,11 +38,11 @@ def test_answers_of_two_hosts_are_to_different_prompts() -> None:
     both = {name: collected.concat("chats", name) for name in collected[HOSTS[0]]["chats"]}
     rows = aa.stats.answers(both)
     each = [aa.stats.answers(collected[host]["chats"]) for host in HOSTS]
-    cells = [
+    total, *parts = [
         frame.aa.stability("mentioned", ["prompt_id", "engine"])["cells"][0]
         for frame in (rows, *each)
     ]
-    assert cells[0] == sum(cells[1:])
+    assert total == sum(parts)
     day, stacked = rows["date"].quantile(0.5), aa.concat(each)
     assert aa.stats.effect(stacked, since=day, treated=["pr_1", "pr_2"])["n"][0] > 0
     other = stacked.aa.compare(aa.concat(each[::-1]), "mentioned")
@@ -50,5 +50,7 @@ def test_answers_of_two_hosts_are_to_different_prompts() -> None:
     asked = rows.set_index("chat_id")[["prompt_id", "engine"]]
     cited = both["chat_citations"].join(asked, on="chat_id")
     frames = [cited, *(part for _, part in cited.groupby("host"))]
-    k = [frame.aa.overlap("source_domain", between="engine")["clusters"].sum() for frame in frames]
-    assert k[0] == sum(k[1:])
+    total, *parts = [
+        frame.aa.overlap("source_domain", between="engine")["clusters"].sum() for frame in frames
+    ]
+    assert total == sum(parts)
