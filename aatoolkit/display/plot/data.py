@@ -764,13 +764,10 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
     """Return for each row the reason why a column has no value, e.g. "not measured"; else ""."""
     is_number = data.kinds[name] == "number"
     missing = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)
-    if not missing.any():
-        return [""] * len(data)
-    size = data.sample_column(name) or ""
-    has_no_sample = (
-        data.values(size) == 0 if data.kinds.get(size) == "number" else np.zeros(len(data), bool)
-    )
-    cells = data.cells(name)
+    size, cells = data.sample_column(name) or "", data.cells(name)
+    has_no_sample = np.zeros(len(data), bool)
+    if data.kinds.get(size) == "number":  # a size that may not be measured says nothing
+        has_no_sample = (data.values(size) == 0) & ~data.cells(size).having(Status.UNKNOWN)
 
     def reason(row: int, unit: str | None) -> str:
         state = cells.states[int(cells.codes[row])]
@@ -779,7 +776,7 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
             return NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
         if status == Status.UNAVAILABLE:
             return NOT_MEASURED
-        if has_no_sample[row] and status != Status.UNKNOWN and unit in (FRACTION, RANK, SCORE):
+        if has_no_sample[row] and unit in (FRACTION, RANK, SCORE):
             return NOTHING
         return NOT_MEASURED if status == Status.PARTIAL else NOT_GIVEN
 
