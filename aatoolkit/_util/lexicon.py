@@ -11,7 +11,11 @@ from collections.abc import Collection, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
-_CAMEL_CASE = re.compile(r"([^\W\dA-Z_])([A-Z])|(\d)([A-Z])|([A-Z]+)([A-Z][a-z])")
+_UPPER = "A-ZÀ-ÖØ-ÞĄĆČĎĘĚĞİŁŃŇŐŒŘŚŞŠŤŮŰŹŻŽ"
+_LOWER = rf"[^\W\d_{_UPPER}]"
+_CAMEL_CASE = re.compile(
+    rf"({_LOWER})([{_UPPER}])|(\d)([{_UPPER}])|([{_UPPER}]+)([{_UPPER}]{_LOWER})"
+)
 _WORD = re.compile(r"[^\W_]+")
 _REFERENCE = re.compile(r"<(\w+)>")
 _PATTERN_LINE = re.compile(r"(state|flag|stem|form) (\w+)(?: (weak|strong|plain))?: *(.+)")
@@ -25,6 +29,8 @@ def tokens(text: str) -> tuple[str, ...]:
     --------
     >>> tokens("_sentimentScoreReason"), tokens("NOT-Connected"), tokens("hasGA4Data")
     (('sentiment', 'score', 'reason'), ('not', 'connected'), ('has', 'ga4', 'data'))
+    >>> tokens("EJ_MÄTT"), tokens("gültigeÄnderung")
+    (('ej', 'mätt'), ('gültige', 'änderung'))
     """
     text = text[:200]
     if not text.islower():

@@ -1,8 +1,9 @@
-"""Availability: whether data could be measured, and why not.
+"""Whether data could be measured, and if not, why.
 
-A number may be missing because an engine never ran, and that is no zero. ``status`` has the
-statuses, such as ``partial``, and the causes, such as ``not_connected``. ``subject`` says for which
-rows of a table they hold. ``detect`` finds them in a response.
+A count may be missing because an AI engine was never asked. That is not a count of 0. Module
+``status`` defines the statuses, such as ``partial``, and the causes, such as ``not_connected``.
+Module ``subject`` defines for which rows of a table a status holds. Package ``detect`` reads the
+statuses from a JSON response.
 
 >>> str(Availability(Status.UNAVAILABLE, Cause.NOT_RUN))
 'unavailable (not run)'

@@ -13,11 +13,11 @@ from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 
 
 class Words(StrEnum):
-    """A base class of enumerations of texts; for an unknown text it suggests similar ones."""
+    """Base class of enumerations of texts. Its error for an unknown text suggests similar ones."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        """Raise an ArgumentError for an unknown text; its message suggests similar ones."""
+        """Raise an ArgumentError for an unknown text, with similar texts in its message."""
         hint = did_you_mean(near_matches(value, map(str, cls)), f"there are {', '.join(cls)}")
         raise ArgumentError(f"{value!r} is no {cls.__name__}; {hint}", argument="value")
 
@@ -25,8 +25,8 @@ class Words(StrEnum):
 class Status(Words):
     """Whether data could be measured.
 
-    ``available`` (also for a measured zero), ``partial``, ``unavailable``, ``not_applicable`` or
-    ``unknown``.
+    One of ``available``, ``partial``, ``unavailable``, ``not_applicable`` and ``unknown``. A
+    measured zero is ``available``.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Status(Words):
 
 
 class Cause(Words):
-    """Why data could not be measured, or only in part, such as ``not_connected``.
+    """The reason why data could not be measured, or only in part, such as ``not_connected``.
 
     Examples
     --------
@@ -70,16 +70,16 @@ EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
 
 @dataclass(frozen=True)
 class Availability:
-    """Whether some data could be measured, and if not, why and what the service says about it.
+    """Whether some data could be measured, and if not, why.
 
     Parameters
     ----------
     status : Status
-        Whether the data could be measured; ``unknown`` if the service does not say it.
+        Whether the data could be measured; ``unknown`` if the service does not say so.
     cause : Cause, optional
         Why the data could not be measured, or only in part.
     reason : str, optional
-        The explanation of the service, word for word.
+        The explanation that the service gives, unchanged.
 
     Examples
     --------
@@ -102,10 +102,10 @@ UNKNOWN = Availability()
 
 
 def join(first: Status, second: Status) -> Status:
-    """Combine two statuses into one, for data that consist of two parts.
+    """Combine the statuses of two parts into the status of the whole.
 
-    Two different statuses give ``partial``. But ``not_applicable`` gives the other status, and
-    ``unknown`` gives ``unknown``.
+    Two equal statuses give the same status, and two different ones give ``partial``. There are two
+    exceptions: ``not_applicable`` gives the other status, and ``unknown`` gives ``unknown``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which rows of a table could be measured: conditions that select rows, and their availability."""
+"""Conditions that select rows of a table, and statements on whether they could be measured."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Condition:
     values: tuple[str, ...]
 
     def matches(self, values: Iterable[object]) -> list[bool]:
-        """Return a list of bool: for each value whether it meets the condition.
+        """Return a list with a boolean for each value: whether it meets the condition.
 
-        A missing value does not meet it.
+        The boolean is False for a missing value.
         """
         if self.op == "in":
             condition_texts = {_MIDNIGHT.sub("", value) for value in self.values}
@@ -53,7 +53,7 @@ class Condition:
         return [self._compares(value) for value in values]
 
     def _compares(self, value: object) -> bool:
-        """Return whether one value meets the condition; not for ``in``."""
+        """Return whether one value meets the condition, if the comparison is not ``in``."""
         text, limit = _make_comparable(as_text(value), self.values[0])
         if text is None or limit is None or value is None:
             return False
@@ -88,7 +88,7 @@ class Statement:
 
 
 def engine(*ids: str) -> tuple[Condition, ...]:
-    """Return a tuple with the condition that a row is about one of some engines.
+    """Return a tuple with one `Condition`: the row is about one of the given engines.
 
     Examples
     --------
@@ -99,7 +99,9 @@ def engine(*ids: str) -> tuple[Condition, ...]:
 
 
 def after(moment: str) -> tuple[Condition, ...]:
-    """Return a tuple with the condition that the date of a row is after a date or timestamp.
+    """Return a tuple with one `Condition`: the date of the row is after ``moment``.
+
+    ``moment`` is a date or timestamp in ISO format.
 
     Examples
     --------

@@ -18,7 +18,7 @@ _TOKEN = re.compile(rb"[\[\]{}]|" + _STRING + rb"|[^\s,:\]}\[{]+", re.S)
 
 
 class ByteIndex:
-    r"""Finds the bytes of a value in a response body by its path.
+    r"""Finds the bytes of a value in a JSON document by the value's path.
 
     Examples
     --------
@@ -36,9 +36,9 @@ class ByteIndex:
         return next(self._iter_spans(len(BOM) if self.body.startswith(BOM) else 0), None)
 
     def span(self, path: str) -> ByteSpan | None:
-        """Return the start and stop of the value at a JSON path; None if there is no such value.
+        """Return the start and stop byte of the value at a JSON path; None if there is none.
 
-        A path with ``~`` at its end, such as ``$.rate~``, is that of the key.
+        For a path that ends with ``~``, such as ``$.rate~``, return the bytes of the key instead.
         """
         steps = parse_path(path.removesuffix(KEY_SIGN))
         key_span = value_span = self._root
@@ -54,10 +54,10 @@ class ByteIndex:
         return key_span if path.endswith(KEY_SIGN) else value_span
 
     def _find_items(self, start: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
-        """Return where the items of an object or array are, by key or position.
+        """Return a dict from the keys of an object, or positions of an array, to spans of bytes.
 
-        Each item has two spans of bytes: of its key (None in an array) and of its value. ``start``
-        is the byte of the opening bracket.
+        Each item has two spans: that of its key (None in an array) and that of its value. ``start``
+        is the position of the opening bracket.
         """
         if start not in self._items_by_start:
             items = self._items_by_start[start] = {}
@@ -70,9 +70,9 @@ class ByteIndex:
         return self._items_by_start[start]
 
     def _iter_spans(self, start: int) -> Iterator[ByteSpan]:
-        """Yield where the keys and values of an object or array are, in order.
+        """Yield the span of bytes of each key and each value in an object or array, in order.
 
-        ``start`` is the byte after the opening bracket.
+        ``start`` is the position of the byte after the opening bracket.
         """
         depth = value_start = 0
         for token in _TOKEN.finditer(self.body, start):

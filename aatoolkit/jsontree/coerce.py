@@ -1,7 +1,7 @@
 """Convert JSON values to typed Arrow arrays; values that do not fit a dtype are reported.
 
-Nothing is guessed: a boolean is no number, a number in quotes is text, and a timestamp needs a time
-zone. A column can declare another notation, such as ``1,204`` for a number.
+There is no implicit conversion: a boolean is no number, a number in quotes is a text, and a
+timestamp needs a time zone. A column can declare another notation, such as ``1,204`` for a number.
 """
 
 from __future__ import annotations
@@ -56,7 +56,17 @@ _INSTANT = (
 
 
 class Parsed(NamedTuple):
-    """A column as an Arrow array, and the positions of values that do not fit its dtype."""
+    """A column as an Arrow array, with the positions of invalid and of missing values.
+
+    Attributes
+    ----------
+    array : pyarrow.Array
+        The values; null if a value is missing or invalid.
+    invalid : sequence of int
+        The positions of values that do not fit the dtype.
+    missing : sequence of int
+        The positions of values that mean a missing value, such as ``—``.
+    """
 
     array: pa.Array  # null for values that are missing or do not fit
     invalid: Sequence[int] = ()  # positions of values that do not fit
@@ -66,7 +76,7 @@ class Parsed(NamedTuple):
 def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
     """Convert JSON values to an Arrow array; values that do not fit the dtype become null.
 
-    The second result is a list of the positions of values that do not fit.
+    The second result is a list of the positions of these values.
 
     Examples
     --------
@@ -81,7 +91,7 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
 def make_exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array:
     """Convert JSON values to an Arrow array; raise ValueError if one does not fit the dtype.
 
-    ``kinds`` are the Python types of the values.
+    ``kinds`` is the set of the Python types of the values.
     """
     if not kinds <= _EXACT_TYPES[dtype]:
         raise ValueError
@@ -103,7 +113,8 @@ def _make_array(values: Iterable[Any], dtype: str) -> pa.Array:
 def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) -> Parsed:
     """Parse the values of a column in its declared notation, such as ``1,204`` for a number.
 
-    ``year`` is the year, or a day in it, for days that are written without a year.
+    ``year`` is needed for days that are written without a year. It is the year, or a day in this
+    year.
 
     Examples
     --------
@@ -148,7 +159,10 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
 def _parse_in_place(
     values: list[Any], positions: Iterable[int], convert: Callable[[Any], Any]
 ) -> list[int]:
-    """Convert some values of a list in place; return the positions of those that do not fit."""
+    """Convert the values at some positions of a list in place.
+
+    Return the positions of values that do not fit; these values become None.
+    """
     memo: dict[str, Any] = {}
     invalid_positions = []
     for position in positions:
@@ -176,15 +190,18 @@ def _parse_if_short(parse: Callable[[Any], Any], value: Any) -> Any:
 
 
 def hashable_key(value: Any) -> Any:
-    """Return a key by which JSON scalars can be compared; it differs for True and 1.
+    """Return a key for comparing JSON scalars by equality.
 
-    The key of an object or array is None.
+    In contrast to Python, True and 1 have different keys. The key of an object or array is None.
     """
     return None if isinstance(value, dict | list) else (value, type(value) is bool)
 
 
 def _multiply(array: pa.Array, scale: float | None) -> pa.Array:
-    """Multiply numbers by a factor, such as 0.01 for percentages; None changes nothing."""
+    """Multiply the numbers of an Arrow array by a factor, such as 0.01 for percent.
+
+    The factor None returns the array unchanged.
+    """
     if scale is None:
         return array
     import pyarrow.compute as pc
@@ -200,7 +217,7 @@ def _multiply(array: pa.Array, scale: float | None) -> pa.Array:
 
 
 class _Memo(dict[Any, Any]):
-    """A cache from the text of a day or timestamp to the number by which Arrow stores it."""
+    """A cache that maps the text of a day or timestamp to the integer by which Arrow stores it."""
 
     def __init__(self, pattern: str, parse: Callable[[str], int]) -> None:
         super().__init__({None: None, MISSING: None})
@@ -334,7 +351,7 @@ def _parse_number(decimal_mark: str, dtype: str, _year: Any, value: Any) -> Any:
 
 
 def _parse_text(parse: Callable[[str], Any], dtype: str, _year: Any, value: Any) -> Any:
-    """Parse a text by a function; a JSON number needs no parsing."""
+    """Return the result of ``parse`` for a text; a value that is already a number is not parsed."""
     if type(value) is str:
         return parse(value)
     return _to_number(dtype, value) if dtype == "Float64" else None
@@ -384,7 +401,10 @@ def _parse_any(dtype: str, _year: Any, value: Any) -> str | None:
 
 
 def _parse_parts(dtype: str, year: Any, value: Any) -> Any:
-    """Return the number or day in an object of parts: 0.25 for ``{"num": 1, "den": 4}``."""
+    """Return the value that an object gives in parts: 0.25 for ``{"num": 1, "den": 4}``.
+
+    The object has a numerator and a denominator, or the parts of a day.
+    """
     if type(value) is not dict:
         return None
     numbers = {
@@ -426,9 +446,10 @@ _DAY_NOTATIONS = {
 
 
 def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None:
-    """Return a day, or for a timestamp its midnight, as the number by which Arrow stores it.
+    """Return a day as the integer by which Arrow stores it; None if the text is no day.
 
-    ``pattern`` is one of `_DAY_NOTATIONS`. The result is None for other texts.
+    For the dtype ``timestamp``, the result stands for midnight. ``pattern`` is one of
+    `_DAY_NOTATIONS`.
     """
     match = pattern.fullmatch(str(value).strip()) if type(value) in (str, int) else None
     if match is None:
@@ -457,7 +478,7 @@ def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> i
 
 
 def _parse_utc(dtype: str, _year: Any, value: Any) -> int | None:
-    """Return a timestamp as the number by which Arrow stores it; without a zone, it is UTC."""
+    """Return a timestamp as the integer by which Arrow stores it; the default time zone is UTC."""
     if type(value) is not str or len(value) < 16 or value[10] not in "T ":
         return None
     moment = datetime.fromisoformat(value)

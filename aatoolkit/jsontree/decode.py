@@ -1,7 +1,7 @@
-"""Decode JSON strictly: accept only one valid document in UTF-8.
+"""Decode JSON strictly: only a single valid document in UTF-8 is accepted.
 
-orjson decodes fast, but keeps the last of two equal keys and rounds integers beyond 64 bits. A
-document that may have either is decoded by Python's own decoder.
+The package orjson decodes fast, but it keeps only the last of two equal keys, and rounds integers
+beyond 64 bits. A document that may have either is decoded by Python's own decoder instead.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _END_OF_KEY = re.compile(rb'(?<!\\)(?:\\\\)*"\s*\Z')
 
 
 class _InvalidDocument(Exception):
-    """Raised for an invalid document, with the problem in a word and the message."""
+    """Raised for an invalid document, with a word for the kind of problem and a message."""
 
 
 def decode(response: bytes | str | Any, **facts: Any) -> Any:
@@ -75,10 +75,11 @@ def decode(response: bytes | str | Any, **facts: Any) -> Any:
 def read_document(
     response: bytes | str | Any, convert: Callable[[Any, bool], tuple[T, int]], **facts: Any
 ) -> T:
-    """Decode a document like `decode`, and convert it in the same step.
+    """Decode a document as `decode` does, and convert it in the same step.
 
-    ``convert`` gets the value, and whether it is certainly exact. It returns the result, and the
-    number of keys in all objects, by which duplicate keys are found.
+    ``convert`` is a function that takes the decoded value, and whether its integers are certainly
+    exact. It returns the result, and the number of keys in all objects. This number is compared
+    with the number of keys in the bytes, to find duplicate keys.
     """
     if not isinstance(response, bytes | str):
         return convert(check_json_value(response, **facts), True)[0]
@@ -95,9 +96,9 @@ def read_document(
 
 
 def count_keys(body: bytes) -> int:
-    """Count the keys in the bytes of a document, to find duplicates that orjson drops.
+    """Count the keys in the bytes of a document; raise `Inexact` if that is not possible.
 
-    Raise `Inexact` if this cannot be told.
+    The count is used to find duplicate keys, which orjson drops.
     """
     key_count, byte_values = 0, np.frombuffer(body, np.uint8)
     for start in range(0, len(byte_values), _BLOCK):
@@ -132,7 +133,7 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
 
 
 def check_json_value(response: Any, **facts: Any) -> Any:
-    """Return a copy of a decoded value; raise `PayloadError` if JSON cannot express it."""
+    """Return a copy of a decoded value; raise `PayloadError` if it cannot be written as JSON."""
     try:
         value = decode_exactly(json.dumps(response).encode(), **facts)
     except (TypeError, ValueError, RecursionError) as error:
@@ -146,7 +147,7 @@ def check_json_value(response: Any, **facts: Any) -> Any:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Disable the garbage collector in a ``with`` block that creates many objects."""
+    """Disable the garbage collector in a ``with`` block that creates many objects, for speed."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

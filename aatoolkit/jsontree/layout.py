@@ -29,14 +29,14 @@ _FIELD_NAME = re.compile(r"[^\W\d]\w*|[$@_#].*", re.S)
 
 
 class Inexact(Exception):
-    """Raised if orjson may not have decoded a document exactly."""
+    """Raised if the decoder orjson may have rounded a number or dropped a duplicate key."""
 
 
 class StructureCounter:
     """Counts the distinct paths and the keys of a document, and checks their limits.
 
-    ``limit`` is the maximum number of paths. ``is_exact`` tells that the document was decoded by
-    Python's own decoder, so that large integers are exact.
+    ``limit`` is the maximum number of paths. ``is_exact`` says whether the document was decoded by
+    Python's own decoder, which keeps large integers exact.
     """
 
     def __init__(self, limit: int = 2**63, is_exact: bool = False) -> None:
@@ -45,10 +45,11 @@ class StructureCounter:
         self.paths = self.keys = self.most_keys = 0
 
     def count_path(self, values: Sequence[Any], kinds: set[type], depth: int) -> None:
-        """Count one path; raise `PayloadError` if there are too many.
+        """Count one path.
 
-        ``values`` are all values at the path, ``kinds`` their types. Raise `Inexact` if orjson may
-        have rounded one of them, or if they are nested too deep.
+        ``values`` are all values at the path, and ``kinds`` is the set of their types. Raise
+        `PayloadError` if there are too many paths. Raise `Inexact` if orjson may have rounded a
+        value, or if the values are nested too deeply.
         """
         self.paths += 1
         if self.paths > self.limit:
@@ -77,7 +78,7 @@ class StructureCounter:
     def count_values(
         self, values: Sequence[Any], kinds: set[type], depth: int, are_records: bool = False
     ) -> None:
-        """Count the path of some values, and all paths and keys inside them."""
+        """Count the path of some values, and all paths and keys nested in them."""
         self.count_path(values, kinds, depth)
         if not kinds.isdisjoint((dict, list)):
             self.count_inside(values, depth, are_records)
@@ -85,7 +86,7 @@ class StructureCounter:
     def count_inside(
         self, values: Sequence[Any], depth: int = 0, are_records: bool = False
     ) -> None:
-        """Count the paths and keys inside some values, but not their own path."""
+        """Count the paths and keys nested in some values, without the path of the values."""
         arrays = [value for value in values if type(value) is list]
         objects = [value for value in values if type(value) is dict]
         children: dict[str | None, list[Any]] = {}
@@ -121,7 +122,7 @@ def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def values_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Group the values of objects by key; the result is empty if the objects differ in keys."""
+    """Return a dict from key to the values of all objects; it is empty if their keys differ."""
     if {*map(len, objects)} == {len(objects[0])}:
         try:
             return {name: [*map(itemgetter(name), objects)] for name in objects[0]}

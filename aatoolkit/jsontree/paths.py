@@ -1,13 +1,13 @@
-"""Parse and format JSON paths: of single values, and patterns for many values.
+"""Parse and format JSON paths: paths of single values, and patterns for many values.
 
 ======================  ==========================================================================
-``domains[].byEngine``  a pattern: names joined by dots, ``[]`` for every element of an array,
+``domains[].byEngine``  a pattern: names joined by dots; ``[]`` for every element of an array,
                         ``{}`` for every entry of an object, ``{a,b}`` for some of its entries
 ``$.domains[0].id``     the path of one value: it begins with ``$``, and has positions of elements
-``$.a["b.c"]``          names with other characters are quoted as JSON text: in brackets in paths
-``a."b.c"``             of one value, after a dot in patterns; both forms can be read
-``days[@0]``            only in paths of columns: if the row is in element 3 of the first array
-                        on the path to the rows, element 3 of ``days``
+``$.a["b.c"]``          in paths of one value, unusual names are quoted as JSON text in brackets
+``a."b.c"``             in patterns, unusual names are quoted after a dot; both forms can be read
+``days[@0]``            only in paths of columns: the element of ``days`` that has the same
+                        position as the row has in the first array on the path to the rows
 ``hits{@0}``            the same for objects: the entry of ``hits`` with the same key
 ``rows[]["cols[]"="n"]``  in each array in ``rows``, the element at the position at which the array
                         ``cols`` has the name ``n``
@@ -47,8 +47,8 @@ class Position:
 class Each:
     """A step from an array to all its elements.
 
-    With ``at``, it leads to one element only: the one at the position that the row has in the array
-    number ``at`` on the path to the rows.
+    With ``at``, it leads to a single element instead. That element has the same position as the row
+    has in array number ``at`` on the path to the rows.
     """
 
     at: int | None = None
@@ -58,7 +58,7 @@ class Each:
 class Entries:
     """A step from an object to the values of all its keys, or of the keys in ``only``.
 
-    With ``at``, it leads to one entry only: the one with the same key as the row.
+    With ``at``, it leads to a single entry instead: the entry with the same key as the row.
     """
 
     only: tuple[str, ...] = ()
@@ -67,9 +67,9 @@ class Entries:
 
 @dataclass(frozen=True)
 class Named:
-    """A step from an array to the element in a named column.
+    """A step from an array to the element of a named column.
 
-    The array at the path ``header`` has the names, in the same order as the elements.
+    The array at the path ``header`` has the column names, in the same order as the elements.
     """
 
     header: tuple[Step, ...]
@@ -205,7 +205,7 @@ def key_step(key: str) -> str:
 
 
 def is_within(path: str, outer: str) -> bool:
-    """Return whether a JSON path is another path, or leads to a value or key inside its value.
+    """Return whether a JSON path equals ``outer``, or leads to a value or key inside that value.
 
     Examples
     --------
@@ -219,10 +219,10 @@ def is_within(path: str, outer: str) -> bool:
 
 
 def leaf_values(value: Any, path: str, end_paths: Container[str] = ()) -> list[tuple[str, str]]:
-    """Return the JSON path and JSON text of each scalar in a JSON value.
+    """Return a list of tuples: the JSON path and the JSON text of each scalar in a JSON value.
 
-    Empty objects and arrays are listed too. ``path`` is the path of the value itself. A value at a
-    path in ``end_paths`` is listed as a whole.
+    Empty objects and arrays are listed, too. ``path`` is the path of the value itself. A value at a
+    path in ``end_paths`` is listed as one item, even if it is an object or array.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Convert any JSON document to Arrow tables and back, without loss or a declaration.
 
-The layout of the tables is a contract.
+Other programs can rely on the layout of the tables, which is described here.
 
 **Tables.** The document is the only row of the table ``$``. Arrays become a table with one row per
 element, named after their path: ``chats[]``, ``chats[].citations[]``, ``matrix[][]``. Objects whose
@@ -9,7 +9,7 @@ other objects become columns.
 
 **Columns.** All tables except ``$`` begin with these columns:
 
-- ``_parent``: the position of the enclosing row in the parent table, from 0
+- ``_parent``: the position, from 0, of the row in the parent table that contains this row
 - ``_pos``: the position in the array or object, from 0
 - ``_key``: the key, for entries of objects
 
@@ -28,8 +28,8 @@ The columns of the row itself follow, sorted by name:
 ``_value…``        the same columns for the row itself, if it is not an object
 =================  =============================================================================
 
-Integers and floats share a column of floats if they can still be told apart. Text that looks like
-dates stays text.
+Integers and floats are in one column of floats if it remains clear which of them were integers.
+Text that looks like dates stays text.
 
 **Names** of tables and columns never depend on the order of rows. Special characters in a key are
 written as ``%2E`` and so on. Names are therefore unique, and valid names of files. Long names of
@@ -138,7 +138,7 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
 
 
 class _Table:
-    """A table that is being made: its name, its rows and columns, and the tables of its arrays."""
+    """A table under construction: its name, rows, columns, and the tables of nested arrays."""
 
     def __init__(self, name: str, values: Sequence[Any]) -> None:
         self.name, self.values = name, values
@@ -146,9 +146,9 @@ class _Table:
         self.children: list[_Table] = []
 
     def add_field(self, values: Sequence[Any], field_path: str, counter: StructureCounter) -> _Plan:
-        """Add the columns of a field to the table; return a plan by which `unshred` reads them.
+        """Add the columns of a field to the table; return the plan by which `unshred` restores it.
 
-        ``values`` has one value per row; ``field_path`` is such as ``response.text``.
+        ``values`` has one value per row. ``field_path`` is a path such as ``response.text``.
         """
         counter.count_path(values, set(), 0)
         column_name, plan = field_path or VALUE, _Plan()
@@ -209,9 +209,9 @@ class _Table:
         return plan
 
     def _add_child(self, containers: Sequence[Any], field_path: str, suffix: str) -> pa.Array:
-        """Add a table with one row per item of arrays or objects.
+        """Add a nested table with one row for each item of some arrays or objects.
 
-        Return a column for this table: the number of items in each row.
+        Return a column of this table with the number of items in each row.
         """
         prefix = "" if self.name == DOCUMENT else self.name
         name = f"{prefix}{'.' if prefix and field_path else ''}{field_path}{suffix}"
@@ -229,9 +229,9 @@ class _Table:
 
 
 def _are_distinguishable(values: Sequence[Any]) -> bool:
-    """Return whether a column of floats can hold integers and floats and tell them apart.
+    """Return whether integers and floats remain distinct if they are stored as floats.
 
-    That is so if no float is whole, and no integer is too large.
+    That is so if no float is a whole number, and no integer is too large.
     """
     return all(
         not value.is_integer() if type(value) is float else abs(value) <= EXACT_FLOAT
@@ -241,14 +241,14 @@ def _are_distinguishable(values: Sequence[Any]) -> bool:
 
 
 def _make_column_name(prefix: str, key: str) -> str:
-    """Return the name of a field's column, with special characters escaped, such as ``%2E``."""
+    """Return the column name of a field, with special characters escaped, such as ``%2E``."""
     escaped_key = _SPECIAL_CHARACTER.sub(lambda match: f"%{ord(match[0]):02X}", key) or "%"
     escaped_key = f"%5F{key[1:]}" if key in (PARENT, POSITION, KEY, VALUE) else escaped_key
     return f"{prefix}.{escaped_key}" if prefix else escaped_key
 
 
 def _shorten_name(name: str) -> str:
-    """Return the name of a table; if it is long, its beginning and a hash."""
+    """Return a table name unchanged, or if it is long, its beginning and a hash."""
     if len(name.encode()) <= _MAX_NAME_BYTES:
         return name
     return f"{name[:32]}~{hashlib.blake2b(name.encode(), digest_size=12).hexdigest()}"
@@ -260,8 +260,8 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     Parameters
     ----------
     tables : mapping of str to pyarrow.Table
-        All tables of the document, also read back from Parquet, with their rows in the original
-        order.
+        All tables of the document, with their rows in the original order. They may have been read
+        from Parquet files.
 
     Returns
     -------

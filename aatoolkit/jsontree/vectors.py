@@ -1,8 +1,8 @@
 """Vectors: all values at one path of a JSON document, as one list.
 
-The path ``chats[].id``, for example, has one value per element of ``chats``. These elements are the
-rows of the vector, described by a `Level`. `Vector.field`, `Vector.elements` and `Vector.entries`
-go down a step for all rows at once.
+For example, the vector of ``chats[].id`` has one value per element of ``chats``. These elements are
+the rows of the vector; a `Level` describes them. `Vector.field`, `Vector.elements` and
+`Vector.entries` go one step down the path, for all rows at once.
 """
 
 from __future__ import annotations
@@ -67,24 +67,24 @@ class Level:
 
     @cached_property
     def rows(self) -> RowIndex:
-        """The positions of the rows, from 0."""
+        """An array of the positions of the rows: 0, 1, 2 and so on."""
         return np.arange(self.size)
 
     @cached_property
     def parents(self) -> RowIndex:
-        """For each row, the position of its array or object in ``container``."""
+        """An array: for each row, the position of its array or object in ``container``."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     @cached_property
     def positions(self) -> RowIndex:
-        """For each row, its position in its array or object, from 0."""
+        """An array: for each row, its position in its own array or object, from 0."""
         lengths = np.asarray(self.lengths, np.int64)
         starts = np.repeat(lengths.cumsum() - lengths, lengths)
         return self.rows - starts
 
     @cached_property
     def paths(self) -> list[str]:
-        """The JSON path of each row."""
+        """A list with the JSON path of each row."""
         container = self.container
         if container is None:
             return ["$"] * self.size
@@ -135,7 +135,7 @@ class Vector:
 
     @property
     def present_rows(self) -> RowIndex:
-        """The positions of the rows that have a value, which may be null."""
+        """The positions of the rows that have the field; its value may be null."""
         return self.rows_of_types(self.kinds - {Missing})
 
     @property
@@ -145,34 +145,37 @@ class Vector:
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """A set that has True if any number is not 0, and False if any number is 0."""
+        """A set with True if any number is not 0, and False if any number is 0."""
         if self.kinds.isdisjoint((int, float)):
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
 
     def of_type(self, kind: type) -> Sequence[Any]:
-        """Return the values of one type, in order."""
+        """Return a list of the values of one type, in order."""
         return [value for value in self.values if type(value) is kind]
 
     @cached_property
     def values_by_field(self) -> dict[str, list[Any]]:
-        """Maps each field to its values; empty unless all values are objects with the same keys."""
+        """A dict from field name to a list of its values.
+
+        It is empty unless all values of the vector are objects with the same keys.
+        """
         has_few_fields = self.kinds == {dict} and len(self.values[0]) <= MAX_FIELDS
         return values_by_common_key(self.values) if has_few_fields else {}
 
     @cached_property
     def objects(self) -> Sequence[dict[str, Any]]:
-        """The values, with an empty dict in place of each value that is not an object."""
+        """A list of the values, with an empty dict in place of each value that is no object."""
         if self.kinds == {dict}:
             return self.values  # type: ignore[no-any-return]
         return [value if type(value) is dict else {} for value in self.values]
 
     def fields(self) -> list[str]:
-        """Return the names of all fields of the objects, in the order of the document."""
+        """Return the names of all fields that the objects have, in the order of the document."""
         return [*self.values_by_field] or [*dict.fromkeys(chain.from_iterable(self.objects))]
 
     def field(self, name: str) -> Vector:
-        """Return the values of one field; `MISSING` for objects without the field."""
+        """Return a `Vector` of the values of one field; `MISSING` for objects without the field."""
         child = self._children.get(name)
         if child is None:
             values = self.values_by_field.get(name)
@@ -187,7 +190,7 @@ class Vector:
         return child
 
     def elements(self) -> Vector:
-        """Return the elements of all arrays, with one row per element."""
+        """Return a `Vector` of the elements of all arrays, with one row per element."""
         child = self._children.get(Ellipsis)
         if child is None:
             arrays = self.values
@@ -197,7 +200,10 @@ class Vector:
         return child
 
     def entries(self, only: Sequence[str] = ()) -> Vector:
-        """Return the values of all entries of objects, with one row per entry."""
+        """Return a `Vector` of the values in all objects, with one row per key and object.
+
+        With ``only``, other keys are left out.
+        """
         only_keys = tuple(only)
         child = self._children.get(only_keys)
         if child is None:
@@ -209,7 +215,7 @@ class Vector:
         return child
 
     def keys(self) -> Vector:
-        """Return the keys of the rows, which must be entries of objects."""
+        """Return a `Vector` of the keys of the rows, which must be entries of objects."""
         child = self._children.get(None)
         if child is None:
             child = self._children[None] = Vector(self.level.keys or [], self.level, is_key=True)
@@ -218,15 +224,16 @@ class Vector:
     def flatten(
         self, lists: Sequence[Any], keys: list[str] | None = None, is_computed: bool = False
     ) -> Vector:
-        """Return the items of lists, one list per row of this vector, with one row per item.
+        """Return a `Vector` of the items of some lists, with one row per item.
 
-        ``keys`` are the keys of the items, if these are entries of objects.
+        ``lists`` has one list for each row of this vector. ``keys`` are the keys of the items, if
+        these are entries of objects.
         """
         values = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
         return Vector(values, Level(len(values), self, [*map(len, lists)], keys, is_computed))
 
     def descend(self, steps: Sequence[Step]) -> Vector:
-        """Follow a path down from the values, and return the values at its end."""
+        """Follow a path down from the values; return a `Vector` of the values at its end."""
         vector = self
         for step in steps:
             if type(step) is Field:
@@ -263,7 +270,7 @@ class Vector:
 
 
 def compose_row_indexes(index: RowIndex, next_index: RowIndex) -> RowIndex:
-    """Return ``next_index[index]``, with -1 where ``index`` is -1."""
+    """Return ``next_index[index]``, with -1 for each -1 in ``index``."""
     if not len(next_index):
         return np.full(len(index), -1, np.int64)
     return np.where(index >= 0, next_index[index], -1)

@@ -1,7 +1,7 @@
-"""Store the metadata of a frame in a Parquet file, and read it back.
+"""Store the metadata of a DataFrame in a Parquet file, and read it back.
 
-A file has the metadata twice. Under ``aatoolkit`` it is JSON that other programs, such as DuckDB or
-Polars, can show. Under ``PANDAS_ATTRS`` it is complete and compressed, for this package and pandas.
+A file has the metadata twice. Under the key ``aatoolkit`` it is JSON for other programs, such as
+DuckDB or Polars. Under ``PANDAS_ATTRS`` it is complete and compressed, for this package and pandas.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LAYOUT = "2.1"
 
 
 def declared(column: ColumnMetadata) -> Column | None:
-    """Return the declaration of a column, with its unit and description; None if there is none."""
+    """Return the `Column` that declares a column, with unit and description, or None."""
     table_name, _, column_name = (column.of or "").partition(".")
     table = find_table(table_name)
     try:
@@ -44,7 +44,7 @@ def declared(column: ColumnMetadata) -> Column | None:
 
 
 def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Return a copy of an Arrow schema, with the metadata of a DataFrame added."""
+    """Return a copy of an Arrow schema to which the metadata of a DataFrame is added."""
     return schema.with_metadata(
         {
             **(schema.metadata or {}),
@@ -63,7 +63,7 @@ _PARQUET_TYPES = {
 
 
 def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
-    """Return the keys and values to write into a Parquet file, from those of an Arrow schema."""
+    """Return the keys and values for a Parquet file's metadata, from an Arrow schema."""
     if all(field.type in _PARQUET_TYPES and field.nullable for field in schema):
         return dict(schema.metadata)
     # Parquet's own types would lose something. A reader of an Arrow schema sees only its metadata.
@@ -72,10 +72,10 @@ def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
 
 
 def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | None:
-    """Read the metadata of a DataFrame from a Parquet file; None if the file has none.
+    """Read the metadata of a DataFrame from a Parquet file; return None if the file has none.
 
-    ``keys`` are the keys and values in the file, ``names`` the columns that were read. Raise
-    `MetadataError` if the metadata is damaged.
+    ``keys`` are the keys and values of the file's metadata. ``names`` are the columns that were
+    read. Raise `MetadataError` if the metadata is damaged.
     """
     try:
         metadata_text = json.loads(keys.get(PANDAS, b"{}")).get(ATTRIBUTE)
@@ -98,7 +98,7 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
 
 
 def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
-    """Return the metadata of a DataFrame as a JSON value that other programs can show."""
+    """Return the metadata of a DataFrame as a JSON value for other programs."""
     column_items = metadata.columns.items()
     states_by_name = {name: dump_state(column.availability) for name, column in column_items}
     states = [state for state, _ in Counter(states_by_name.values()).most_common()]
@@ -127,7 +127,7 @@ def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
 
 
 def _drop_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields without those whose value is None, 0 or empty."""
+    """Return a dict without the items whose value is None, 0 or empty."""
     return {name: value for name, value in fields.items() if value}
 
 

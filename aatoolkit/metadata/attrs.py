@@ -1,10 +1,10 @@
-"""`FrameMetadata`, and how it is stored in ``DataFrame.attrs``.
+"""`FrameMetadata`, the metadata of a DataFrame, and its storage in ``DataFrame.attrs``.
 
 The metadata is a JSON text under ``df.attrs["aatoolkit"]``, which pandas copies and writes to
-files. The text is made when it is first read.
+files. The text is created when it is first read.
 
-pandas may keep the text although values were changed. Columns with changed values are detected, and
-are then ``unknown``.
+pandas may keep the text although values were changed. Columns with changed values are detected;
+their status is then ``unknown``.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class FrameMetadata:
     recipe: Recipe | None = field(default=None, compare=False, repr=False)  # how it was made
 
     def grain(self, table: str) -> tuple[str, ...] | None:
-        """Return the names of the columns that identify a row of a table; None if not known."""
+        """Return the names of the columns that identify a row of a table; None if unknown."""
         if table in self.grains:
             return self.grains[table]
         name_by_declared_column = {column.of: name for name, column in self.columns.items()}
@@ -80,16 +80,16 @@ class FrameMetadata:
         )
 
     def holds(self, name: str) -> bool:
-        """Return whether a column has metadata, i.e. is known and its values are unchanged."""
+        """Return whether a column has valid metadata; it has none if its values were changed."""
         column = self.columns.get(name, NOTHING)
         return bool(column.of) or column.availability.status != Status.UNKNOWN
 
     def is_lost(self, name: str) -> bool:
-        """Return whether a column's values were overwritten, or moved to other rows."""
+        """Return whether the values of a column were overwritten, or moved to other rows."""
         return self.columns.get(name, NOTHING).availability.reason in (MOVED, OVERWRITTEN)
 
     def dumps(self) -> str:
-        """Convert the metadata to JSON text; equal metadata gives equal text.
+        """Convert the metadata to JSON text. Equal metadata has equal text.
 
         Examples
         --------
@@ -169,13 +169,16 @@ class FrameMetadata:
 
 
 def declared_key(table: str) -> tuple[str, ...]:
-    """Return the columns that identify a row of a declared table; empty if there are none."""
+    """Return the names of the columns that identify a row of a declared table.
+
+    The tuple is empty if the table is unknown or has no key.
+    """
     declaration = find_table(table)
     return () if declaration is None else tuple(declaration.key)
 
 
 def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
-    """Group the columns of a DataFrame by the declared table that they come from."""
+    """Return a dict from declared table to the names of the columns that come from it."""
     names_by_table: dict[str, list[str]] = {}
     for name, column in columns.items():
         if column.table:
@@ -184,29 +187,29 @@ def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[s
 
 
 def tables_of(metadata: FrameMetadata) -> list[str]:
-    """Return the names of the declared tables that the columns of a DataFrame come from."""
+    """Return the names of the declared tables from which the columns of a DataFrame come."""
     return [*columns_of_tables(metadata.columns)]
 
 
 class HeldResponse(Protocol):
-    """A response in memory that can be converted to tables again."""
+    """The interface of a response in memory that can be converted to tables again."""
 
     @property
     def source(self) -> Source:
-        """The host, section, time and hash of the response."""
+        """The host, section (kind of response), time and hash of the response."""
 
     @property
     def body(self) -> bytes | None:
         """The bytes of the response; None if they are no longer in memory."""
 
     def tables(self) -> Any:
-        """Convert the response to tables again."""
+        """Convert the response to tables again; return a `Tables` object."""
 
 
 class _MetadataInMemory:
-    """The metadata of a DataFrame, which is computed when it is first needed.
+    """The metadata of a DataFrame, computed on first access.
 
-    ``make_rows`` returns the DataFrame as it was when the metadata was attached.
+    ``make_rows`` is a function that returns the DataFrame as it was when the metadata was attached.
     """
 
     def __init__(
@@ -225,18 +228,18 @@ class _MetadataInMemory:
 
     @cached_property
     def text(self) -> _Text:
-        """The metadata as JSON text, with hashes of some of the rows."""
+        """The metadata as JSON text, with hashes of a sample of the rows."""
         text = _Text(replace(self.metadata, fingerprint=self._hash_rows(sample=True)).dumps())
         text.in_memory = self
         return text
 
     @cached_property
     def fingerprint(self) -> Fingerprint:
-        """The hashes of all rows, to detect changed values."""
+        """The hashes of all rows, used to detect changed values."""
         return self._hash_rows(sample=False)
 
     def _hash_rows(self, *, sample: bool) -> Fingerprint:
-        """Hash the cells of the columns that have metadata, of all rows or of a sample."""
+        """Return hashes of the cells in columns with metadata, for all rows or for a sample."""
         frame, columns = self.make_rows(), self.metadata.columns
         arrays = arrays_of(frame)
         names = [
@@ -253,7 +256,7 @@ class _MetadataInMemory:
 
 
 class _Text(str):
-    """JSON text that also has the metadata as an object; a pickle of it has only the text."""
+    """JSON text of metadata that also refers to the metadata object; a pickle has only the text."""
 
     in_memory: _MetadataInMemory | None = None
 
@@ -269,7 +272,7 @@ _PENDING = FrameMetadata().dumps()
 
 
 class LazyAttrs(dict[Any, Any]):
-    """A dict for ``DataFrame.attrs`` that computes the text of the metadata when it is read.
+    """A dict for ``DataFrame.attrs`` that creates the text of the metadata when it is first read.
 
     Examples
     --------
@@ -285,7 +288,7 @@ class LazyAttrs(dict[Any, Any]):
 
     @property
     def is_pending(self) -> bool:
-        """Whether the text is still to be computed."""
+        """Whether the text is not yet created."""
         return super().get(ATTRIBUTE) is _PENDING
 
     def __iter__(self) -> Iterator[Any]:
@@ -297,7 +300,7 @@ class LazyAttrs(dict[Any, Any]):
 
 
 def _make_text_first(method: Callable[..., Any]) -> Any:
-    """Wrap a method of dict: it first computes the text of the metadata, if that is missing."""
+    """Wrap a method of dict, so that it creates the text of the metadata before it is called."""
 
     def wrapper(*dicts: Any) -> Any:
         for attrs in dicts:
@@ -326,7 +329,7 @@ def attach(
 ) -> pd.DataFrame:
     """Attach metadata to a DataFrame, with hashes of its rows, and return the same DataFrame.
 
-    ``responses`` are kept in memory, to explain numbers.
+    ``responses`` are kept in memory, so that numbers can be traced to them later.
     """
     other_attrs = _copy_other_attrs(frame)
     frame.attrs = {}
@@ -342,9 +345,10 @@ def frame_with(
     make_metadata: Callable[[], FrameMetadata],
     responses: Iterable[HeldResponse],
 ) -> pd.DataFrame:
-    """Return a DataFrame whose metadata is computed when it is first needed.
+    """Return a DataFrame whose metadata is computed on first access.
 
-    ``make_frame`` and ``make_metadata`` return the two.
+    ``make_frame`` is a function that returns the DataFrame, and ``make_metadata`` one that returns
+    the metadata. ``responses`` are kept in memory, so that numbers can be traced to them later.
     """
     frame = make_frame()
     # The frame is made again for its hashes, as its values may have been changed.
@@ -353,10 +357,10 @@ def frame_with(
 
 
 def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
-    """Return the part of a DataFrame's metadata that is still true.
+    """Return the part of a DataFrame's metadata that is still valid.
 
-    Columns whose values were changed are ``unknown``. With ``levels``, the result also has the
-    named levels of the index.
+    Columns whose values were changed have the status ``unknown``. With ``levels``, the result also
+    has the named levels of the index.
     """
     metadata, _ = stored_of(frame)
     names = [str(name) for name in frame.columns]
@@ -385,9 +389,9 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
 
 
 def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
-    """Return the check that finds the columns that changed since the metadata were written.
+    """Return an object that finds the columns that changed since the metadata was attached.
 
-    While a method of ``df.aa`` runs, the check is cached; ``anew=True`` ignores the cache.
+    While a method of ``df.aa`` runs, the object is cached. ``anew=True`` ignores the cache.
     """
     # Cached while a method of df.aa runs.
     cached_checks = CHECKS.get()
@@ -401,7 +405,7 @@ def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
 
 
 def has_metadata(frame: pd.DataFrame) -> bool:
-    """Return whether a DataFrame has metadata, even if the metadata is damaged."""
+    """Return whether a DataFrame has metadata; damaged metadata counts, too."""
     return ATTRIBUTE in frame.attrs
 
 
@@ -411,7 +415,7 @@ def text_of(frame: pd.DataFrame) -> str | None:
 
 
 def _find_in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
-    """Return the metadata in memory of a DataFrame; None if it has only text, or nothing."""
+    """Return the metadata object of a DataFrame; None if it has only the text, or no metadata."""
     attrs = frame.attrs
     if isinstance(attrs, LazyAttrs) and attrs.is_pending:
         return attrs.in_memory
@@ -422,7 +426,7 @@ def _find_in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
 def replace_metadata(
     frame: pd.DataFrame, metadata: FrameMetadata, responses: Iterable[HeldResponse]
 ) -> None:
-    """Replace the metadata of a DataFrame whose rows are unchanged."""
+    """Replace the metadata of a DataFrame whose values did not change since it was attached."""
     in_memory = _find_in_memory(frame)
     if in_memory is None:
         attach(frame, metadata, responses=responses)
@@ -435,14 +439,20 @@ def replace_metadata(
 
 
 def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint | None:
-    """Return the hashes of the rows of a DataFrame, as they were when it got its metadata."""
+    """Return the hashes of a DataFrame's rows from when its metadata was attached.
+
+    If the DataFrame was read from a file or pickle, there are hashes of only a sample of rows.
+    """
     in_memory = _find_in_memory(frame)
     # Of a frame from a file or pickle there are only hashes of some rows.
     return metadata.fingerprint if in_memory is None else in_memory.fingerprint
 
 
 def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
-    """Return the metadata that was attached to a DataFrame, true or not, and its responses."""
+    """Return the metadata that was attached to a DataFrame, and its responses in memory.
+
+    The values may have changed since then; `metadata_of` returns only the valid part.
+    """
     in_memory = _find_in_memory(frame)
     if in_memory is not None:
         return in_memory.metadata, in_memory.responses
@@ -453,7 +463,7 @@ def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, .
 def _set_attrs(
     frame: pd.DataFrame, other_attrs: Mapping[Any, Any], in_memory: _MetadataInMemory
 ) -> None:
-    """Set the ``attrs`` of a DataFrame to some values of the user, and to its metadata."""
+    """Set the ``attrs`` of a DataFrame to the user's own items and to the metadata."""
     if not isinstance(frame, Frame):
         frame.__class__ = Frame
     # the property would copy it to a plain dict
@@ -461,7 +471,7 @@ def _set_attrs(
 
 
 def _copy_other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
-    """Return the ``attrs`` of a DataFrame without the metadata of this package."""
+    """Return a copy of a DataFrame's ``attrs`` without the metadata of this package."""
     # the method of dict, as those of `LazyAttrs` would make the text
     return {name: value for name, value in dict.items(frame.attrs) if name != ATTRIBUTE}
 
@@ -469,7 +479,10 @@ def _copy_other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
 def with_row_states(
     frame: pd.DataFrame, columns: Mapping[str, ColumnMetadata]
 ) -> dict[str, ColumnMetadata]:
-    """Recompute whether columns were measured, for the rows that a DataFrame has now."""
+    """Return metadata of columns, recomputed for the rows that a DataFrame has now.
+
+    The availability of a column depends on its rows, if only some of them could be measured.
+    """
     partial_columns = {
         name: column for name, column in columns.items() if column.statements or column.absent
     }
@@ -483,6 +496,6 @@ def with_row_states(
 
 
 def row_status_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowStatus:
-    """Return an object that tells whether each row of a DataFrame was measured."""
+    """Return a `RowStatus`, which finds for each row of a DataFrame whether it was measured."""
     trusted_columns = [*filter(metadata.holds, metadata.columns)]
     return RowStatus(arrays_of(frame), len(frame), trusted_columns)

@@ -1,8 +1,8 @@
 """`ColumnMetadata` of one column, `Source` of one response, and `RowStatus` of rows.
 
 An `Availability` says whether data were measured, and why not. A `Statement` is the availability of
-certain rows, such as those of one engine. If several statements are about a row, the one with the
-most conditions counts. A row without a statement has the availability of its column.
+some rows, such as those of one engine. If several statements apply to a row, the one with the most
+conditions is used. A row without a statement has the availability of its column.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Source:
-    """The response that a DataFrame was read from: its host, section, filters, URL and time.
+    """The response that a DataFrame was read from: its host, filters, URL, time and so on.
 
-    ``scope`` are the filters as a query string, such as ``days=30``. ``window_start`` and
-    ``window_end`` are the first and last day of the data.
+    ``section`` is the kind of response, such as ``domains``. ``scope`` has the filters as a query
+    string, such as ``days=30``. ``window_start`` and ``window_end`` are the first and last day of
+    the data.
     """
 
     host: str | None = None
@@ -43,7 +44,23 @@ class Source:
 
 @dataclass(frozen=True)
 class ColumnMetadata:
-    """The metadata of a column: its declaration by name, and whether it could be measured."""
+    """The metadata of a column: the name of its declaration, and whether it could be measured.
+
+    Attributes
+    ----------
+    of : str or None
+        The declared column, as ``table.column``.
+    availability : Availability
+        Whether the column could be measured.
+    statements : tuple of Statement
+        Whether some of its rows could be measured, such as those of one engine.
+    other_rows : Availability or None
+        Whether the other rows could be measured; None for the same as ``availability``.
+    absent : tuple of Availability
+        Why rows are missing in the DataFrame.
+    caution : str or None
+        Why the numbers are approximate.
+    """
 
     of: str | None = None  # the declared column, as table.column
     availability: Availability = UNKNOWN
@@ -59,11 +76,11 @@ class ColumnMetadata:
 
     @property
     def elsewhere(self) -> Availability:
-        """The availability of the rows without a statement of their own."""
+        """The availability of the rows to which none of the ``statements`` applies."""
         return self.availability if self.other_rows is None else self.other_rows
 
     def combined_with(self, availability: Availability) -> ColumnMetadata:
-        """Return the metadata combined with an availability that any of the rows may have."""
+        """Return a copy whose availability is combined with another one, which any row may have."""
         return replace(
             self,
             availability=combine([self.availability, availability]),
@@ -71,7 +88,7 @@ class ColumnMetadata:
         )
 
     def renamed(self, names: Mapping[str, str]) -> ColumnMetadata:
-        """Return the metadata with other column names in its statements.
+        """Return a copy in which the columns named in its statements are renamed.
 
         ``names`` maps old to new names.
         """
@@ -86,13 +103,13 @@ class ColumnMetadata:
         return replace(self, statements=tuple(statements))
 
     def with_absences(self, *absent: Availability) -> ColumnMetadata:
-        """Return the metadata with reasons added why the DataFrame lacks rows."""
+        """Return a copy with further reasons why rows are missing in the DataFrame."""
         all_absent = tuple(dict.fromkeys((*self.absent, *absent)))
         state = combine([self.availability, *absent])
         return replace(self, availability=state, other_rows=self.elsewhere, absent=all_absent)
 
     def statements_within(self, *conditions: Condition) -> tuple[Statement, ...]:
-        """Return the column's statements, limited to the rows that meet some conditions."""
+        """Return statements on the availability of the rows that meet some conditions."""
         return (
             # The rows that no other statement is about.
             Statement(self.elsewhere, conditions),
@@ -110,7 +127,7 @@ NOTHING = ColumnMetadata()
 def with_failures(
     columns: Mapping[str, ColumnMetadata], failed_count: int, read_count: int
 ) -> dict[str, ColumnMetadata]:
-    """Return the metadata of columns, marked ``partial`` as some requests for rows failed.
+    """Return the metadata of columns, changed to say that some requests failed.
 
     ``failed_count`` and ``read_count`` are the numbers of failed and successful requests.
     """
@@ -120,9 +137,9 @@ def with_failures(
 
 
 class RowStatus:
-    """Tells whether each row of a DataFrame was measured, from statements about certain rows.
+    """Finds the availability of each row of a DataFrame, from statements about some rows.
 
-    ``trusted_columns`` are the columns with unchanged values; others cannot identify rows.
+    ``trusted_columns`` are the columns with unchanged values. Only they are used to identify rows.
     """
 
     def __init__(
@@ -137,9 +154,9 @@ class RowStatus:
     def states(
         self, other_rows: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], Codes]:
-        """Return a list of availabilities, and for each row its position in this list.
+        """Return a list of distinct availabilities, and for each row a position in this list.
 
-        ``other_rows`` is the availability of rows without a statement.
+        ``other_rows`` is the availability of rows to which none of the statements applies.
         """
         if not self._row_count or not statements:
             return [other_rows], np.zeros(self._row_count, np.int64)
@@ -161,14 +178,14 @@ class RowStatus:
         return self._states[cache_key]
 
     def recompute(self, column: ColumnMetadata) -> ColumnMetadata:
-        """Recompute the availability of a column, for the rows that the DataFrame has now."""
+        """Return a column's metadata, with its availability recomputed for the DataFrame's rows."""
         state = combine(self.states(column.elsewhere, column.statements)[0])
         return replace(
             column, availability=combine([state, *column.absent]), other_rows=column.elsewhere
         )
 
     def _mask_matches(self, statement: Statement) -> Mask:
-        """Return a mask of the rows that may meet the conditions of a statement."""
+        """Return a boolean mask of the rows to which a statement may apply."""
         mask = np.ones(self._row_count, bool)
         for condition in statement.rows:
             # Without this column, the statement may be about any row.
@@ -184,9 +201,9 @@ class RowStatus:
     def _combine_matches(
         self, other_rows: Availability, statements: Sequence[Statement]
     ) -> Availability:
-        """Return the availability of a row, from all statements that may be about it.
+        """Return the availability of a row, from all statements that may apply to it.
 
-        Statements with more conditions count instead of those with fewer.
+        A statement is ignored if another one has the same conditions and further ones.
         """
         certain_statements, possible_states = [], []
         for statement in statements:
@@ -205,13 +222,13 @@ class RowStatus:
 
 
 def dump_state(availability: Availability) -> tuple[str | None, ...]:
-    """Return the status, cause and reason of an availability, each as text or None."""
+    """Return a tuple of the status, cause and reason of an availability, as text or None."""
     cause = availability.cause
     return (str(availability.status), None if cause is None else str(cause), availability.reason)
 
 
 def load_state(state: Sequence[Any]) -> Availability:
-    """Create an availability from the three texts that `dump_state` returned."""
+    """Create an `Availability` from a tuple returned by `dump_state`."""
     status, cause, reason = state
     return Availability(Status(status), None if cause is None else Cause(cause), reason)
 
@@ -221,7 +238,10 @@ StatementFields = tuple[tuple[Statement, ...], Availability, tuple[Availability,
 
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
-    """Convert the statements about the rows of columns to JSON values, by column."""
+    """Convert the statements of columns, on the availability of their rows, to JSON values.
+
+    The result is a dict by column name. Columns without statements are left out.
+    """
     return {
         name: _dump((column.statements, column.elsewhere, column.absent))
         for name, column in columns.items()
@@ -239,7 +259,7 @@ def _dump(value: Any) -> Any:
 
 
 def load_statements(body: Mapping[str, Any]) -> dict[str, StatementFields]:
-    """Read the statements about the rows of columns from the result of `dump_statements`."""
+    """Read statements on the availability of rows from a dict returned by `dump_statements`."""
     return {
         name: (
             tuple(

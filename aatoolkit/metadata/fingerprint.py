@@ -1,9 +1,9 @@
 """Detect columns that were changed since they were read, by hashes of their cells.
 
 pandas keeps ``DataFrame.attrs`` after operations that change values, such as sums by group. The
-metadata in ``attrs`` therefore has a fingerprint: hashes of the cells. `FingerprintCheck` finds the
-same row among the rows that were read, by its index label or its key, and compares the hashes.
-Selecting, sorting, repeating and dropping rows does not count as a change.
+metadata in ``attrs`` therefore has a fingerprint: hashes of the cells. `FingerprintCheck` looks up
+each row among the rows that were read, by its index label or its key, and compares the hashes.
+Selecting, sorting, repeating and dropping rows do not count as changes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MOVED = (
 
 
 def hash_cells(values: Array) -> Hashes:
-    """Return the hash of each value; equal values of any dtype have the same hash."""
+    """Return an array with the hash of each value; equal values of any dtype have equal hashes."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         level_hashes = np.append(hash_cells(values.categories.array), np.uint64(_MISSING_HASH))
         return level_hashes[values.codes]  # type: ignore[no-any-return]
@@ -65,7 +65,10 @@ def hash_cells(values: Array) -> Hashes:
 
 
 def _hash_present(values: Array) -> Hashes:
-    """Return the hash of each value: numbers as floats, times as microseconds, others as text."""
+    """Return the hash of each value, of which none is missing.
+
+    Numbers are hashed as floats, times as microseconds, and other values as text.
+    """
     dtype_kind = values.dtype.kind
     if dtype_kind in "biuf":
         array = values.to_numpy("float64", na_value=np.nan) + 0.0
@@ -88,7 +91,7 @@ def _to_text(value: Any) -> str:
 
 
 class HashedRows:
-    """The hashes of the rows that were read; finds the position of a row by its hash."""
+    """The hashes of the rows that were read; it finds the position of a row by its hash."""
 
     def __init__(self, hashes: Sequence[int] | Hashes) -> None:
         self.hashes: Hashes = np.asarray(hashes, dtype=np.uint64)
@@ -109,7 +112,7 @@ class HashedRows:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Hashes of a DataFrame as it was read: of all rows, or of some of them."""
+    """Hashes of the cells of a DataFrame, as it was read: of all rows, or of a sample of rows."""
 
     rows: int = 0  # the number of rows of the frame
     index: tuple[str | None, ...] = (None,)  # the names of the index levels
@@ -131,7 +134,7 @@ class Fingerprint:
         return [np.asarray(self.cells[name][1], dtype=np.uint64) for name in names]
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert the hashes to JSON values, in hexadecimal; for a sample of rows only."""
+        """Convert the hashes of a sample of rows to JSON values, as hexadecimal text."""
 
         def to_hex(hashes: Any, dtype: str) -> str:
             return np.asarray(hashes).astype(dtype).tobytes().hex()
@@ -170,19 +173,19 @@ class Fingerprint:
 
     @cached_property
     def by_label(self) -> HashedRows:
-        """Finds a row that was read by its index label."""
+        """A `HashedRows` that finds the original position of a row by its index label."""
         return HashedRows(self.labels)
 
     @cached_property
     def by_key(self) -> HashedRows:
-        """Finds a row that was read by its key."""
+        """A `HashedRows` that finds the original position of a row by its key."""
         return HashedRows(self.keys)
 
 
 def fingerprint_of(
     frame: pd.DataFrame, names: Iterable[str], key: tuple[str, ...], *, sample: bool = False
 ) -> Fingerprint:
-    """Hash the rows of a DataFrame.
+    """Return hashes of the rows of a DataFrame.
 
     Parameters
     ----------
@@ -194,6 +197,10 @@ def fingerprint_of(
         The columns that identify a row.
     sample : bool
         Whether to hash at most 32 of the rows.
+
+    Returns
+    -------
+    Fingerprint
     """
     index, arrays = frame.index, arrays_of(frame)
     names = [name for name in names if name in arrays]
@@ -230,7 +237,7 @@ def fingerprint_of(
 
 
 def arrays_of(frame: pd.DataFrame) -> dict[str, Array]:
-    """Return the pandas array of each column and named index level, by name."""
+    """Return a dict from the name of each column and named index level to its pandas array."""
     frame = pd.DataFrame(frame)  # without attrs, which each of its columns would copy
     names = [str(name) for name in frame.columns]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}
@@ -254,9 +261,9 @@ def _hash_labels(index: pd.Index) -> list[Hashes]:
 
 
 def label_span(index: pd.Index) -> tuple[int, int] | None:
-    """Return the smallest and the largest label of an index of integers; None for another index.
+    """Return the smallest and the largest label of an unnamed index of integers.
 
-    An index with a name gives None, too.
+    Return None for any other index, and for an empty one.
     """
     if index.nlevels > 1 or index.name is not None or index.dtype.kind not in "iu" or index.empty:
         return None
@@ -264,7 +271,10 @@ def label_span(index: pd.Index) -> tuple[int, int] | None:
 
 
 def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
-    """Return one hash per row, combined from the hashes of its cells."""
+    """Return one hash per row, combined from the hashes of its cells.
+
+    ``columns`` has one array of hashes per column.
+    """
     combined_hashes = np.zeros(len(columns[0]), dtype=np.uint64)
     for hashes in columns:
         combined_hashes = combined_hashes * np.uint64(1_000_003) + hashes
@@ -277,15 +287,15 @@ def _truncate(hashes: Hashes, sample: bool = False) -> Hashes:
 
 
 def _count_rows(columns: Iterable[Hashes]) -> pd.Series:
-    """Return how often each row occurs, by the hash of the row."""
+    """Return a Series from the hash of each row to the number of rows with this hash."""
     hashes = row_hashes([*map(_truncate, columns)])
     return pd.Index(hashes).value_counts()
 
 
 def has_more_rows(column_hashes: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
-    """Return whether a row occurs more often than in each of some DataFrames.
+    """Return whether any row occurs more often than it does in each of some DataFrames.
 
-    Each DataFrame, also the first, is a list of the hashes of its columns.
+    All DataFrames, including the first, are given as lists of hashes, one array per column.
     """
     counts = _count_rows(column_hashes)
     row_counts_read = pd.concat([*map(_count_rows, frames)]).groupby(level=0).max()
@@ -293,7 +303,7 @@ def has_more_rows(column_hashes: list[Hashes], frames: Iterable[list[Hashes]]) -
 
 
 class RowMatch(NamedTuple):
-    """For each row of a DataFrame, the same row among those that were read."""
+    """For each row of a DataFrame, its position among the rows that were read from the response."""
 
     hashes: Hashes
     """The hashes of the frame's rows."""
@@ -306,15 +316,15 @@ class RowMatch(NamedTuple):
 
     @property
     def mask(self) -> Mask:
-        """A mask of the rows of the DataFrame that were read, i.e. are not new."""
+        """A boolean mask of the DataFrame's rows: True if the row was read, False if it is new."""
         return self.positions >= 0
 
 
 class FingerprintCheck:
     """Finds the columns of a DataFrame that still have the values that were read.
 
-    ``fingerprint`` has the hashes of the values that were read; ``key`` are the columns that
-    identify a row.
+    ``fingerprint`` has the hashes of the values that were read. ``key`` has the names of the
+    columns that identify a row.
     """
 
     def __init__(self, frame: pd.DataFrame, fingerprint: Fingerprint, key: tuple[str, ...]) -> None:
@@ -329,12 +339,14 @@ class FingerprintCheck:
         return {*self._origin.cells}
 
     def match_original(self) -> tuple[Positions, set[str]] | None:
-        """Find each row among the rows that were read; return None if that is impossible.
+        """Find the position of each row when it was read; return None if that is impossible.
 
         Returns
         -------
-        tuple of (numpy.ndarray, set of str), optional
-            For each row its position when it was read, and the names of the unchanged columns.
+        positions : numpy.ndarray
+            For each row, its position when it was read.
+        unchanged_columns : set of str
+            The names of the columns with unchanged values.
         """
         if len(self._index) == 0:
             return np.empty(0, np.intp), {*self._columns}
@@ -357,9 +369,10 @@ class FingerprintCheck:
         return self._index.to_numpy().astype(np.intp), unchanged_columns
 
     def repeated(self, tables: Mapping[str, Sequence[str]]) -> set[str]:
-        """Return the names of tables of which a row is there more often than when it was read.
+        """Return the names of tables of which a row occurs more often than when it was read.
 
-        ``tables`` maps the name of a table to its columns in the DataFrame.
+        ``tables`` maps the name of a table to its columns in the DataFrame. If only a sample of
+        rows was hashed, a table may be returned without certainty.
         """
         if not tables or not len(self._index):
             return set()
@@ -385,7 +398,7 @@ class FingerprintCheck:
         return values is not None and bool(values.isna().all())
 
     def change(self, name: str) -> str | None:
-        """Return why a column counts as changed; None if it has the values that were read."""
+        """Return the reason why a column counts as changed; None if its values are unchanged."""
         return self._changes.get(name) if name in self._origin.cells else MOVED
 
     @cached_property
@@ -404,10 +417,11 @@ class FingerprintCheck:
 
     @cached_property
     def _matches(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
-        """The attempts to find the rows among those that were read: by label, then by key.
+        """The attempts to find the original position of each row: by label, then by key.
 
-        Each has the match, the columns that differ, and the columns that count as changed, with the
-        reason.
+        The original position is that among the rows that were read. Each attempt is a tuple: the
+        positions found, the columns whose values differ, and a dict from the columns that count as
+        changed to the reason.
         """
         matches = []
         for find_match in (self._match_by_label, self._match_by_key):
@@ -423,10 +437,10 @@ class FingerprintCheck:
         return matches
 
     def _find_possible_sums(self, is_matched: Mask, diff_columns: set[str]) -> dict[str, str]:
-        """Return the columns that count as changed although their values match the old ones.
+        """Return columns that may have been aggregated although their values equal the old ones.
 
-        Their rows may be sums of groups, and a sum can equal an old value by chance. The result
-        maps each column to the reason.
+        After a sum by group, values can equal old values by chance. The result is a dict from
+        column to the reason why it counts as changed.
         """
         # After a groupby, labels of groups can equal labels of rows, and sums what was read there.
         equal_columns = {*self._columns} - diff_columns
@@ -450,13 +464,16 @@ class FingerprintCheck:
         return {name: MOVED for name in self._columns if self._origin.cells[name][0]}
 
     def _hash_column(self, name: str) -> Hashes:
-        """Return the hashes of the cells that a column has now."""
+        """Return the hashes of the cells that a column has now. They are computed once."""
         if name not in self._cell_hashes:
             self._cell_hashes[name] = hash_cells(self._arrays[name])
         return self._cell_hashes[name]
 
     def _differs(self, name: str, match: RowMatch) -> bool:
-        """Return whether a column differs from the values read, in the rows that were found."""
+        """Return whether the values of a column differ from those that were read.
+
+        Only rows that were found among the rows read are compared.
+        """
         if not self._has_likely_missing(name):
             return True
         (read_hashes,), mask = self._origin.hashes_of([name]), match.mask
@@ -471,7 +488,11 @@ class FingerprintCheck:
         return not np.isin(_combine_hashes(match.hashes[mask], hashes), read_cell_hashes).all()
 
     def _has_likely_missing(self, name: str) -> bool:
-        """Return whether a column has about as many missing values as its rows had when read."""
+        """Return whether the number of missing values in a column is consistent with the rows read.
+
+        It is False if, for example, missing values were filled. If all rows were hashed, it is
+        True.
+        """
         # The cells themselves are compared.
         if self._origin.is_complete:
             return True
@@ -485,7 +506,7 @@ class FingerprintCheck:
         return missing_now * read_row_count <= missing_before * max(row_count, read_row_count)
 
     def _match_by_label(self) -> RowMatch | None:
-        """Find the rows among those that were read by index label; None if impossible."""
+        """Find the position of each row when it was read, by index label; None if impossible."""
         origin = self._origin
         if index_names(self._index) != origin.index or not {*origin.label_columns} <= {
             *self._arrays
@@ -499,7 +520,7 @@ class FingerprintCheck:
         return match if is_sampled_range or self._has_enough_matches(match) else None
 
     def _match_by_key(self) -> RowMatch | None:
-        """Find the rows among those that were read by their key; None if impossible."""
+        """Find the position of each row when it was read, by its key; None if impossible."""
         has_key = all(name in self._arrays and self._has_likely_missing(name) for name in self._key)
         if not len(self._origin.keys) or not has_key:
             return None
@@ -510,20 +531,23 @@ class FingerprintCheck:
     def _match_rows(
         self, columns: list[Hashes], read_rows: HashedRows, *, is_by_key: bool
     ) -> RowMatch:
-        """Find the rows among those that were read, by hashes of some columns.
+        """Find the position of each row when it was read, by hashes of some columns.
 
-        ``columns`` are the hashes of the index labels or of the key columns.
+        ``columns`` has the hashes of the index labels or of the key columns.
         """
         hashes = row_hashes(columns, self._origin.is_sample)
         return RowMatch(hashes, read_rows, read_rows.positions(hashes), is_by_key)
 
     def _has_enough_matches(self, match: RowMatch) -> bool:
-        """Return whether all rows were found; if only a sample was hashed, whether any was."""
+        """Return whether enough rows were found among those that were read.
+
+        All rows must be found. If only a sample was hashed, one row is enough.
+        """
         return bool(match.mask.all() if self._origin.is_complete else match.mask.any())
 
     @cached_property
     def _is_within_span(self) -> bool:
-        """Whether all labels are integers between the smallest and the largest that were read."""
+        """Whether all index labels are integers in the range of the labels that were read."""
         span, read_span = label_span(self._index), self._origin.span
         return bool(span and read_span and read_span[0] <= span[0] and span[1] <= read_span[1])
 

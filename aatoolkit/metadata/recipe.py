@@ -2,12 +2,13 @@
 
 ======================================  ==========================================================
 ``["read", 0, "source_domains"]``       a table of a response: the number of the response among
-                                        the sources of the frame, and the name of the table
-``["do", verb, arguments, [inputs]]``   the result of a method of ``df.aa``
-``["view", input, {…}]``                a frame after plain pandas: the rows, columns and index
-                                        that are left, and the values that were set
-``["archived", "read", {…}]``           a frame of an archive: the method and its arguments
-``["end", why]``                        a frame whose origin is not known
+                                        the sources of the DataFrame, and the name of the table
+``["do", verb, arguments, [inputs]]``   the result of a method of ``df.aa``; ``inputs`` are the
+                                        recipes of the DataFrames that it was called with
+``["view", input, {…}]``                a DataFrame after operations of pandas: the rows, columns
+                                        and index that are left, and the values that were set
+``["archived", "read", {…}]``           a DataFrame of an archive: the method and its arguments
+``["end", why]``                        a DataFrame of unknown origin, and the reason
 ======================================  ==========================================================
 """
 
@@ -66,7 +67,9 @@ MAX_LENGTH = 4000
 
 
 def renumbered(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
-    """Return a recipe with other numbers of the responses; ``new_positions`` maps old to new.
+    """Return a recipe (how a DataFrame was made) in which the responses have other numbers.
+
+    ``new_positions`` maps old to new numbers.
 
     Examples
     --------
@@ -82,7 +85,10 @@ def renumbered(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
 
 
 def dump_recipe(recipe: Recipe) -> Recipe:
-    """Return the recipe to store in a file; one that is too long becomes ``["end", why]``."""
+    """Return a recipe (how a DataFrame was made) unchanged, for storing it in a file.
+
+    A recipe that is too long is replaced by ``["end", why]``.
+    """
     if len(json.dumps(recipe)) <= MAX_LENGTH:
         return recipe
     return [END, "how it was made is too large for a frame to carry along"]
@@ -92,7 +98,7 @@ _MAX_CELLS = 4000
 
 
 def dump_rows(positions: Positions) -> list[int]:
-    """Compress row positions to pairs of numbers: a step, and how often it is repeated.
+    """Compress row positions to a list of numbers: alternately a step and how often it occurs.
 
     Examples
     --------
@@ -113,7 +119,7 @@ def load_rows(runs: Sequence[int]) -> Positions:
 
 
 def dump_values(values: pd.Series) -> list[Any] | None:
-    """Return the dtype and values of a column for JSON; None if it could not be restored.
+    """Return the dtype and values of a column as a JSON value; None if it could not be restored.
 
     Examples
     --------
@@ -139,6 +145,6 @@ def dump_values(values: pd.Series) -> list[Any] | None:
 
 
 def load_values(body: list[Any]) -> pd.Series:
-    """Make a column of the dtype and values in the result of `dump_values`."""
+    """Create a Series from a value returned by `dump_values`."""
     dtype, cells = body
     return pd.Series(cells, dtype=dtype)  # type: ignore[no-any-return]

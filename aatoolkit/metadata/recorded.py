@@ -1,7 +1,7 @@
 """Record how the result of a method of ``df.aa`` was made, to explain its numbers later.
 
 The record is called a recipe. It has the method, its arguments, and the recipes of the DataFrames
-that it was called with.
+on which the method was called.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ VERBS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
 def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator for a method of ``df.aa`` that records how its result was made.
 
-    ``verb`` is the name of the method. ``inputs`` are the names of its parameters that are
+    ``verb`` is the name of the method. ``inputs`` are the names of those of its parameters that are
     DataFrames.
     """
 
@@ -75,7 +75,10 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
 
 @contextmanager
 def checked_once() -> Iterator[None]:
-    """Check each DataFrame for changed values only once in a ``with`` block, for speed."""
+    """Check each DataFrame for changed values only once in a ``with`` block, for speed.
+
+    No DataFrame may be changed in the block.
+    """
     # No frame may be changed in the block.
     reset_token = CHECKS.set({})
     try:
@@ -87,14 +90,14 @@ def checked_once() -> Iterator[None]:
 def record(
     result: pd.DataFrame, verb: str, arguments: Mapping[str, Any], inputs: Iterable[str]
 ) -> None:
-    """Record in a DataFrame how it was made.
+    """Record in a DataFrame's metadata how it was made.
 
     Parameters
     ----------
     result : pandas.DataFrame
         The DataFrame; its metadata is changed.
     verb : str
-        The name of the method of ``df.aa``.
+        The name of the method of ``df.aa`` that returned it.
     arguments : mapping of str to object
         The arguments of the call, by name.
     inputs : iterable of str
@@ -175,9 +178,9 @@ def _serialize(value: Any) -> Any:
 def attach_changed(
     frame: pd.DataFrame, metadata: FrameMetadata, rows: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Attach other metadata to a DataFrame, but keep the record of how it was made.
+    """Attach new metadata to a DataFrame, but keep its recipe (the record of how it was made).
 
-    With ``rows``, the record is taken from this DataFrame instead.
+    With ``rows``, the recipe is taken from this DataFrame instead. Return ``frame``.
     """
     recipe, sources, responses = current_recipe(frame if rows is None else rows)
     new_positions = {source: position for position, source in enumerate(metadata.sources)}
@@ -188,19 +191,23 @@ def attach_changed(
 
 
 def serialized(frame: pd.DataFrame) -> str:
-    """Return the part of a DataFrame's metadata that is still true, as JSON text."""
+    """Return the part of a DataFrame's metadata that is still valid, as JSON text."""
     recipe = current_recipe(frame)[0] if stored_of(frame)[0].recipe else None
     verified_metadata = replace(metadata_of(frame, levels=True), recipe=recipe)
     return str(text_of(attach(frame.copy(deep=False), verified_metadata)))
 
 
 def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
-    """Return how a DataFrame was made, also by plain pandas, and from which responses.
+    """Return how a DataFrame was made, including changes by plain pandas, and from which responses.
 
     Returns
     -------
-    tuple of (list, tuple of Source, tuple of HeldResponse)
-        The recipe, the sources that it refers to by number, and the responses in memory.
+    recipe : list
+        The recipe: an expression that makes the DataFrame again.
+    sources : tuple of Source
+        The responses to which the recipe refers by number.
+    responses : tuple of HeldResponse
+        Those of the responses that are in memory.
     """
     metadata, responses = stored_of(frame)
     pandas_changes: dict[str, Any] = {}
@@ -235,14 +242,17 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
 
 
 def is_changed(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether a column was certainly changed since the DataFrame got its metadata."""
+    """Return whether the values of a column certainly changed since the metadata was attached."""
     check = check_of(frame)
     original = check.match_original()
     return original is not None and name in check.hashed_columns - original[1]
 
 
 def _add_values(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
-    """Add the values of columns that plain pandas has set to a dict of changes."""
+    """Add the values of some columns, which pandas operations have set, to the dict ``changes``.
+
+    The names of columns whose values cannot be stored are added to ``changes["unknown"]``.
+    """
     arrays = arrays_of(frame)
     for name in names:
         values = dump_values(pd.Series(arrays[name])) if name in arrays else None

@@ -22,18 +22,18 @@ _Encoded = tuple[str, list[bytes | memoryview]]
 
 
 def logical_hash(table: pd.DataFrame | pa.Table) -> str:
-    """Compute the SHA-256 of a table's content, to compare tables without storing them.
+    """Return the SHA-256 of a table's content, to compare tables without storing them.
 
-    Equal columns and rows, in the same order, give the same hash, in every version of pandas and
-    pyarrow, and for every dtype backend and file layout. Named index levels are hashed as the first
-    columns.
+    Tables with equal columns and rows in the same order have the same hash. It does not depend on
+    the version of pandas or pyarrow, the dtype backend or the file layout. Named index levels are
+    hashed as the first columns.
 
     These bytes are hashed, in this order:
 
     - the line ``aatoolkit logical hash 1``;
     - a line of JSON, ``{"columns":[[name,kind],…],"rows":n}``, without spaces, in UTF-8;
-    - for each column, one byte per row, 1 for a value and 0 for a missing value, then the values.
-      A missing value is zero, or an empty text or list.
+    - for each column, one byte per row (1 for a value, 0 for a missing value), and then the values.
+      A missing value is hashed as zero, or as an empty text or list.
 
     The kinds of values (numbers are little-endian):
 

@@ -1,7 +1,7 @@
-"""Which columns and rows of a table were measured, as the response says.
+"""Find out, from what a response says, which columns and rows of a table could be measured.
 
-A response may say, for example, that an engine has no data: its rows are then ``unavailable``. A 0
-beside ``hasData: false`` becomes a missing value.
+For example, a response may say that an engine (AI assistant) has no data. The rows of this engine
+then have the status ``unavailable``. A 0 next to ``hasData: false`` becomes a missing value.
 """
 
 from __future__ import annotations
@@ -64,7 +64,10 @@ SIGNAL = ("scope", "target", "rows", "status", "cause", "reason", "sample_size",
 
 
 class TableStatements:
-    """Finds out which columns and rows of one table were measured, as the response says."""
+    """Finds out which columns and rows of one table could be measured.
+
+    It uses the signals (statements of the response on missing data).
+    """
 
     def __init__(
         self,
@@ -85,7 +88,7 @@ class TableStatements:
     def make_column_metadata(
         self, column: Column, name: str, is_absent: bool, is_measured: bool, path_of_row: PathOfRow
     ) -> ColumnMetadata:
-        """Return the metadata of a column: whether the column and each of its rows were measured.
+        """Return the metadata of a column, with the availability of the column and of its rows.
 
         Parameters
         ----------
@@ -121,9 +124,10 @@ class TableStatements:
         return ColumnMetadata(name, combine(states), tuple(statements), column_state)
 
     def mask_denied_rows(self, column: Column, is_valid: Mask, path_of_row: PathOfRow) -> Mask:
-        """Return a mask of the rows that have a number although it was not measured.
+        """Return a mask of the rows whose number was not measured, as the response says.
 
-        Such as a 0 beside ``hasData: false``. ``is_valid`` is a mask of the rows with a value.
+        An example is a 0 next to ``hasData: false``. ``is_valid`` is a mask of the rows with a
+        value.
         """
         states = self._find_cell_states(column)
         denied_mask: Mask = is_valid & self._mask_denied_engines(
@@ -137,7 +141,7 @@ class TableStatements:
 
     @property
     def may_deny(self) -> bool:
-        """Whether the response says of any number that it was not measured."""
+        """Whether the response says that any number of the table was not measured."""
         if not any(map(denies, self._signals)):
             return False
         is_empty = self._section_state.status in EMPTY
@@ -147,12 +151,18 @@ class TableStatements:
 
     @cached_property
     def _denial_by_engine(self) -> dict[Any, bool]:
-        """A dict from engine to True, if the response says that it was not measured, or False."""
+        """A dict from engine (AI assistant) to bool: True if the response says that it has no data.
+
+        Engines that the response does not mention are left out.
+        """
         signals = self._signals if self._dimensions["engine"] else ()
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
 
     def _mask_denied_engines(self, is_empty: bool) -> Mask:
-        """Return a mask of the rows whose engine was not measured, as the response says."""
+        """Return a mask of the rows whose engine (AI assistant) has no data, as the response says.
+
+        ``is_empty`` is the result for engines that the response does not mention.
+        """
         if not self._denial_by_engine:
             return np.full(self._size, is_empty)
         engines = self._values(self._dimensions["engine"])
@@ -160,7 +170,10 @@ class TableStatements:
         return np.array([self._denial_by_engine.get(name, is_empty) for name in engines], bool)
 
     def _find_cell_states(self, column: Column) -> dict[str, Availability]:
-        """Return which single values of a column were measured, by JSON path."""
+        """Return a dict from JSON path to availability, for single values of a column.
+
+        It has only the paths that the response itself mentions as available or missing.
+        """
         return {
             format_json_path(target_steps(signal.target or "")): signal.availability
             for signal in self._narrow_signals
@@ -168,7 +181,7 @@ class TableStatements:
         }
 
     def _find_column_state(self, column: Column) -> Availability:
-        """Return the availability of a column as a whole, whatever the single rows."""
+        """Return the availability of a column as a whole, ignoring statements about single rows."""
         states: dict[int, list[Availability]] = {}
         for signal in self._narrow_signals:
             target = signal.target or ""
@@ -179,10 +192,10 @@ class TableStatements:
         return combine(states[max(states)]) if states else self._section_state
 
     def _make_group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return which rows were measured, by engine or day.
+        """Return statements on the availability of rows, selected by engine (AI assistant) or day.
 
-        The second result is for a table whose numbers are sums over engines or days: it lists what
-        these sums lack.
+        If the table has no column of engines or days, its numbers are sums over them. The
+        statements are then returned as a second list, of availabilities ``partial``.
         """
         statements = []
         group_states = []
@@ -211,10 +224,10 @@ class TableStatements:
     def _make_row_statements(
         self, column: Column, path_of_row: PathOfRow
     ) -> tuple[list[Statement], list[Availability]]:
-        """Return which single rows of a column were measured, by the key of the row.
+        """Return statements on the availability of single rows, selected by the key of the table.
 
-        The second result is for rows that the key cannot identify: it lists their availability
-        without the rows.
+        If the key does not identify these rows, the first list is empty, and the second list has
+        their availabilities.
         """
         states = self._find_cell_states(column)
         rows_by_state: dict[Availability, list[int]] = {}
@@ -236,7 +249,11 @@ class TableStatements:
         ], []
 
     def _make_key_conditions(self, rows: list[int]) -> list[tuple[Condition, ...]]:
-        """Return conditions on the key columns that only these rows meet; empty if impossible."""
+        """Return conditions on the key columns that are met by exactly the given rows.
+
+        Each item of the list is a tuple of conditions, all of which a row must meet. The list is
+        empty if there are no such conditions.
+        """
         key_names = self._table.key
         key_texts = [
             [None if value is None else as_text(value) for value in self._values(name)]
@@ -259,12 +276,15 @@ class TableStatements:
 
 
 def _combine_with_rows(state: Availability, row_states: Sequence[Availability]) -> Availability:
-    """Combine the availability of a column with that of some of its rows."""
+    """Return the availability of a column, combined with that of some of its rows."""
     return combine(row_states if row_states and state == UNKNOWN else [state, *row_states])
 
 
 def section_state(signals: Iterable[Signal]) -> Availability | None:
-    """Return whether the response as a whole was measured; None if it does not say so."""
+    """Return the availability of a response as a whole; None if the response does not state it.
+
+    ``signals`` are the statements of the response on missing data.
+    """
     section_signals = [
         signal for signal in signals if signal.scope == "section" and not signal.rows
     ]
@@ -276,7 +296,10 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
 
 
 def is_error_response(section: Section, document: object, signals: Iterable[Signal]) -> bool:
-    """Return whether a response is only an error message, with no data of the section."""
+    """Return whether a response has only an error message, and no data.
+
+    That is so if it has none of the fields of the section (kind of response).
+    """
     if not any(
         signal.scope == "section" and signal.rule in ("transport", "error") and denies(signal)
         for signal in signals
@@ -290,14 +313,15 @@ def is_error_response(section: Section, document: object, signals: Iterable[Sign
 
 
 def denies(signal: Signal) -> bool:
-    """Return whether the response itself says that something was not measured."""
+    """Return whether a signal (a statement on data) says that something was not measured.
+
+    Signals inferred from the service's list of engines (AI assistants) do not count.
+    """
     return signal.availability.status in EMPTY and signal.rule != INFERRED
 
 
 def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str | None:
-    """Return the longest of some JSON paths that is a given path or one above it, or None.
-
-    The paths are the keys of ``states``.
+    """Return the longest key of ``states`` that is ``path`` or the beginning of it, or None.
 
     Examples
     --------
@@ -311,7 +335,7 @@ def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str 
 
 @lru_cache(maxsize=4096)
 def target_steps(target: str) -> tuple[Step, ...]:
-    """Parse the JSON path of a value; any other text is taken as the name of a field.
+    """Parse a JSON path to a tuple of steps; a text that is not a path is taken as a field name.
 
     Examples
     --------
@@ -326,9 +350,9 @@ def target_steps(target: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def reach(target: str, pattern: str) -> str | None:
-    """Return whether a path leads to ``"all"`` or ``"some"`` values of a column; else None.
+    """Return ``"all"`` or ``"some"`` if a path leads to all or some values of a column, else None.
 
-    ``pattern`` is the path of the column.
+    ``target`` is the path, and ``pattern`` the path of the column.
 
     Examples
     --------
@@ -366,7 +390,7 @@ def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str
 
 
 def make_signal_frame(signals: list[Signal]) -> pd.DataFrame:
-    """Return a DataFrame of what a response says about missing data, one row per statement."""
+    """Return a DataFrame with one row for each statement of a response on missing data."""
     signals = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
     return listing(
         SIGNAL,
@@ -379,7 +403,7 @@ def make_signal_frame(signals: list[Signal]) -> pd.DataFrame:
 
 
 def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
-    """Return what a response says about missing data as tuples, with the columns `SIGNAL`."""
+    """Return one tuple for each statement on missing data, with the columns named in `SIGNAL`."""
     sample_sizes, _ = coerce_values([signal.sample_size for signal in signals], "Int64")
     moments, _ = coerce_values([signal.as_of for signal in signals], "timestamp")
     return [

@@ -1,7 +1,7 @@
-"""Convert the values of one table to typed columns, and make DataFrames of them.
+"""Convert the values of one table to typed columns, and make DataFrames from them.
 
-For speed, columns of one dtype are converted together. If a value does not fit the dtype, they are
-converted one by one.
+For speed, columns of one dtype are converted together. If a value does not fit the dtype, the
+columns are converted one by one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ _SMALL_SIZE = 1000
 
 
 class BuiltTable:
-    """A table of a response, with typed columns and their metadata."""
+    """A table of a response, with typed columns and their metadata.
+
+    The metadata says for example which columns could be measured.
+    """
 
     def __init__(
         self,
@@ -85,9 +88,10 @@ class BuiltTable:
         return TableStatements(self.rows.plan, self._signals, self.array, self.size)
 
     def _must_hold_host(self, column: Column, vector: Vector, report: DriftReport) -> bool:
-        """Return whether a column gets the host's name, because the response lacks its field.
+        """Return whether a column is to be filled with the host's name.
 
-        Other columns whose field is absent are noted as absent.
+        That is so if the column is for the domain, and the response lacks this field. Any other
+        column whose field is absent is recorded as absent.
         """
         rows = self.rows
         if rows.absent_path or (self.size and vector.is_absent):
@@ -102,7 +106,7 @@ class BuiltTable:
         return False
 
     def _convert_together(self, column_group: Sequence[ColumnValues]) -> bool:
-        """Convert columns of one dtype to one array; return False if a value does not fit."""
+        """Convert columns of one dtype to one Arrow array; return False if a value does not fit."""
         column = column_group[0][0]
         if column.name in self.rows.plan.parsed:
             return False
@@ -123,7 +127,7 @@ class BuiltTable:
     def _convert_one_by_one(
         self, column: Column, vector: Vector, index: RowIndex, report: DriftReport
     ) -> None:
-        """Convert a single column; values that do not fit become missing and are reported."""
+        """Convert one column; values that do not fit become missing and go to ``report``."""
 
         def select_table_rows(
             vector_rows: Sequence[int],
@@ -165,7 +169,7 @@ class BuiltTable:
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask_denied_numbers(self, statements: TableStatements, report: DriftReport) -> None:
-        """Replace numbers by missing values where the response says that nothing was measured."""
+        """Replace numbers by missing values where the response says that they were not measured."""
         for block_number, (dtype, array, names) in enumerate(self._blocks):
             is_valid = ~_make_missing_mask(array).reshape(len(names), self.size)
             mask = np.zeros_like(is_valid)
@@ -185,7 +189,7 @@ class BuiltTable:
                 self._blocks[block_number] = dtype, masked_array, names
 
     def check_key(self, report: DriftReport) -> None:
-        """Report missing and duplicate keys; if keys repeat, add a column of row numbers."""
+        """Report missing and duplicate keys. For duplicates, add a column of row numbers."""
         if not self.table.key:
             return
         path = f"{self.table.name}({', '.join(self.table.key)})"
@@ -214,9 +218,9 @@ class BuiltTable:
         )
 
     def frame(self, dtype_backend: str, responses: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
-        """Return the table as a DataFrame with units, availability and sources.
+        """Return the table as a DataFrame with metadata: units, availability and sources.
 
-        ``responses`` are kept in memory, to explain numbers.
+        ``responses`` are kept in memory, so that numbers can be traced to them later.
         """
         names = tuple(self._positions)
         make_frame = partial(_make_frame, names, self._blocks, self.size, dtype_backend)
@@ -242,7 +246,7 @@ class BuiltTable:
 
 
 def _count_distinct(key_columns: Sequence[pa.Array]) -> int:
-    """Return the number of distinct rows in the key columns."""
+    """Return the number of distinct rows in some key columns."""
     if len(key_columns[0]) <= _SMALL_SIZE:  # `to_pylist` takes many times as long
         value_lists = [
             column.to_pylist()
@@ -263,7 +267,7 @@ def _count_distinct(key_columns: Sequence[pa.Array]) -> int:
 
 
 def encode_categories(texts: pa.Array, column: Column, new_levels: Sequence[str] = ()) -> pa.Array:
-    """Convert texts to an Arrow array of categories; undeclared texts become null.
+    """Convert texts to an Arrow array of categories; texts that are no category become null.
 
     The categories are the declared levels of the column, then ``new_levels``.
     """
@@ -304,6 +308,10 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
         The table.
     dtype_backend : {"numpy_nullable", "pyarrow"}
         The kind of dtypes, as in pandas. With ``numpy_nullable``, lists become tuples.
+
+    Returns
+    -------
+    pandas.DataFrame
     """
     blocks = []
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -321,7 +329,7 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
 def _make_frame(
     names: tuple[str, ...], blocks: Sequence[Block], size: int, dtype_backend: str
 ) -> pd.DataFrame:
-    """Make a DataFrame of Arrow arrays, each with the values of several columns."""
+    """Make a DataFrame from blocks: Arrow arrays with the values of several columns, one by one."""
     arrays = []
     index, positions = _make_column_index(names)
     for dtype, array, block_names in blocks:
@@ -342,7 +350,7 @@ def _make_frame(
 def _convert_block(
     dtype: str, values: pa.Array, size: int, column_count: int, dtype_backend: str
 ) -> Any:
-    """Split an Arrow array into columns of ``size`` rows, and convert them to pandas arrays."""
+    """Split an Arrow array into columns of ``size`` values, as pandas arrays."""
     column_slices = [slice(size * number, size * (number + 1)) for number in range(column_count)]
     if dtype == "category":
         codes, is_missing = _split_numbers_and_mask(values.indices)
@@ -384,14 +392,14 @@ def _split_numbers_and_mask(array: pa.Array) -> tuple[Array, Array]:
 
 
 def _make_missing_mask(array: pa.Array) -> Array:
-    """Return a NumPy mask of the missing values of an Arrow array."""
+    """Return a NumPy array of booleans: True where an Arrow array has a null."""
     if not array.null_count:
         return np.zeros(len(array), bool)
     return ~_unpack_bits(array.buffers()[0], array)
 
 
 def _unpack_bits(buffer: pa.Buffer, array: pa.Array) -> Array:
-    """Return the bits in a buffer of an Arrow array as NumPy booleans."""
+    """Return the bits in a buffer of an Arrow array as a NumPy array of booleans."""
     # For few values this is ten times as fast as Arrow's own conversion.
     buffer_bytes, end = np.frombuffer(buffer, np.uint8), array.offset + len(array)
     return np.unpackbits(buffer_bytes, count=end, bitorder="little")[array.offset :].view(bool)

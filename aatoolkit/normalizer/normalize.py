@@ -1,6 +1,7 @@
-"""`normalize`: convert a response to tables, as the declaration of its section says.
+"""The function `normalize`, which converts a JSON response to tables.
 
-If no declaration fits, one is drafted from the response itself.
+The declaration of a section (one kind of response) lists its tables and columns. If no declaration
+fits the response, one is drafted from the response itself.
 """
 
 from __future__ import annotations
@@ -76,11 +77,11 @@ def normalize(
     """Convert a JSON response to DataFrames, without sending a request.
 
     A section is one kind of response, such as ``domains``. Its declaration lists the tables and
-    columns, with names and dtypes. No value is lost: those without a column are in ``.extra`` of
-    the result. Differences from the declaration are in ``.drift``.
+    columns, with names and dtypes. Values without a column are kept in ``.extra`` of the result.
+    Differences from the declaration are in ``.drift``.
 
     If the response does not fit the declaration, or there is none, tables are inferred from the
-    response itself. Then columns have the names of its JSON fields, without units.
+    response itself. The columns are then named after its JSON fields, and have no units.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def normalize(
     dtype_backend : {"numpy_nullable", "pyarrow"}
         The kind of dtypes, as in pandas.
     options : ScopeOptions, optional
-        The result of `Project.scope_options`, to mark the data of engines that never ran.
+        The result of `Project.scope_options`. It is used to mark data of engines that never ran.
     max_nodes : int
         The maximum number of distinct JSON paths in the response, such as ``domains[].rank``.
 
@@ -107,7 +108,8 @@ def normalize(
     Raises
     ------
     ScopeError
-        If there is no such section. With ``profile``, tables are inferred instead.
+        If there is no section of this name and no ``profile`` is given. With ``profile``, tables
+        are inferred instead.
     DecodeError
         If the response is not one JSON document.
     PayloadError
@@ -117,8 +119,8 @@ def normalize(
     Warns
     -----
     SchemaDriftWarning
-        If the response differs from the declaration, if tables were inferred, or if a status such
-        as ``"paused"`` is not known.
+        If the response differs from the declaration, if tables were inferred, or if the response
+        has an unknown status such as ``"paused"``.
     AAToolkitWarning
         If the service seems to have ignored a filter of the request.
 
@@ -158,7 +160,7 @@ def normalize(
 
 @dataclass(frozen=True)
 class _Reader:
-    """Converts responses to tables, with the arguments of `normalize`."""
+    """The arguments of `normalize`, and a method that converts a response with them."""
 
     strict: bool
     backend: str
@@ -181,7 +183,7 @@ class _Reader:
         declaration : Section
             The tables and columns.
         owner : str
-            The name of the profile that has the declaration.
+            The name of the profile (all declarations of a service) that has the declaration.
         is_tentative : bool
             Whether tables may be inferred if the response does not fit the declaration.
         """
@@ -314,7 +316,7 @@ def _warn_of_ignored_filters(
 ) -> None:
     """Warn if the service seems to have ignored a filter of the request.
 
-    This is assumed if the response repeats the filter with the value null.
+    That is assumed if the response repeats the names of the filters, with null for this one.
     """
     nested_values = document.values() if isinstance(document, dict) else ()
     echoes = {
@@ -337,7 +339,7 @@ def _warn_of_ignored_filters(
 
 
 def _keep_frequent_keys(value: Any) -> Any:
-    """Return a copy of a JSON value without the rarest keys of objects, for a faster search."""
+    """Return a copy of a JSON value that keeps only the most frequent keys of its objects."""
     if isinstance(value, dict):
         return _keep_frequent_keys([value])[0]
     if not isinstance(value, list):
@@ -358,7 +360,7 @@ def _keep_frequent_keys(value: Any) -> Any:
 
 
 def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:
-    """Yield values that may say what could be measured, although no declared rule reads them."""
+    """Yield hints: values that may say which data are missing, but that no rule reads."""
     if not section.watched and not section.emptied:
         return
     document = Vector([response.json if isinstance(response, Payload) else decode(response)])
@@ -388,12 +390,16 @@ def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Itera
 
 
 def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:
-    """Return all values at a path.
+    """Return all values at a path of a response.
 
     Returns
     -------
-    tuple of (Vector, list, str)
-        A vector with one path per value, the values, and a text to add to each path.
+    vector : Vector
+        The object that has the JSON path of each value.
+    values : list
+        The values.
+    suffix : str
+        The text to add to each of these JSON paths.
     """
     last_step = steps[-1]
     if not isinstance(last_step, Named):
@@ -415,7 +421,11 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
 def _fits_response(
     tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]
 ) -> bool:
-    """Return whether at least half of the columns or of the values were read as declared."""
+    """Return whether a response fits its declaration.
+
+    It fits if at least half of the main table's columns have values, or if at least half of all
+    values have a column. It also fits if the response says that nothing was measured.
+    """
     counts_of_tables = (
         [table.size - table.array(name).null_count for name in table.table.names]
         for table in tables
@@ -435,7 +445,7 @@ def _fits_response(
 
 
 def _draft_section(response: Any, name: str, declaration: Section | None) -> Section | None:
-    """Infer the tables and columns of a response; return None if nothing can become a table."""
+    """Infer the declaration of tables and columns from a response; None if it has no table."""
     if isinstance(response, Payload) and (not response.body or response.status >= 400):
         return None
     try:

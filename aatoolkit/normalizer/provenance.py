@@ -1,7 +1,7 @@
-"""Record which cell has which value of a response, to rebuild the response from its tables.
+"""Record which table cell has which value of a response, to rebuild the response later.
 
-The record is a table with one row per value: its JSON path, and the cell that has it. Values that
-no cell has unchanged, such as null, are recorded themselves.
+The record is a table with one row per value: its JSON path, and the cell with the value. A value
+such as null, which is in no cell or only in a changed form, is stored in the record itself.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ _SCHEMA = pa.schema(
 def provenance(
     document: Vector, tables: Sequence[BuiltTable], extra_paths: Collection[str]
 ) -> dict[str, pa.Table]:
-    """Return, under ``values``, a table with one row per value of a response.
+    """Return a dict with the key ``values``: an Arrow table with one row per value of a response.
 
-    Its columns are the JSON path, the cell that has the value, and the value itself if no cell has
-    it. ``extra_paths`` are the paths of values that are kept elsewhere.
+    Its columns are the JSON path, the cell that has the value (table, column, row and format), and
+    the value as JSON text if no cell has it. Values at ``extra_paths`` are left out, because the
+    caller stores them.
     """
     columns = [
         (table, column)
@@ -69,7 +70,7 @@ def provenance(
 
 
 def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
-    """Yield the JSON path of each value that a column has unchanged, and its cell."""
+    """Yield the JSON path and the cell of each value that a column has without any conversion."""
     vector, index = table.rows.values_of(column.source or "")
     is_unchanged = np.asarray(coerce_values(vector.values, column.dtype)[0].is_valid())
     rows = np.flatnonzero((index >= 0) & np.asarray(table.array(column.name).is_valid()))
@@ -81,10 +82,10 @@ def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[s
 
 
 def _find_format(value: Any, dtype: str) -> str:
-    """Return the way in which a response writes a value: ``integer``, ``number``, or a text.
+    """Return how a value is written in JSON: ``integer`` or ``number``; for a timestamp a code.
 
-    For a timestamp, the text has the separator, the length without time zone, and the time zone,
-    such as ``T16Z`` for ``2026-11-20T06:10Z``.
+    The code has the separator, the length without time zone, and the time zone, such as ``T16Z``
+    for ``2026-11-20T06:10Z``. It is empty for values of other dtypes.
     """
     if dtype in ("Int64", "Float64"):
         return _INTEGER if type(value) is int else _NUMBER
@@ -99,7 +100,7 @@ def _find_format(value: Any, dtype: str) -> str:
 def rebuild(
     tables: Mapping[str, pd.DataFrame], extra: pd.DataFrame, provenance: Mapping[str, pa.Table]
 ) -> Any:
-    """Rebuild a response, as a JSON value, from its tables.
+    """Rebuild the JSON value of a response from its tables.
 
     Parameters
     ----------
@@ -109,6 +110,11 @@ def rebuild(
         The values that no column has, with the columns ``path`` and ``value``.
     provenance : mapping of str to pyarrow.Table
         The result of `provenance`.
+
+    Returns
+    -------
+    object
+        The response as a JSON value.
     """
     try:
         columns = provenance["values"].select(_SCHEMA.names).to_pydict().values()
@@ -133,7 +139,7 @@ def rebuild(
 def _write_cells(
     tables: Mapping[str, pd.DataFrame], table: str, column: str, value_format: str
 ) -> list[Any]:
-    """Convert the cells of a column to JSON values, written as in the response."""
+    """Return the cells of a column as JSON values, in the format that the response had."""
     if table not in tables or column not in tables[table]:
         raise PayloadError(f"the column {column} of the table {table} is missing")
     values = pa.array(tables[table][column], from_pandas=True)
@@ -153,7 +159,7 @@ def _write_cells(
 
 
 def _format_moment(time_format: str, moment: datetime) -> str:
-    """Write a timestamp as the response did, such as ``2026-11-20T06:10Z``.
+    """Return a timestamp as text in the format of the response, such as ``2026-11-20T06:10Z``.
 
     ``time_format`` is the result of `_find_format`.
     """
@@ -164,7 +170,7 @@ def _format_moment(time_format: str, moment: datetime) -> str:
 
 
 def _set_value(response: Any, path: str, value: Any) -> None:
-    """Set the value at a JSON path; missing objects and arrays on the path are created."""
+    """Set the value at a JSON path in place, and create missing objects and arrays on the path."""
     steps: list[Any] = [0]
     for path_step in parse_path(path):
         if not isinstance(path_step, Field | Position):

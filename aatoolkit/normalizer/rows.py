@@ -1,8 +1,8 @@
 """Find the rows of declared tables in a response, and the values of their columns.
 
-The values of a column are a `Vector`, i.e. all values at one JSON path, and a row index. The row
-index has one number per row: the position of its value in the vector. Values that no column reads
-are collected, too.
+The values of a column are a `Vector` (all values at one JSON path) and a row index. The row index
+is an array with one number per row: the position of the row's value in the vector. Values that no
+column reads are collected, too.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ table the position of its array and of its element.
 
 
 class TablePlan(NamedTuple):
-    """Facts about a declared table that are needed to read it from a response."""
+    """Properties of a declared table that are computed once, for reading it from responses."""
 
     table: Table
     kind: type | None  # of the rows in the response: list, dict, or None for any
@@ -66,7 +66,7 @@ class TablePlan(NamedTuple):
 
 @lru_cache(maxsize=128)
 def plans(section: Section) -> tuple[TablePlan, ...]:
-    """Collect the facts that are needed to read the tables of a section, one plan per table."""
+    """Return one `TablePlan` (properties of a table, used for reading) per table of a section."""
     value_columns = [column for table in section for column in table.columns if not column.is_label]
     patterns_inside = {
         column.pattern for column in value_columns if (column.source or "")[0] not in "^$"
@@ -127,9 +127,10 @@ def _is_measure(table: Table, column: Column) -> bool:
 
 @lru_cache(maxsize=8192)
 def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, str, Any]:
-    """Parse the path of a column's values, such as ``^name`` or ``@0``.
+    """Parse the path from a row to the value of a column, such as ``^name`` or ``@0``.
 
-    The result is the number of levels up (``^``), a sign, and the steps down or a number.
+    The result is a tuple: the number of levels up (``^``); a sign (``@``, ``#``, ``$`` or empty);
+    and the steps down, or the number after ``@`` or ``#``.
     """
     # The sign is @ for a key, # for a position, $ for the whole response, or empty.
     source_below = source.lstrip("^")
@@ -147,7 +148,7 @@ def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, st
 def find_sources_read(
     source: str, valid_path: str | None, header: Path | None
 ) -> list[tuple[str, list[Path]]]:
-    """Return the paths that a column reads, each with the paths of arrays of column names."""
+    """Return tuples: a path that a column reads, and the paths of arrays with its column names."""
     sources = []
     for path in (source, valid_path.lstrip("!")) if valid_path else (source,):
         _, sign, steps = _parse_source(path, header)
@@ -212,7 +213,10 @@ class TableRows:
         return len(self.row_index)
 
     def _find_single_row(self) -> RowIndex:
-        """Return the position of the only row; empty if the response has none of its fields."""
+        """Return an array with the position of the table's only row.
+
+        The array is empty if the response has none of the row's fields.
+        """
         vectors = [self.vector] if self.table.rows.steps else []
         for column in self.table.columns:
             levels_up, sign, steps = _parse_source(column.source or "", None)
@@ -223,12 +227,14 @@ class TableRows:
         return self.vector.level.rows if is_present else np.arange(0)
 
     def values_of(self, source: str) -> RowValues:
-        """Return the values at the path of a column, and a row index.
+        """Return the values at the path of a column, and their positions by row.
 
         Returns
         -------
-        tuple of (Vector, numpy.ndarray)
-            All values at the path; and for each row the position of its value, or -1.
+        vector : Vector
+            All values at the path.
+        index : numpy.ndarray
+            For each row, the position of its value in ``vector``, or -1.
         """
         values = self._values.get(source)
         if values is None:
@@ -264,7 +270,7 @@ class TableRows:
         steps: Sequence[Step],
         element_reads: list[ElementRead],
     ) -> RowValues:
-        """Follow a path down from some values; return the values at its end, and a row index.
+        """Follow a path from some values; return the values at its end, and their positions by row.
 
         Array elements that are read by their position are added to ``element_reads``.
         """
@@ -289,7 +295,7 @@ class TableRows:
         return vector, index
 
     def _find_positions_of_name(self, step: Named) -> RowIndex:
-        """Return, for each row, the position of a name in an array of column names, or -1."""
+        """Return an array: for each row, the position of a column name in its header, or -1."""
         last_array = max(
             number for number, header_step in enumerate(step.header) if header_step == Each()
         )
@@ -302,9 +308,10 @@ class TableRows:
     def _find_items_of_rows(
         self, vector: Vector, index: RowIndex, container_number: int
     ) -> RowValues:
-        """Return, for each row, the item of another array or object that belongs to it.
+        """Return, for each row, the item of another array or object that belongs to the row.
 
-        The item has the same position in its array, or the same key in its object, as the row.
+        The item has the same position in its array, or the same key in its object, as the row. The
+        result is a vector of items, and for each row a position in it or -1.
         """
         steps = self.table.rows.steps
         step_number = [
@@ -326,16 +333,19 @@ class TableRows:
     def _find_rows_by_label(
         self, vector: Vector, labels: Sequence[Any], index: RowIndex, row_labels: list[str]
     ) -> RowIndex:
-        """Return, for each row, the position of the item with the label of the row, or -1."""
+        """Return an array: for each row, the position of the item that has the row's label, or -1.
+
+        ``labels`` are the labels of the items, and ``row_labels`` those of the rows.
+        """
         parents_and_labels = zip(vector.level.parents.tolist(), map(repr, labels), strict=True)
         rows_by_pair = {pair: row for row, pair in enumerate(parents_and_labels)}
         pairs = zip(index.tolist(), map(repr, row_labels), strict=True)
         return np.array([rows_by_pair.get(pair, -1) for pair in pairs], np.int64)
 
     def _find_ancestor_rows(self, step_number: int) -> RowIndex:
-        """Return, for each row, the position of the array or object that encloses it.
+        """Return an array: for each row, the position of the array or object that encloses it.
 
-        ``step_number`` is a step of the path to the rows, counted from 1.
+        ``step_number`` is the number of a step on the path to the rows, from 1.
         """
         level, index = self.vector.level, self.row_index
         while level is not self.vectors[step_number].level:
@@ -345,9 +355,9 @@ class TableRows:
         return index
 
     def path_finder(self, column: Column) -> Callable[[int], str | None]:
-        """Return a function that takes the number of a row, and returns a JSON path or None.
+        """Return a function from the number of a row to the JSON path of the column's value there.
 
-        It is the path of the column's value in this row.
+        The function returns None for a row without a value.
         """
 
         def path(row: int) -> str | None:
@@ -357,7 +367,10 @@ class TableRows:
         return path
 
     def iter_element_indexes(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield the positions of the array elements that contain the rows."""
+        """Yield an array with the positions of those elements that contain rows of this table.
+
+        ``elements`` are array elements on the path to the rows.
+        """
         level = self.vector.level
         index = level.rows
         while level.container is not None:
@@ -367,7 +380,7 @@ class TableRows:
 
 
 def take_values(vector: Vector, index: RowIndex) -> Sequence[Any]:
-    """Return the values of a vector at some positions; the position -1 gives None."""
+    """Return the values at some positions of a vector; the position -1 gives None."""
     if index is vector.level.rows:
         return vector.values  # type: ignore[no-any-return]
     values = [*vector.values, None]  # None is the last, at -1
@@ -377,7 +390,7 @@ def take_values(vector: Vector, index: RowIndex) -> Sequence[Any]:
 def _compute_rows(vector: Vector, table: str, function: Callable[[Any], Iterable[Any]]) -> Vector:
     """Return the rows that a function of the user computes from values of the response.
 
-    ``table`` is the name of the table, for the error if the function fails.
+    ``table`` is the name of the table, for the error message if the function fails.
     """
     try:
         rows = [
@@ -393,7 +406,7 @@ def _compute_rows(vector: Vector, table: str, function: Callable[[Any], Iterable
 
 
 def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
-    """Return the array elements that contain rows, and for each row the position of its own."""
+    """Return the array elements around some rows, and for each row the position of its element."""
     level, is_inside = vector.level, bool(vector.field_names)
     while not (is_inside and level.in_array):  # a declaration is refused if there is no record
         index, is_inside = compose_row_indexes(index, level.parents), True
@@ -402,9 +415,10 @@ def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
 
 
 def _take_elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues:
-    """Return all elements of arrays, and for each row the position of its own element, or -1.
+    """Return all elements of arrays, and for each row the position of one element, or -1.
 
-    ``index`` has the array of each row, ``positions`` the position in this array.
+    ``index`` has the position of each row's array in ``vector``. ``positions`` has the position of
+    the element in this array.
     """
     elements = vector.elements()
     lengths = np.asarray(elements.level.lengths, np.int64)
@@ -417,12 +431,18 @@ def _take_elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowV
 def find_unread_values(
     tables: Sequence[TableRows],
 ) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
-    """Yield values at declared paths that no row reads, such as those of rows left out.
+    """Yield the values at declared paths that no row has, for example because rows were left out.
 
     Yields
     ------
-    tuple of (Vector, numpy.ndarray, str, str or None)
-        A vector, positions in it, why they are not read, and the path to report, if any.
+    vector : Vector
+        The values at one path.
+    positions : numpy.ndarray
+        The positions of the unread values in ``vector``.
+    reason : str
+        Why they are not read.
+    path : str or None
+        The path to report as a difference from the declaration; None for nothing.
     """
     reasons = {}
     reads_by_elements: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
@@ -459,7 +479,7 @@ def find_unread_values(
 
 
 def _find_unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex]) -> RowIndex:
-    """Return those of the positions ``rows`` that are in none of the ``indexes``."""
+    """Return the positions in ``rows`` that occur in none of the ``indexes``."""
     is_unread = np.ones(len(vector) + 1, bool)  # the last is where -1 points
     for index in indexes:
         is_unread[index] = False
@@ -478,7 +498,7 @@ class FieldNode:
         self.reason: str | None = None  # why no column does, if this is expected
 
     def get_nodes(self, steps: Sequence[Step]) -> list[FieldNode]:
-        """Return the nodes at a path below this node; create missing nodes."""
+        """Return the nodes at a path below this node. Missing nodes are created."""
         if not steps:
             return [self]
         step, remaining_steps = steps[0], steps[1:]
@@ -495,7 +515,7 @@ class FieldNode:
 
 @lru_cache(maxsize=128)
 def build_field_tree(section: Section) -> FieldNode:
-    """Return the tree of all JSON paths that the declared columns of a section read."""
+    """Return the tree of all JSON paths that the columns of a section (kind of response) read."""
     root = FieldNode()
     for name in ENVELOPE:
         root.get_nodes((Field(name),))[0].reason = "envelope"
@@ -547,7 +567,7 @@ class Drift:
 
 
 class DriftReport:
-    """Collects the differences from the declaration, and the values that no column has."""
+    """The differences of a response from its declaration, and the values without a column."""
 
     def __init__(self) -> None:
         self.extra_values: list[tuple[Vector, Rows, str]] = []  # positions in a vector, and why
@@ -598,7 +618,7 @@ class DriftReport:
             self.record(**vars(drift))
 
     def ignore_absences(self, paths: Iterable[str]) -> None:
-        """Forget that fields are absent, at some paths and below them."""
+        """Remove the recorded absences of fields at some paths, and below them."""
         prefixes = tuple(f"{path}." for path in paths)
         for kind, path in [*self.differences]:
             if kind == "absent" and f"{path}.".startswith(prefixes):
@@ -615,7 +635,7 @@ class DriftReport:
 
     @property
     def extra(self) -> dict[str, tuple[str, str]]:
-        """A dict of the values that no column has: JSON path to JSON text and reason."""
+        """The values that no column has: a dict from JSON path to JSON text and reason."""
         return {
             leaf_path: (text, reason)
             for value, path, reason in self.values()
@@ -623,7 +643,10 @@ class DriftReport:
         }
 
     def extra_frame(self) -> pd.DataFrame:
-        """Return a DataFrame with one row per value that no column has; expected ones come last."""
+        """Return a DataFrame with one row per value that no column has.
+
+        The columns are ``path``, ``value`` and ``why``. Values of known fields come last.
+        """
         reason_ranks = {"envelope": 2, "known": 1}
         rows = [(path, *text_and_reason) for path, text_and_reason in self.extra.items()]
         return listing(
@@ -631,14 +654,17 @@ class DriftReport:
         )
 
     def drift_frame(self) -> pd.DataFrame:
-        """Return a DataFrame with one row per difference from the declaration."""
+        """Return a DataFrame with one row per difference from the declaration.
+
+        The columns are ``kind``, ``path``, ``count`` and ``example``.
+        """
         rows = [[*vars(drift).values()] for drift in self.differences.values()]
         return listing(("kind", "path", "count", "example"), rows, count="Int64")
 
     def raise_or_warn(self, section: Section, strict: bool) -> None:
-        """Warn if the response differs from its declaration; with ``strict``, raise instead.
+        """Warn if there are differences from the declaration.
 
-        The error is a `PayloadError` that lists all differences.
+        With ``strict``, raise a `PayloadError` instead, which lists all differences.
         """
         problems = [*map(str, self.differences.values())]
         if problems and strict:
@@ -657,7 +683,7 @@ class DriftReport:
 
 
 def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: Any) -> pd.DataFrame:
-    """Make a DataFrame of rows.
+    """Return a DataFrame made from rows.
 
     Parameters
     ----------
@@ -685,7 +711,7 @@ def _find_first_leaf(value: Any) -> str:
 
 
 class ResponseWalk(StructureCounter):
-    """Walks through a response once: counts its paths, and reports undeclared values."""
+    """Visits all values of a response once: counts their paths, and reports undeclared values."""
 
     def __init__(self, limit: int, is_exact: bool) -> None:
         super().__init__(limit, is_exact)
@@ -694,9 +720,9 @@ class ResponseWalk(StructureCounter):
     def visit(
         self, vector: Vector, node: FieldNode, depth: int = 0, reason: str | None = None
     ) -> None:
-        """Visit the values at a declared path, and the values inside them.
+        """Visit the values at a declared path, and the values nested in them.
 
-        ``reason`` says why no column reads the values, if this is expected.
+        ``reason`` is given if no column is expected to read the values; it says why.
         """
         value_types, reason = vector.kinds, node.reason or reason
         self.count_path(vector.values, value_types, depth)

@@ -1,4 +1,4 @@
-"""`Tables`: the DataFrames of one section (one kind of response), by table name."""
+"""The class `Tables`: the DataFrames of one section (one kind of response), by table name."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _EMPTY = {
 
 @dataclass(eq=False)
 class ResponseAtHand:
-    """A response in memory that can be converted to tables again."""
+    """A response in memory, with the function that converts it to tables again."""
 
     source: Source  # host, section, URL and so on
     response: Payload | bytes | str | None  # None if only its tables were read, from files
@@ -70,14 +70,14 @@ class ResponseAtHand:
 
 
 def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Call a function without showing warnings of this package, and return its result."""
+    """Call a function, ignore warnings of this package, and return the function's result."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
         return read(*arguments, **options)
 
 
 class TableParts(NamedTuple):
-    """Objects beside the DataFrames that are needed to write files and explain numbers."""
+    """Objects that `Tables` keeps besides the DataFrames, to write files and to explain numbers."""
 
     built: Mapping[str, BuiltTable] = {}  # tables with typed columns
     signals: Sequence[Signal] = ()  # what the response says about availability
@@ -88,7 +88,7 @@ _NO_PARTS = TableParts()
 
 
 class Tables(Keyed[str, "pd.DataFrame"]):
-    """The tables of one section: a mapping from table names to DataFrames.
+    """The tables of one section (one kind of response): a mapping from table names to DataFrames.
 
     Attributes
     ----------
@@ -98,21 +98,21 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         The values of the response that no column has. The columns are ``path`` (the JSON path),
         ``value`` (JSON text) and ``why``, such as ``new`` or ``wrong type``.
     availability : pandas.DataFrame
-        One row per place in the response that says whether data were measured. The columns are
+        One row per statement of the response on whether data were measured. The columns are
         ``scope``, ``target``, ``rows``, ``status``, ``cause``, ``reason``, ``sample_size``,
         ``as_of``, ``evidence`` (the JSON path), ``rule`` and ``raw``.
     drift : pandas.DataFrame
         The fields that differ from the declared columns. The columns are ``kind``, ``path``,
         ``count`` and ``example``.
     hints : pandas.DataFrame
-        Values that may say whether data were measured, but that aatoolkit does not use. The columns
-        are ``path``, ``value`` and ``why``. `Section.with_rule` adds a rule to use one.
+        Values that may say whether data were measured, but are not used. The columns are ``path``,
+        ``value`` and ``why``. To use one, add a rule with `Section.with_rule`.
     payload : Payload or None
         The response, if it was fetched.
     declaration : Section or None
         The description of the tables and columns.
     drafted : bool
-        Whether the tables were inferred from this response. Then another response may have other
+        Whether the tables were inferred from this response. If so, other responses may give other
         columns.
 
     Examples
@@ -194,7 +194,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def _words(self) -> dict[str, str]:
-        """A dict from table name to its availability in words, such as ``partial: …``."""
+        """A dict from table name to its availability as text, such as ``partial: …``."""
         return self._frame_makers["words"]()  # type: ignore[no-any-return]
 
     @cached_property
@@ -207,10 +207,11 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def availability(self) -> pd.DataFrame:
-        """A DataFrame with one row per place in the response that says if data were measured.
+        """A DataFrame with one row per statement of the response on whether data were measured.
 
-        Such as ``"status": "not_run"`` for an engine. ``evidence`` has the JSON path of the place,
-        ``target`` the engine or field, ``status``, ``cause`` and ``reason`` the result.
+        An example of a statement is ``"status": "not_run"`` for an engine. The column ``evidence``
+        has its JSON path, and ``target`` the engine (AI assistant) or field. ``status``, ``cause``
+        and ``reason`` say what it means.
         """
         return self._make_frame("availability")
 
@@ -224,7 +225,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def hints(self) -> pd.DataFrame:
-        """A DataFrame of values that may say if data were measured, but that are not used.
+        """A DataFrame of values that may say whether data were measured, but are not used.
 
         The columns are ``path``, ``value`` and ``why``.
         """
@@ -232,7 +233,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def _provenance(self) -> dict[str, pa.Table]:
-        """Tables with the JSON path of each cell, to restore the response."""
+        """A dict of Arrow tables with the JSON path of each cell, used to rebuild the response."""
         return self._frame_makers.get("provenance", dict)()  # type: ignore[no-any-return]
 
     def _make_frame(self, name: str) -> pd.DataFrame:
@@ -249,8 +250,9 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Returns
         -------
         Explanation
-            ``.value`` is the value, ``.place`` has its bytes in the response. ``.children`` are the
-            cells with the value or its parts. Parts without a cell are listed with the reason.
+            ``.value`` is the value, and ``.place`` says where its bytes are in the response.
+            ``.children`` are the cells that have the value; for an object or array, the cells that
+            have its parts. A part without a cell is listed with the reason.
 
         Raises
         ------
@@ -277,13 +279,13 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Returns
         -------
         object
-            The response as a JSON value, with the changes that you made in the frames. The keys of
-            objects may be in another order.
+            The response as a JSON value. Changes that you made in the DataFrames are included. The
+            keys of objects may be in another order.
 
         Raises
         ------
         PayloadError
-            If a frame has lost rows or columns.
+            If a DataFrame lacks rows or columns that it had.
         """
         return rebuild(self, self.extra, self._provenance)
 
@@ -379,7 +381,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return f"{next(symbols, '?')} {state if self.rows[name] else _EMPTY.get(state, state)}"
 
     def _notes(self) -> str:
-        """Return the notes in the first line of the repr, such as the number of differences."""
+        """Return the notes for the first line of the repr, such as the number of differences."""
         draft_note = ", drafted from this response" if self.drafted else ""
         drift_count, hint_count = len(self.drift), len(self.hints)
         drift_note = f", {counted(drift_count, 'drift')} (see .drift)" if drift_count else ""

@@ -1,12 +1,19 @@
-"""Draft the description of a service that nobody described, and check it later.
+"""Draft a description of a service's JSON, correct it, and check later whether it still holds.
 
-Such a description, a profile, says which tables are in the JSON of a service, and which dtypes,
-units, keys and ways to aggregate their columns have. A draft guesses all this from responses, and
-says for each guess why, and whether it is proved, likely or open.
+Such a description is called a profile. It lists the tables in the JSON of each section (one kind of
+response), and the dtypes, units, keys and ways to aggregate of their columns. A draft guesses all
+this from responses. For each guess it gives the reason, and whether the guess is proved, likely or
+open.
 
-``asking`` sends the requests, and ``drafting`` makes the draft. A person reviews it section by
-section (``section_draft``). ``candidates`` finds fields that may say what was not measured, and
-``confirming`` asks a person about them. ``checking`` compares a service with its saved profile.
+The modules:
+
+- ``asking`` sends the requests
+- ``drafting`` makes the draft
+- ``section_draft`` lets a person review the draft, section by section
+- ``candidates`` finds fields that may say which data are missing
+- ``confirming`` asks a person about these fields
+- ``checking`` compares a service with its saved profile
+
 The guesses themselves are made by the package ``aatoolkit.sections.inference``.
 
 >>> import aatoolkit as aa

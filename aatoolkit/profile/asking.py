@@ -1,4 +1,4 @@
-"""Send the requests that show what the responses of an unknown service mean."""
+"""Send the requests from whose responses the description of a service's JSON is guessed."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ _FOR_OTHER_HOST = "the same of another host"
 
 @dataclass(frozen=True)
 class PlannedRequest:
-    """A request to a service that is to be described, and its purpose.
+    """A request to a service whose JSON is to be described, and its purpose.
 
     Attributes
     ----------
     section : str or None
-        The name of the section, or ``scope-options`` for the values that one can filter by. None
-        requests all sections at once.
+        The name of the section (one kind of response), or ``scope-options`` for the list of filter
+        values. None requests all sections at once.
     scope : Scope
         The filters of the request, such as engines.
     purpose : str
-        What the response is to show, in words.
+        What the response is to show, as text for people.
     host : str
-        The host, if it is another than that of the project; else empty.
+        The host, if it is not that of the project; else empty.
     """
 
     section: str | None
@@ -64,16 +64,19 @@ class PlannedRequest:
 class Responses:
     """The responses of a service, from which its tables are guessed.
 
+    A section is one kind of response, such as ``domains``.
+
     Attributes
     ----------
     options : object
-        The JSON in which the service lists the values that one can filter by.
+        The JSON that lists the values of the service's filters.
     scope_options : Section, optional
-        Where these values are in ``options``, if the user declared it.
+        The paths of these values in ``options``, if the user declared them.
     documents : dict of str to object
-        Maps each section to its decoded JSON, without filters.
+        Maps each section to its decoded JSON, requested without filters.
     by_engines : dict of str to dict
-        Maps each section to a dict from a tuple of engines to its JSON for these engines alone.
+        Maps each section to a dict. The dict maps a tuple of engines to the JSON requested for
+        these engines only.
     payloads : dict of str to Payload
         Maps each section to its response with bytes and HTTP headers.
     errors : dict of str to AAToolkitError
@@ -115,9 +118,10 @@ def ask(
     max_seconds: float | None,
     progress: bool | None,
 ) -> Responses:
-    """Request the sections of a service: without filters, for single engines and other hosts.
+    """Request the sections of a service without filters, then for single engines and other hosts.
 
-    Ctrl-C ends it early; the responses received by then are returned.
+    A section is one kind of response, such as ``domains``. An engine is an AI assistant. Ctrl-C
+    ends the requests early. The responses received by then are returned.
 
     Parameters
     ----------
@@ -128,11 +132,16 @@ def ask(
     section_names : iterable of str or None
         The sections to request; None for those of the reference service.
     hosts : iterable of str
-        The hosts of other projects of the same account, to compare with.
+        The hosts of other projects of the same account, whose responses are compared.
     max_seconds : float or None
         The time limit for all requests, in seconds; None for no limit.
     progress : bool or None
-        Whether to show a progress bar; None for on a terminal only.
+        Whether to show a progress bar. None shows it on a terminal only.
+
+    Returns
+    -------
+    Responses
+        The responses, by section, engines and host.
 
     Raises
     ------
@@ -201,16 +210,16 @@ def _add_outcomes(
     responses: Responses,
     section_paths: Mapping[str, tuple[str, ...]],
 ) -> None:
-    """Sort the responses to requests into a `Responses` object, which is changed.
+    """Add the responses to requests to a `Responses` object.
 
     Parameters
     ----------
     outcomes : mapping
         Maps each request to its `Payload` or its error. Errors are ignored.
     responses : Responses
-        The object to add to.
+        The object to change.
     section_paths : mapping of str to tuple
-        Where the JSON of each section is in a response for all sections at once.
+        The path of each section's JSON in a response for all sections at once, as field names.
     """
     for request, outcome in outcomes.items():
         if isinstance(outcome, AAToolkitError) or outcome.status >= 400:
@@ -250,7 +259,7 @@ def _fetch_all(
     project : Project
         A project of the service.
     responses : Responses
-        The object that records which requests were sent, and whether they were stopped.
+        The object in which the sent requests, and an early stop, are recorded.
     progress : bool or None
         Whether to show a progress bar.
     deadline : float or None
@@ -303,19 +312,19 @@ def _fetch_all(
 def _find_section_paths(
     combined_view: Any, documents: Mapping[str, Any]
 ) -> dict[str, tuple[str, ...]]:
-    """Find where the JSON of each section is in a response for all sections at once.
+    """Find the path of the JSON of each section (kind of response) in a response for all sections.
 
     Parameters
     ----------
     combined_view : object
         The decoded JSON for all sections.
     documents : mapping of str to object
-        The JSON of each section alone, which must be the same.
+        The JSON of each section, requested alone. Its values are looked for in ``combined_view``.
 
     Returns
     -------
     dict of str to tuple of str
-        Maps a section to the names of the fields on the path to its JSON.
+        Maps the name of a section to the path of its JSON, as field names.
     """
     path_by_section: dict[str, tuple[str, ...]] = {}
     for path, value in _iter_containers(_keyed_by_section(combined_view, documents), ()):
@@ -330,7 +339,9 @@ def _find_section_paths(
 
 
 def _keyed_by_section(value: Any, sections: Collection[str]) -> Any:
-    """Turn each list with an object for each section into a dict by section.
+    """Replace lists with one object per section (kind of response) by dicts.
+
+    The keys of the dicts are the names of the sections. Nested lists are replaced, too.
 
     Examples
     --------
@@ -373,7 +384,7 @@ def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[
 
 
 def _measure_overlap(first: Any, second: Any) -> float:
-    """Return which share of their values two JSON documents have in common, from 0 to 1.
+    """Return the share of values that two JSON documents have in common, from 0 to 1.
 
     Examples
     --------
@@ -393,18 +404,18 @@ def _measure_overlap(first: Any, second: Any) -> float:
 def _plan_further_requests(
     responses: Responses, section_paths: Mapping[str, Any], hosts: Iterable[str], requests_left: int
 ) -> list[PlannedRequest]:
-    """Plan requests for other hosts, for single engines, and for an engine that never ran.
+    """Plan requests for other hosts, for single AI engines, and for an engine that never ran.
 
     Parameters
     ----------
     responses : Responses
         The responses received so far.
     section_paths : mapping of str to tuple
-        The sections whose JSON is in a response for all sections at once.
+        The sections whose JSON is part of a response for all sections at once, with its path there.
     hosts : iterable of str
         The other hosts.
     requests_left : int
-        How many requests there may be at most.
+        The maximum number of requests to plan.
 
     Returns
     -------
@@ -444,7 +455,7 @@ def _plan_further_requests(
 def _choose_engine_sets(
     active_engines: Sequence[str], idle_engines: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Return the engines to filter by: one tuple for each request.
+    """Return tuples of engines (AI assistants): the engine filter of each request to send.
 
     Examples
     --------
@@ -457,12 +468,13 @@ def _choose_engine_sets(
 
 
 def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
-    """Return the values that one can filter by, from the paths that the user declared.
+    """Return the values of the service's filters, read at the paths that the user declared.
 
     Returns
     -------
     dict
-        Maps each filter, such as ``engine``, to a list of values, and ``response`` to all JSON.
+        Maps each filter, such as ``engine``, to a list of values. The key ``response`` has the
+        whole JSON.
     """
     options = read_options(project.host, payload, project.client._options)
     values_by_filter = {
@@ -474,7 +486,7 @@ def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
 
 
 def find_engines(options: Any) -> tuple[list[str], list[str]]:
-    """Find the engines in the JSON that lists the values that one can filter by.
+    """Find the engines (AI assistants) in the JSON that lists the values of a service's filters.
 
     Returns
     -------
@@ -506,7 +518,9 @@ def find_engines(options: Any) -> tuple[list[str], list[str]]:
 
 
 def find_engine_labels(options: Any) -> dict[str, str]:
-    """Return a dict from the label of each engine to its id, if the two differ.
+    """Return a dict from the label of each engine (AI assistant) to its id.
+
+    Engines whose label is the same as the id are left out.
 
     Examples
     --------
@@ -522,7 +536,7 @@ def find_engine_labels(options: Any) -> dict[str, str]:
 
 
 def _list_engine_names(engine_record: dict[str, Any]) -> list[str]:
-    """Return the id of an engine, then its label and title, from the object that describes it.
+    """Return the id, label and title of an engine (AI assistant) from the object about it.
 
     Examples
     --------
@@ -538,7 +552,9 @@ def _list_engine_names(engine_record: dict[str, Any]) -> list[str]:
 
 
 def _find_engine_records(options: Any) -> list[dict[str, Any]]:
-    """Return an object for each engine in the JSON that lists the values of filters.
+    """Return a list with one dict for each engine (AI assistant) of the service.
+
+    ``options`` is the JSON that lists the values of the service's filters.
 
     Examples
     --------

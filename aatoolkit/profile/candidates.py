@@ -1,4 +1,7 @@
-"""Find the paths in responses whose values may say what was measured, for a person to confirm."""
+"""Find the paths in responses whose values may say which data are missing.
+
+A person confirms later whether they do. Such a path is called a candidate.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ from aatoolkit.availability.detect.words import (
     state_of_named_flag,
 )
 from aatoolkit.availability.status import EMPTY, Availability
-from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path
+from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
 from aatoolkit.sections.availability_rule import WINDOW, as_count, as_text, extent_word, to_word
@@ -59,14 +62,18 @@ class Row(NamedTuple):
 
     Attributes
     ----------
+    record : mapping
+        The row as it is in the JSON.
     words : mapping
-        Maps each field to its text or boolean, else to None.
+        Maps each field to its text or boolean; to None if it has another type.
     has_numbers : bool or None
-        Whether the row has measured numbers.
+        Whether the row has measured numbers; None if unknown.
     idle : collection of str
         The engines that never ran.
     engine : str
-        The engine of the row, if known.
+        The engine of the row; empty if unknown.
+    outer_record : mapping
+        The enclosing row, if this row is an object in it.
     """
 
     record: Mapping[str, Any]
@@ -74,6 +81,11 @@ class Row(NamedTuple):
     has_numbers: bool | None
     idle: Collection[str]
     engine: str = ""
+    outer_record: Mapping[str, Any] = {}
+
+    def number(self, field: str) -> Any:
+        """Return the value of a field of the row, or else of the enclosing row."""
+        return self.record.get(field, self.outer_record.get(field))
 
 
 class Occurrence(NamedTuple):
@@ -81,14 +93,16 @@ class Occurrence(NamedTuple):
 
     Attributes
     ----------
+    value : object
+        The value.
     has_numbers : bool or None
         Whether the object that contains the value also contains measured numbers.
     measured : mapping of str to bool or None
-        Whether the response has numbers of each engine.
+        Maps each engine to whether the response has numbers of it.
     idle : collection of str
         The engines that never ran.
     engine : str
-        The engine of the value, if known.
+        The engine that the value is about; empty if unknown.
     """
 
     value: Any
@@ -99,7 +113,7 @@ class Occurrence(NamedTuple):
 
 
 class Shapes(NamedTuple):
-    """What is known about the structure of a service's responses.
+    """The known facts about the structure of a service's responses.
 
     Attributes
     ----------
@@ -121,7 +135,9 @@ class Shapes(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A path in a section's responses whose values may say what was measured.
+    """A path in the responses of a section whose values may say which data are missing.
+
+    A section is one kind of response, such as ``domains``.
 
     Attributes
     ----------
@@ -130,9 +146,9 @@ class Candidate:
     value : object
         An example of the value at the path.
     why : str
-        The reason to ask about the path.
+        The reason to ask a person about the path.
     score : int
-        How likely the path is; it decides the order.
+        How likely the path says it; likelier paths are listed first.
     value_by_host : mapping of str to object
         Maps each other host to its value at the path.
     words : mapping of str to str
@@ -144,7 +160,7 @@ class Candidate:
     total : str
         The field with the total, if the value is a count.
     alike : tuple of Candidate
-        Similar candidates, which the same answer settles.
+        Similar candidates. The answer of a person about this candidate is used for them, too.
     """
 
     at: str
@@ -169,7 +185,9 @@ def find_candidates(
     unmeasured_response: Any,
     engines_by_host: Mapping[str, tuple[Collection[str], Collection[str]]] = {},
 ) -> list[Candidate]:
-    """Return the paths in a response that may say what was measured, the likeliest first.
+    """Return candidates: paths in a response whose values may say which data are missing.
+
+    The likeliest come first.
 
     Examples
     --------
@@ -230,8 +248,11 @@ def find_candidates(
             occurrence.has_numbers for occurrence in occurrences
         } == {False}
         default_evidence = _ONLY_UNMEASURED if is_null and has_numbers(document) else ""
-        evidence = search.evidence.get(path, default_evidence)
         total = search.totals.get(path, "")
+        default_evidence = (
+            "a part of what is due" if has_word_of(total, "due") else default_evidence
+        )
+        evidence = search.evidence.get(path, default_evidence)
         legend = _find_legend(occurrences, legends)
         score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total))
         other_hosts = [host for host, value in value_by_host.items() if value != current_value]
@@ -269,25 +290,36 @@ def find_candidates(
             total,
         )
         candidates.append(candidate)
-    return _select_likeliest(candidates)
+    return _select_likeliest(candidates, document)
 
 
-def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
-    """Return the likeliest candidates; similar candidates are joined into one."""
+def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candidate]:
+    """Return the likeliest candidates (paths that may say which data are missing).
+
+    Similar candidates are joined into one.
+    """
     likeliest: list[Candidate] = []
+    candidate_by_root: dict[str, Candidate] = {}
+    for candidate in sorted(
+        candidates,  # codes before sentences
+        key=lambda item: (-item.score, isinstance(item.value, str) and " " in item.value),
+    ):
+        candidate_by_root.setdefault(_find_absent_root(document, candidate.at), candidate)
+    candidates = [*candidate_by_root.values()]
     denying_candidates = [
         candidate
         for candidate in candidates
         if any(map(_denies, candidate.words)) and not candidate.total
     ]
     denying_parents = {candidate.at.rpartition(".")[0] for candidate in denying_candidates}
-    for candidate in sorted(candidates, key=lambda candidate: -candidate.score):
+    for candidate in candidates:
         parent, _, key = candidate.at.rpartition(".")
         has_denying_sibling = (
-            ("[]" in parent or _ONLY_UNMEASURED in candidate.why)
+            "[]" in parent
             and parent in denying_parents
             and candidate not in denying_candidates
             and not (candidate.total and candidate.engine)
+            and not has_word_of(candidate.total, "due")
         )
         if has_denying_sibling and not has_word_of(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
@@ -306,8 +338,27 @@ def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
     ]
 
 
+def _find_absent_root(document: Any, pattern: str) -> str:
+    """Return the first part of a path that a response lacks; the whole path if it lacks none.
+
+    The fields of an object that is there only without data say one thing.
+
+    Examples
+    --------
+    >>> _find_absent_root({"rows": []}, "error.cause.code"), _find_absent_root({"n": 1}, "n")
+    ('error', 'n')
+    """
+    steps = parse_pattern(pattern)
+    for count, step in enumerate(steps, start=1):
+        if not isinstance(step, Field):
+            break
+        if value_at(document, steps[:count]) in (None, [], {}):
+            return format_path(steps[:count])
+    return pattern
+
+
 def _are_alike(candidate: Candidate, other: Candidate) -> bool:
-    """Return whether one question to a person can settle both candidates."""
+    """Return whether two candidates are so similar that a person need be asked about only one."""
     parent, _, key = candidate.at.rpartition(".")
     other_parent, _, other_key = other.at.rpartition(".")
     is_same_parent = parent == other_parent != "" and not candidate.total
@@ -320,7 +371,7 @@ def _are_alike(candidate: Candidate, other: Candidate) -> bool:
 
 
 class _Search:
-    """Collects the values in responses that may say what was measured, by path."""
+    """Collects the values in responses that may say which data are missing, by path."""
 
     def __init__(self, engines: Collection[str], shapes: Shapes) -> None:
         self._engines = {*engines, *shapes.labels}
@@ -341,7 +392,10 @@ class _Search:
         self._outer_engine_fields: dict[Path, str] = {}
 
     def learn_totals(self, responses: Iterable[tuple[Any, bool]]) -> None:
-        """Find pairs of fields whose values look like a count and its total."""
+        """Find pairs of fields where one is a count and the other its total, such as 25 of 30 days.
+
+        ``responses`` has tuples: the JSON of a response, and whether it has data.
+        """
         records_by_path: dict[Path, list[tuple[Mapping[str, Any], bool]]] = defaultdict(list)
         for response, is_measured in responses:
             for path, record in self._iter_records(response, ()):
@@ -357,7 +411,10 @@ class _Search:
         }
 
     def _iter_records(self, value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-        """Yield each object in a value with its path, except objects whose keys are data."""
+        """Yield the path and value of each nested object.
+
+        Objects whose keys are data, such as dates, are left out.
+        """
         steps_and_items: list[tuple[Step, Any]] = []
         if isinstance(value, list):
             steps_and_items = [(Each(), item) for item in value]
@@ -373,7 +430,10 @@ class _Search:
         return bool(value) and self._engines.issuperset(value)
 
     def read(self, response: Any, idle: Collection[str] = ()) -> None:
-        """Collect the values of one response; ``idle`` are its engines that never ran."""
+        """Collect the values of one response.
+
+        ``idle`` are the engines (AI assistants) that never ran on its host.
+        """
         labels = self._shapes.labels
         self._response = Vector([response])
         self._has_numbers = has_numbers(
@@ -392,7 +452,10 @@ class _Search:
         self._add_fields(response, ())
 
     def occurrences_by_path(self) -> dict[Path, list[Occurrence]]:
-        """Return a dict from each path that may say what was measured to its values."""
+        """Return a dict from paths whose values may say which data are missing to lists of values.
+
+        Each value is an `Occurrence`, which also says whether there are numbers next to it.
+        """
         for path, row_lists in self._row_lists.items():
             field_names = dict.fromkeys(
                 field_name for rows in row_lists for row in rows for field_name in row.record
@@ -405,18 +468,24 @@ class _Search:
             engine_field = engine_field or self._outer_engine_fields.get(path, "")
             for field_name in field_names:
                 if field_name != engine_field:
-                    self._add_field(path, field_name, field_names, row_lists, engine_field)
+                    self._add_field(path, field_name, row_lists, engine_field)
         return self._occurrences
 
     def word_at(self, response: Any, path: Path) -> Any:
-        """Return the value at a path; a count with a total becomes a word like ``full``."""
+        """Return the value at a path.
+
+        A count that has a total becomes ``none``, ``some`` or ``full``.
+        """
         value = value_at(response, path)
         if not self.totals.get(path):
             return value
         return extent_word(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
 
     def _find_count_words(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
-        """Return a dict from each count with a total to a word: ``none``, ``some`` or ``full``."""
+        """Return a dict from each count of an object to ``none``, ``some`` or ``full``.
+
+        The word compares the count with its total. Counts without a total are left out.
+        """
         names = _field_names(path)
         is_under_data_key = any(has_word_of(name, "place") for name in names)
         number_keys = [
@@ -441,7 +510,8 @@ class _Search:
                 ),
                 WINDOW if is_of_days else "",
             )
-            if not total_key or (nouns == {*tokens(count_key)} and not is_of_days):
+            is_sure = is_of_days or has_word_of(total_key, "due")
+            if not total_key or (nouns == {*tokens(count_key)} and not is_sure):
                 total_key = self._total_by_count.get(path, {}).get(count_key, "")
             if not total_key and len(number_keys) == 2 and is_sample:
                 # Of the two counts of a sample, the greater one is what was drawn from.
@@ -464,21 +534,27 @@ class _Search:
         self,
         path: Path,
         key: str,
-        field_names: Iterable[str],
         row_lists: list[list[Row]],
         engine_field: str,
     ) -> None:
-        """Add the values of a field in rows, if they may say which numbers are missing."""
+        """Store the values of a field of rows, if they may say which numbers are missing."""
         words: set[Any] = {row.words.get(key) for row in chain.from_iterable(row_lists)} - {None}
         is_named = has_word_of(key, "place")
-        if not 0 < len(words) <= _MAX_WORDS or not self._engines.isdisjoint(words):
+        is_dimension = any(
+            has_word_of(key, name) for name in ("topic", "category", "brand", "finding")
+        )
+        is_dimension = (is_dimension and not is_named) or not self._engines.isdisjoint(words)
+        if is_dimension or not 0 < len(words) <= _MAX_WORDS:
             return
         are_texts = all(isinstance(word, str) for word in words)
         are_names = are_texts and all(map(_NO_STATE.match, words)) and not any(map(_denies, words))
         if not (are_texts or is_named or engine_field) or (are_names and not is_named):
             return
+        number_fields = dict.fromkeys(
+            name for rows in row_lists for row in rows for name in (*row.record, *row.outer_record)
+        )
         number_field = next(
-            (name for name in field_names if _marks_missing_number(row_lists, key, name)), None
+            (name for name in number_fields if _marks_missing_number(row_lists, key, name)), None
         )
         occurrences, null_occurrences = [], []
         is_in_list = False
@@ -494,7 +570,7 @@ class _Search:
                         null_occurrences.append(Occurrence(None, has_number, {}, row.idle, engine))
                     continue
                 if number_field is not None:
-                    has_number = row.record.get(number_field) is not None
+                    has_number = row.number(number_field) is not None
                 measured_beside = measured_by_engine if engine else {}
                 occurrences.append(Occurrence(word, has_number, measured_beside, row.idle, engine))
                 # With other numbers, the row lacks only a part.
@@ -536,13 +612,16 @@ class _Search:
             self.evidence[field_path] = "numbers are missing beside some of its words"
 
     def _add_fields(self, document: Any, path: Path) -> None:
-        """Add the values of an object outside rows, and of its nested objects and lists."""
+        """Store the values of an object that is not a row, and of its nested objects and lists."""
         if not isinstance(document, dict) or len(path) > _MAX_DEPTH:
             return
         word_by_count_key = self._find_count_words(document, path)
         for key, value in document.items():
             field_path = (*path, Field(key))
-            if repeats_question(key) and not any(map(_denies, _iter_texts(value))):
+            names = value if isinstance(value, dict) else ()
+            is_of_data = any(has_word_of(name, "drawn") for name in names)
+            is_of_data |= any(map(_denies, _iter_texts(value)))
+            if repeats_question(key) and not is_of_data:
                 continue
             is_legend = isinstance(value, dict) and is_word_of(key, "legend")
             if is_legend or _is_axis(value, document.values()):
@@ -561,7 +640,7 @@ class _Search:
                 self._add_occurrence(field_path, value, self._has_numbers)
 
     def _add_map(self, value: Mapping[str, Any], path: Path) -> bool:
-        """Add the values of an object as rows if its keys are data; return whether they are."""
+        """Store the entries of an object as rows, if its keys are data; return whether they are."""
         row_path = (*path, Entries())
         if self._is_of_engines(value):
             self._engine_map_paths.add(row_path)
@@ -574,7 +653,7 @@ class _Search:
         return True
 
     def _add_items(self, items: list[Any], path: Path) -> None:
-        """Add the items of a list, which are words, notices or rows."""
+        """Store the items of a list: as texts, as notices (objects with a message) or as rows."""
         header = self._shapes.headers.get((*path, Each()))
         if header is None and (len(items) <= _MAX_NOTICES or _is_in_gaps((*path, Each()))):
             items = [*map(as_text, items)]
@@ -612,9 +691,17 @@ class _Search:
             self._add_rows(records, (*path, Each()))
 
     def _add_rows(
-        self, items: Sequence[Any], path: Path, containers: Sequence[tuple[bool | None, str]] = ()
+        self,
+        items: Sequence[Any],
+        path: Path,
+        containers: Sequence[tuple[bool | None, str]] = (),
+        outer_records: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """Add rows, and the rows nested in them."""
+        """Store rows, and the rows nested in them.
+
+        ``containers`` has a tuple per row: whether the object around the row has numbers, and its
+        engine.
+        """
         records = [item for item in items if isinstance(item, dict)]
         if not records:
             return
@@ -654,8 +741,11 @@ class _Search:
                 has_number,
                 self._idle,
                 engine,
+                outer_record,
             )
-            for record, has_number, engine in zip(records, have_numbers, engines, strict=True)
+            for record, has_number, engine, outer_record in zip(
+                records, have_numbers, engines, outer_records or [{}] * len(records), strict=True
+            )
         ]
         self._row_lists[path].append(rows)
         engine_field = self._find_engine_field(records[0], [rows])
@@ -669,12 +759,14 @@ class _Search:
                 objects = [value for value in objects if not self._add_map(value, field_path)]
                 if engine_field:
                     self._outer_engine_fields[field_path] = engine_field
-                row_containers = [
-                    (row.has_numbers, str(row.record.get(engine_field, "")))
-                    for row in rows
-                    if any(row.record.get(key) is value for value in objects)
+                outer_rows = [
+                    row for row in rows if any(row.record.get(key) is value for value in objects)
                 ]
-                self._add_rows(objects, field_path, row_containers)
+                row_containers = [
+                    (row.has_numbers, str(row.record.get(engine_field, ""))) for row in outer_rows
+                ]
+                outer_records = [row.record for row in outer_rows]
+                self._add_rows(objects, field_path, row_containers, outer_records)
                 for value in values:
                     if isinstance(value, list) and _is_in_gaps((*field_path, Each())):
                         self._add_items(value, field_path)
@@ -682,7 +774,7 @@ class _Search:
                         self._add_rows(value, (*field_path, Each()))
 
     def _find_engine_field(self, field_names: Iterable[str], row_lists: list[list[Row]]) -> str:
-        """Return the field with the engine of each row; an empty text if there is none."""
+        """Return the field with the name of each row's AI engine; "" if there is none."""
         for field_name in field_names:
             text_lists = [[str(row.record.get(field_name)) for row in rows] for rows in row_lists]
             is_named = find_target({field_name: ""}) == ("engine", "")
@@ -692,7 +784,7 @@ class _Search:
         return ""
 
     def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
-        """Return whether an object maps engines to texts, booleans or codes."""
+        """Return whether an object maps engines (AI assistants) to texts, booleans or codes."""
         word_types = str | bool | int | float if has_word_of(key, "place") else str | bool
         numbers = {item for item in value.values() if type(item) is int}
         if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _MAX_WORDS:
@@ -705,13 +797,13 @@ class _Search:
 
 
 def _find_totals(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str, str]:
-    """Return a dict from each field with a count to the field with its total."""
+    """Return a dict from the name of each field with a count to the field with its total."""
     number_keys = dict.fromkeys(
         key
         for record, _ in records
         for key, item in record.items()
         if as_count(item) is not None
-        and not (has_word_of(key, "lack_count") or has_word_of(key, "negation"))
+        and not any(has_word_of(key, name) for name in ("lack_count", "negation", "previous"))
     )
     total_keys = [key for key in number_keys if not has_word_of(key, "ceiling")]
     total_by_count: dict[str, str] = {}
@@ -726,8 +818,12 @@ def _find_totals(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str,
 def _is_part_of(
     records: Sequence[tuple[Mapping[str, Any], bool]], count_field: str, total_field: str
 ) -> bool:
-    """Return whether the values of two fields look like a count and its total."""
+    """Return whether the values of two fields look like a count and its total.
+
+    ``records`` has tuples: an object, and whether its response has data.
+    """
     pair_count = full_count = positive_count = 0
+    names_part = has_word_of(count_field, "part")
     is_window = True  # days of the window are known, so fewer of them need to be complete
     for record, is_measured in records:
         count, total = as_count(record.get(count_field)), as_count(record.get(total_field))
@@ -735,7 +831,8 @@ def _is_part_of(
             continue
         is_window &= total == Scope().days
         is_full = count == total > 2
-        if not 0 <= count <= total or (is_full and not is_measured):
+        # Pages may be read, and allowances used up, before any engine ran.
+        if not 0 <= count <= total or (is_full and not (is_measured or names_part)):
             return False
         pair_count += 1
         full_count += is_full
@@ -745,7 +842,7 @@ def _is_part_of(
 
 
 def _is_axis(names: Any, siblings: Iterable[Any]) -> bool:
-    """Return whether a list has the labels of the columns of a matrix beside it.
+    """Return whether a list has one label per column of a matrix in a sibling field.
 
     Examples
     --------
@@ -766,7 +863,7 @@ def _is_in(value: Any, texts: Collection[str]) -> bool:
 
 
 def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[str]:
-    """Yield the engines that have numbers in a response."""
+    """Yield those of the engines (AI assistants) for which a response has numbers."""
     for record in _iter_nested(response):
         if isinstance(record, dict):
             texts = [text for text in record.values() if _is_in(text, engines)]
@@ -775,19 +872,21 @@ def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[
 
 
 def _take_flag_or_text(value: Any) -> Any:
-    """Return ``value`` if it is a text or boolean; for a list its first text; else None."""
+    """Return ``value`` if it is a text or boolean, the first text if it is a list, else None."""
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
     return value if isinstance(value, str | bool) else None
 
 
 def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: str) -> bool:
-    """Return whether a field has different words in rows with and without a number."""
+    """Return whether a field tells rows with a missing number apart from the other rows.
+
+    That is so if its texts differ between rows where ``number_field`` is null and rows where it is
+    not.
+    """
     words_without, words_with, is_repeated = set(), set(), False
     for rows in row_lists:
-        words_and_missing = [
-            (row.words.get(key), row.record.get(number_field) is None) for row in rows
-        ]
+        words_and_missing = [(row.words.get(key), row.number(number_field) is None) for row in rows]
         list_words_without = {
             word for word, is_missing in words_and_missing if is_missing and word is not None
         }
@@ -796,7 +895,7 @@ def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: st
         words_with |= list_words_with
         if list_words_without and list_words_with:
             is_repeated |= len(list_words_without | list_words_with) < len(words_and_missing)
-    numbers = [row.record.get(number_field) for rows in row_lists for row in rows]
+    numbers = [row.number(number_field) for rows in row_lists for row in rows]
     is_number = has_word_of(key, "place") or (
         not is_id_time_or_lack(number_field) and has_numbers(numbers)
     )
@@ -806,7 +905,7 @@ def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: st
 
 
 def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield the path and text of each code or sentence in a notice."""
+    """Yield the path and text of each code or message in a notice (an object with a message)."""
     for key, value in record.items():
         if isinstance(value, dict):
             yield from (((Field(key), *steps), code) for steps, code in _iter_codes(value))
@@ -817,9 +916,7 @@ def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 
 def is_id_time_or_lack(key: str) -> bool:
-    """Return whether numbers under a key are not measured: ids, times, or counts of missing
-    data.
-    """
+    """Return whether numbers under a key are ids, times, or counts of missing data."""
     return (
         meaning_of(key).kind in ("id", "time")
         or has_word_of(key, "lack_count")
@@ -828,18 +925,18 @@ def is_id_time_or_lack(key: str) -> bool:
 
 
 def _is_word_for_part(token: str) -> bool:
-    """Return whether a word in the name of a count says what was done, such as ``scanned``."""
+    """Return whether a word in the name of a count means a completed part, such as ``scanned``."""
     is_done = token in words_of("part") or token.endswith("ed")
     return is_done and token not in words_of("whole", "lack_count")
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
-    """Return whether an object is a notice, i.e. gives a reason."""
+    """Return whether an object has a message, such as the reason for missing data."""
     return any(value and has_word_of(key, "place_reason") for key, value in record.items())
 
 
 def value_at(document: Any, path: Sequence[Step]) -> Any:
-    """Return the value at a path of fields; None if the document has no such path."""
+    """Return the value at a path of field names; None if the document has no such path."""
     for step in path:
         if not isinstance(step, Field) or not isinstance(document, dict):
             return None
@@ -848,7 +945,10 @@ def value_at(document: Any, path: Sequence[Step]) -> Any:
 
 
 def _is_read(pattern: str, read_paths: Sequence[str]) -> bool:
-    """Return whether availability is already read at a path, without a rule."""
+    """Return whether the values at a path are already understood without a rule of the user.
+
+    ``read_paths`` are the paths of values that are understood.
+    """
     paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in read_paths)
     return any(path and is_on_path_of_rule(path, pattern) for path in paths)
 
@@ -861,14 +961,14 @@ Legend = Mapping[str, str]
 
 
 def _is_legend(value: Any) -> bool:
-    """Return whether a value is an object that maps codes to sentences."""
+    """Return whether a value is a dict from codes to sentences that explain them."""
     texts = [*value.values()] if isinstance(value, dict) else []
     are_texts = len(texts) > 1 and all(isinstance(text, str) for text in texts)
     return are_texts and " " in "".join(texts) and " " not in "".join(value)
 
 
 def _find_legend(occurrences: list[Occurrence], legends: Sequence[Legend]) -> Legend:
-    """Return the first object that explains all codes at a path, else an empty one."""
+    """Return the first dict that explains all codes at a path; an empty dict if there is none."""
     codes = {
         to_word(entry.value) for occurrence in occurrences for entry in _split_by_word(occurrence)
     } - {"null"}
@@ -878,7 +978,10 @@ def _find_legend(occurrences: list[Occurrence], legends: Sequence[Legend]) -> Le
 def _score_path(
     path: Path, occurrences: list[Occurrence], evidence: str, legend: Legend, *, is_count: bool
 ) -> tuple[int, str]:
-    """Return how likely a path says what was measured, and the main reason for it."""
+    """Return a score for how likely the values at a path say which data are missing.
+
+    The second result is the main reason, as text.
+    """
     keys = _field_names(path)
     is_named = has_word_of(keys[-1], "place")
     score = 2 * is_named
@@ -908,7 +1011,8 @@ def _score_path(
         occurrence.value for occurrence in occurrences if are_codes
     } - words_with_numbers
     score -= 2 * has_word_of(keys[-1], "trade")
-    if not (is_count or any(occurrence.engine for occurrence in occurrences)):
+    is_flag = isinstance(first_value, bool) and state_of_named_flag(keys[-1], False) is not None
+    if not (is_count or idle_engines or is_flag or any(item.engine for item in occurrences)):
         score -= 3 * any(has_word_of(key, "business") for key in keys[-3:])
     name_reason = "a name for states of data" if is_named else ""
     scored_reasons = (
@@ -941,7 +1045,10 @@ def _score_path(
 
 
 def _lists_engines_with_data(occurrence: Occurrence) -> bool:
-    """Return whether a value is a list of all engines with data, or of engines that ran."""
+    """Return whether a value lists engines (AI assistants) with data, or those that ran.
+
+    Such a list does not say which data are missing.
+    """
     value, _, measured, idle, _ = occurrence
     names = {*value} if isinstance(value, list) else set()
     measured_engines = {engine for engine, is_measured in measured.items() if is_measured}
@@ -950,7 +1057,7 @@ def _lists_engines_with_data(occurrence: Occurrence) -> bool:
 
 
 def _is_in_gaps(path: Path) -> bool:
-    """Return whether a path leads into a list whose name means missing data, such as ``gaps``."""
+    """Return whether a path leads into a list of missing data, by its name, such as ``gaps``."""
     if path.count(Each()) > 1:  # rows of gaps may be the business of the section
         path = path[path.index(Each()) + 1 :]
     keys = _field_names(path)
@@ -967,12 +1074,12 @@ def _field_names(path: Path) -> list[str]:
 
 
 def _is_in_rows(path: Path) -> bool:
-    """Return whether a path leads into a list or a map."""
+    """Return whether a path leads into a list, or into an object whose keys are data."""
     return any(isinstance(step, Each | Entries) for step in path)
 
 
 def _is_in_other_rows(path: Path, main_path: Path) -> bool:
-    """Return whether a path leads to rows outside the object with the main table."""
+    """Return whether a path leads into rows outside the object that contains the main table."""
     main_object_path = tuple(takewhile(lambda step: isinstance(step, Field), main_path))
     return _is_in_rows(path[:-1]) and path[: len(main_object_path)] != main_object_path
 
@@ -996,9 +1103,9 @@ def _iter_texts(value: Any) -> Iterator[str]:
 
 
 def _denies(text: str, is_named: bool = True) -> bool:
-    """Return whether a text says that something is absent or not done.
+    """Return whether a text says that something is missing or was not done.
 
-    In sentences under a name for nothing in particular, a mere "not" is not enough.
+    If ``is_named`` is False, the word "not" in a sentence is not enough.
     """
     word = find_word(text) if is_code(text) else find_word_in_text(text)
     lacks = word is not None and word.canonical != "available"
@@ -1006,7 +1113,10 @@ def _denies(text: str, is_named: bool = True) -> bool:
 
 
 class _WordEvidence:
-    """The words at a path, with the evidence for what each word means."""
+    """The texts at a path, with the evidence from which the meaning of each text is guessed.
+
+    The evidence is, for example, whether there are numbers next to a text.
+    """
 
     def __init__(
         self,
@@ -1028,8 +1138,17 @@ class _WordEvidence:
         self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
         names_lack = _is_in_gaps(path) or any(has_word_of(key, "place_lack") for key in keys)
         texts = [text for occurrence in occurrences for text in _iter_texts(occurrence.value)]
-        names_states = "available" in {word and word.canonical for word in map(find_word, texts)}
-        self._lacks = is_notice or ((self._is_list or names_lack) and not names_states)
+        words = [find_word(text) or _find_word_in(text) for text in texts]
+        canonical_words = {word and word.canonical for word in words}
+        names_states = "available" in canonical_words
+        self._is_support = canonical_words <= {
+            "available",
+            "unavailable",
+            "not_applicable",
+        } and any(state_of_flag(False, text) == STATES["not_applicable"] for text in texts)
+        self._is_notice = is_notice
+        self._is_kind = self._is_in_rows and not is_notice and has_word_of(self._key, "class")
+        self._lacks = (is_notice or self._is_list or names_lack) and not names_states
         self._is_note = not names_lack
         self._number_flags_by_word: dict[str, list[bool | None]] = defaultdict(list)
         self._words_by_engine: dict[str, set[str]] = defaultdict(set)
@@ -1060,7 +1179,7 @@ class _WordEvidence:
         )
 
     def meanings(self) -> dict[str, str]:
-        """Return a dict from each word at the path to its probable meaning, such as ``not_run``."""
+        """Return a dict from each text at the path to its probable meaning, such as ``not_run``."""
         meanings = {
             text: meaning
             for text in sorted(self._number_flags_by_word)
@@ -1079,7 +1198,10 @@ class _WordEvidence:
         return meanings
 
     def _meaning_of(self, text: str) -> str | None:
-        """Return the probable meaning of a word; None if ``null`` means nothing here."""
+        """Return the probable meaning of one text at the path, such as ``not_run``.
+
+        Return None for ``null`` if it has no meaning here.
+        """
         number_flags = {*self._number_flags_by_word[text]}
         if text.endswith("UNSPECIFIED") or (text in ("", "NONE") and True in number_flags):
             return SILENT  # how Protocol Buffers write that nothing is said
@@ -1092,6 +1214,9 @@ class _WordEvidence:
         if word is None or word.canonical != "available":  # a legend knows better what is missing
             word = find_word(explanation) or _find_word_in(explanation) or word
         engines = [name for name, words in self._words_by_engine.items() if name and text in words]
+        if word and self._is_support and word.canonical in ("available", "unavailable"):
+            # As `none` beside `supported`: what an engine can show may not be measured.
+            return SILENT if word.canonical == "available" else "not_applicable"
         is_mixed = {False, True} <= number_flags
         if is_flag and (flag_state := state_of_named_flag(self._key, text == "true")) is not None:
             return _word_of_state(flag_state)
@@ -1108,7 +1233,12 @@ class _WordEvidence:
                 is_mixed and self._is_everywhere
             ):
                 return SILENT  # a sentence about the method, or there whatever was measured
-        if word and not is_flag and not (lacks and not engines and word.canonical == "available"):
+        if word is None and self._is_kind and {*self._words_by_engine} <= {""}:
+            return "not_applicable" if number_flags == {False} else SILENT
+        is_positive = word is not None and word.canonical == "available"
+        if is_positive and self._is_notice and not engines:
+            return SILENT  # a task that succeeded may have read a part
+        if word and not is_flag and not (lacks and not engines and is_positive):
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY
             is_of_part = has_numbers_beside and (lacks or " " in text)
             return "partial" if is_of_part else word.canonical
@@ -1141,7 +1271,7 @@ def _word_of_state(state: Availability) -> str:
 
 
 def _find_word_in(text: str) -> Word | None:
-    """Return the standard term that a sentence or code means, if any."""
+    """Return the standard term for missing data that a sentence or code contains, or None."""
     if not is_code(text):
         return find_word_in_text(text)
     last_parts = () if has_word_of(text, "negation") else tokens(text)[-1:]
@@ -1149,7 +1279,11 @@ def _find_word_in(text: str) -> Word | None:
 
 
 def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
-    """Split a list or a map of values into its items."""
+    """Yield an `Occurrence` for each item of a list or dict, or one for any other value.
+
+    In texts, the name of an engine (AI assistant) is replaced by ``{engine}``, and numbers by
+    ``*``.
+    """
     value, has_number, measured, idle, engine = occurrence
     if isinstance(value, dict):
         numbers = [word for word in value.values() if type(word) in (int, float)]
@@ -1178,7 +1312,10 @@ def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
 
 @lru_cache
 def _name_pattern(engine: str) -> re.Pattern[str]:
-    """Return a regular expression for the name of an engine as a whole word, in any case."""
+    """Return a regular expression for the name of an engine (AI assistant) as a whole word.
+
+    It ignores case.
+    """
     return re.compile(rf"\b{re.escape(engine)}\b", re.IGNORECASE)
 
 
@@ -1188,7 +1325,10 @@ def _name_pattern(engine: str) -> re.Pattern[str]:
 def find_emptied_paths(
     relations: Sequence[Relation], document: Any, unmeasured_response: Any
 ) -> tuple[str, ...]:
-    """Return the path of the main table's rows, if a response without measured data lacks them."""
+    """Return the path of the main table's rows, if a response without data has no rows there.
+
+    The result is a tuple of one path, or an empty tuple.
+    """
     if unmeasured_response is None or detect(unmeasured_response).signals:
         return ()
     path = tuple(takewhile(lambda step: isinstance(step, Field), relations[0].steps))

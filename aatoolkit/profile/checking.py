@@ -1,4 +1,7 @@
-"""Check whether the responses of a service still are as they were described."""
+"""Check whether the responses of a service still agree with its saved profile.
+
+A profile is a description of the tables and columns in a service's JSON.
+"""
 
 from __future__ import annotations
 
@@ -47,20 +50,21 @@ Change = tuple[str, str, int, str | None]
 def describe_baseline(
     sections: Mapping[str, Section], payloads: Mapping[str, Payload]
 ) -> dict[str, Any]:
-    """Describe responses, for `check` to compare later ones with.
+    """Describe responses, so that `check` can compare later ones with them.
 
     Parameters
     ----------
     sections : mapping of str to Section
-        The tables of each section.
+        The tables of each section (one kind of response).
     payloads : mapping of str to Payload
         The response of each section.
 
     Returns
     -------
     dict
-        ``drift`` maps a section to the fields that differ from its declaration already, and
-        ``medians`` maps a table to the median of each of its columns of shares.
+        The key ``drift`` has a dict from each section to the fields that already differ from their
+        description. The key ``medians`` has a dict from each table to a dict. That dict maps each
+        of its columns of shares to the median.
     """
     baseline: dict[str, Any] = {}
     for name, payload in payloads.items():
@@ -87,7 +91,8 @@ def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[s
     Returns
     -------
     tuple of str
-        The sorted paths. An object that lacks all its fields is named once.
+        The sorted paths. If all fields of an object are absent, only the path of the object is
+        listed.
     """
     columns = [column for relation in analysis.relations for column in relation.columns]
     optional_paths = {
@@ -147,7 +152,7 @@ def check(
 
 
 def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
-    """Request a section, and yield how its response differs from its description.
+    """Request a section, and yield the differences of its response from the profile.
 
     Yields
     ------
@@ -191,7 +196,8 @@ def _find_share_medians(section: Section, tables: Tables) -> dict[str, dict[str,
     Returns
     -------
     dict of str to dict
-        Maps a table to its columns and medians; None for a column of any kind without values.
+        Maps each table to a dict from column to median. A column of any other kind is also listed,
+        with None, if it has no values.
     """
     medians: dict[str, dict[str, float | None]] = {}
     for table in section:
@@ -205,14 +211,14 @@ def _find_share_medians(section: Section, tables: Tables) -> dict[str, dict[str,
 
 
 def _normalize_quietly(section: Section, payload: Any) -> Tables:
-    """Read a response as tables, without warnings about fields that differ."""
+    """Convert a response to tables, without warnings about fields that differ from the profile."""
     # A check reports all drift itself, so the warning would say it twice.
     with warnings.catch_warnings(action="ignore"):
         return normalize(section, payload)
 
 
 def _list_drift(tables: Tables) -> list[Change]:
-    """Return the differences of a response from its declaration, as tuples."""
+    """Return the differences of a response from the profile: kind, path, count and example."""
     drift = tables.drift.astype(object).where(tables.drift.notna(), None)
     return [
         (str(kind), str(path), int(count), example if example is None else str(example))
@@ -229,18 +235,18 @@ def find_rule_problem(
     headers: Mapping[str, str],
     candidates: Sequence[str],
 ) -> str | None:
-    """Return a message that says why a rule reads nothing in some responses; None if it does.
+    """Return a message if a rule finds no value with a meaning in some responses, else None.
 
     Parameters
     ----------
     rule : Rule
-        The path of a field that states what could not be measured, and its words.
+        The path of a field, and the meaning of each of its texts, such as ``not_run``.
     responses : sequence
         The decoded JSON of the responses.
     headers : mapping of str to str
         The HTTP headers of the first response.
     candidates : sequence of str
-        Paths of other such fields, to suggest them.
+        Paths that the message may suggest instead.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ask a person, question by question, which fields say what could not be measured."""
+"""Ask a person, question by question, which fields say that data are missing."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _HELP = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING: "
 
 @dataclass
 class PlaceQuestion:
-    """A question to a person: do the values of this field say what could not be measured?
+    """A question to a person: do the values of this field say that data are missing?
 
-    Answer it by `confirm` or `reject`, after you corrected ``words`` if necessary.
+    Answer it by `confirm` (yes) or `reject` (no). Correct ``words`` before, if necessary.
 
     Attributes
     ----------
     section : SectionDraft
-        The guessed tables of the section, which the answer is added to.
+        The guessed tables of the section. The answer is stored there.
     place : Candidate
         The field: its path ``at``, its ``value``, and the reason for the question, ``why``.
     rule : dict
         The arguments of the `aatoolkit.sections.Rule` that would read the field.
     words : dict of str to str
-        Maps each word in the field to its probable meaning, such as ``pending``. You can change
-        the meanings.
+        Maps each text in the field to its probable meaning, such as ``pending``. You can change the
+        meanings.
     """
 
     section: SectionDraft
@@ -43,17 +43,17 @@ class PlaceQuestion:
 
     @property
     def words(self) -> dict[str, str]:
-        """Maps each word in the field to its probable meaning; you can change the meanings."""
+        """A dict from each text in the field to its probable meaning, which you can change."""
         words: dict[str, str] = self.rule["words"]
         return words
 
     def confirm(self) -> None:
-        """Answer yes: this field and similar ones are read from now on.
+        """Answer yes: the field and similar ones are read from now on, to find missing data.
 
         Raises
         ------
         ArgumentError
-            If a meaning in ``words`` is not a status or a cause.
+            If a meaning in ``words`` is neither a status nor a cause.
         """
         self.section.set_rule(**self.rule)
         for candidate in self.place.alike:
@@ -77,7 +77,7 @@ class PlaceQuestion:
 
 
 class Confirmation:
-    """The open questions to a person: which fields say what could not be measured?
+    """The open questions to a person: which fields say that data are missing?
 
     `Draft.confirm` returns it. Answer the questions in a notebook with `widget`, in a terminal with
     `ask`, or iterate over them: each is a `PlaceQuestion`. Answered questions are not asked again.
@@ -171,7 +171,7 @@ class Confirmation:
         box, questions = w.VBox(), iter(self)
 
         def show_next_question(_: object = None) -> None:
-            """Show the next question, or that there is none."""
+            """Show the next question, or a text that there are no more."""
             question = next(questions, None)
             if question is None:
                 box.children = [w.HTML("Nothing more to confirm.")]

@@ -1,4 +1,4 @@
-"""Guess which tables are in the responses of a service, for a person to review and save."""
+"""Guess the tables in the responses of a service, for a person to review and save."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
 
 class Draft(Mapping[str, SectionDraft]):
-    """The guessed description of a service: maps the name of each section to its `SectionDraft`.
+    """The guessed description of a service's JSON: maps section names to `SectionDraft` objects.
 
-    `draft` returns it. Correct it by `SectionDraft.set`, and save it as a Python file by `save`.
+    A section is one kind of response, such as ``domains``. `draft` returns this object. Correct it
+    by `SectionDraft.set`, and save it as a Python file by `save`.
 
     Attributes
     ----------
@@ -159,7 +160,7 @@ class Draft(Mapping[str, SectionDraft]):
         return Profile(name, *sections, doc=self._title)
 
     def save(self, path: str | Path, name: str | None = None) -> Path:
-        """Write the description as a Python file to read, edit and keep; comments give reasons.
+        """Write the description as a Python file to read and edit. Comments give reasons.
 
         Parameters
         ----------
@@ -183,10 +184,11 @@ class Draft(Mapping[str, SectionDraft]):
         )
 
     def confirm(self) -> Confirmation:
-        """Return the questions to a person: which fields say what could not be measured?
+        """Return the questions to a person: which fields say that data are missing?
 
         A notebook shows them as a widget. In a terminal, ``draft.confirm().ask()`` asks them one by
-        one. Answer ``nothing`` for a word that does not say whether something was measured.
+        one. For each text of a field, the answer is a status or cause, such as ``not_run``. Answer
+        ``nothing`` for a text that is not about missing data.
 
         Returns
         -------
@@ -196,15 +198,15 @@ class Draft(Mapping[str, SectionDraft]):
         return Confirmation(self)
 
     def resume(self, path: str | Path) -> None:
-        """Take over the answers of a person from a file that an earlier draft was saved to.
+        """Copy the answers that a person gave for an earlier draft from its saved file.
 
-        They say which fields state what could not be measured, and in which words. An answer that
-        fits none of the responses is left out.
+        The answers say which fields state that data are missing, and the meaning of each of their
+        texts. An answer that fits none of the responses is left out.
 
         Parameters
         ----------
         path : path
-            The path of the file. If there is none, the draft stays as it is.
+            The path of the saved file. If the file does not exist, the draft stays unchanged.
         """
         saved_profile = Profile.load(path) if Path(path).exists() else {}
         for name, section in self.items():
@@ -254,27 +256,27 @@ def draft(
 ) -> Draft:
     """Guess which tables, columns and units are in the responses of a service.
 
-    Each section of the service, such as ``domains``, is requested, and the list of values that one
-    can filter by. Then sections are requested for single engines, which shows what can be summed.
-    A guess about sums or ratios is applied only if the numbers prove it; other guesses also if they
-    are likely.
+    Each section (one kind of response, such as ``domains``) is requested, and the list of filter
+    values. Then sections are requested for single engines. This shows which columns can be summed.
+    A guess about sums or ratios is applied only if the numbers prove it. Other guesses are applied
+    if they are proved or likely.
 
-    Ctrl-C or the time limit stops the requests, and the draft is made of the responses received by
-    then. Drafting again requests only the rest, because responses are cached.
+    Ctrl-C or the time limit stops the requests. The draft is then made from the responses received
+    so far. Calling `draft` again requests only the rest, because responses are cached.
 
     Parameters
     ----------
     project : Project
         A project of the service, as from `aatoolkit.project`.
     requests : int
-        How many requests to send at most; `Draft.requests` lists them.
+        The maximum number of requests. `Draft.requests` lists those that were sent.
     seconds : float, optional
         The time limit for all requests, in seconds; None for no limit.
     sections : iterable of str, optional
         The names of the sections to request; by default those of the reference service.
     hosts : iterable of str
-        The hosts of other projects of the same account, to compare with. A project without data
-        shows most. Each host takes two requests or more.
+        The hosts of other projects of the same account, whose responses are compared. A project
+        without data is the most useful. Each host takes at least two requests.
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal only.
     standard_names : bool

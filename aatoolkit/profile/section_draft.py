@@ -1,4 +1,4 @@
-"""The guessed tables of one section, which a person reviews and corrects column by column."""
+"""The guessed tables of one section (one kind of response), for a person to review and correct."""
 
 from __future__ import annotations
 
@@ -39,19 +39,20 @@ _PROPERTIES = ("unit", "aggregate", "dtype", "parse", "scale", "missing", "doc")
 class SectionDraft:
     """The guessed tables of one section: `review` shows their columns, `set` corrects a column.
 
-    `Draft` maps the names of sections to such objects. `availability` shows fields that may say
-    what could not be measured, and `set_rule` confirms one.
+    A section is one kind of response, such as ``domains``. `Draft` maps the names of sections to
+    objects of this class. `availability` shows fields that may say that data are missing, and
+    `set_rule` confirms one.
 
     Parameters
     ----------
     analysis : Analysis
         The guessed tables.
     candidates : iterable of Candidate
-        The fields that may say what could not be measured.
+        The fields that may say that data are missing.
     responses : sequence
-        The JSON of the section.
+        The JSON of the section, from one or several requests.
     headers : mapping of str to str
-        The HTTP headers that came with the first of them.
+        The HTTP headers of the first response.
 
     Attributes
     ----------
@@ -81,7 +82,7 @@ class SectionDraft:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of the section's tables, the most important one first."""
+        """The names of this section's tables, the most important one first."""
         return tuple(relation.name for relation in self.analysis.relations)
 
     @property
@@ -90,18 +91,18 @@ class SectionDraft:
         return self.analysis.declaration
 
     def columns(self) -> Iterator[ColumnFinding]:
-        """Yield what was found out about each column, as a `ColumnFinding`, table by table."""
+        """Yield a `ColumnFinding` (the guesses about a column) for each column of each table."""
         for relation in self.analysis.relations:
             yield from relation.columns
 
     def counts(self) -> dict[str, int]:
-        """Count the columns of numbers by how sure the guesses about them are.
+        """Count the columns of numbers by the confidence of the guesses about them.
 
         Returns
         -------
         dict of str to int
-            The number of columns that are ``proved``, ``likely``, ``open`` and ``settled`` (by a
-            person), without columns that identify rows.
+            Maps ``proved``, ``likely``, ``open`` and ``settled`` (set by a person) to a number of
+            columns. Columns that identify rows are not counted.
         """
         counts = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
         for column in self.columns():
@@ -111,11 +112,12 @@ class SectionDraft:
 
     @property
     def review(self) -> pd.DataFrame:
-        """A DataFrame with one row for each column: how it is read, and why.
+        """A DataFrame with one row per column of the tables: the guesses about it, and their
+        reasons.
 
         The index has the levels ``table`` and ``column``. The columns, all text, are ``path`` (in
-        the response), ``dtype``, ``unit``, ``rule`` (how to aggregate), ``meaning``,
-        ``confidence`` (``proved``, ``likely``, ``open`` or ``settled``), ``evidence`` and
+        the response), ``dtype``, ``unit``, ``rule`` (how to aggregate), ``meaning``, ``confidence``
+        (``proved``, ``likely``, ``open`` or ``settled``), ``evidence`` (the reasons) and
         ``example`` (a value).
         """
         import pandas as pd
@@ -140,7 +142,7 @@ class SectionDraft:
     def set(
         self, column: str, *, table: str | None = None, name: str | None = None, **facts: Any
     ) -> None:
-        """Correct a column, for example its unit; whatever is not given stays as it was guessed.
+        """Correct a column, for example its unit. Properties that are not given stay unchanged.
 
         Parameters
         ----------
@@ -206,7 +208,7 @@ class SectionDraft:
             rename_column(old_column, name)
 
     def _find_column(self, column: str, table: str | None) -> ColumnFinding:
-        """Return the column with a name, path or field; the parameters are those of `set`."""
+        """Return the column with a name, path or field. The parameters are as in `set`."""
         columns = [
             column_finding
             for column_finding in self.columns()
@@ -237,13 +239,13 @@ class SectionDraft:
 
     @property
     def availability(self) -> pd.DataFrame:
-        """A DataFrame of the fields that may say what could not be measured, the likeliest first.
+        """A DataFrame of the fields that may say that data are missing, the likeliest first.
 
-        Such a field is read only after `set_rule` has confirmed it.
+        Such a field is ignored until `set_rule` confirms it.
 
         The columns, all text, are ``at`` (the path of the field), ``value``, ``why`` (the reason to
-        list it) and ``rule`` (the call of `set_rule` that confirms it). If other hosts were
-        requested, each has a column with its values.
+        list it) and ``rule`` (the call of `set_rule` that confirms it). There is one more column
+        for each other host that was requested, with the values on that host.
         """
         import pandas as pd
 
@@ -266,26 +268,27 @@ class SectionDraft:
         return show_as(pd.DataFrame(cells_by_column, dtype="string"))
 
     def proposals(self) -> list[dict[str, Any]]:
-        """Return the arguments for `set_rule` that would confirm each row of `availability`.
+        """Return the arguments of `set_rule` that would confirm each row of `availability`.
 
         Returns
         -------
         list of dict
+            One dict per row of `availability`.
         """
         return [propose_rule(candidate) for candidate in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
-        """Confirm that a field of the responses states what could not be measured.
+        """Confirm that a field of the responses says which data are missing.
 
-        Several fields can be confirmed. The same path again replaces what was said about it.
-        `remove_rule` takes it back, and ``section.rules`` lists all.
+        Call it again for another field. A second call for the same path replaces the first.
+        `remove_rule` undoes it, and ``section.rules`` lists all confirmed fields.
 
         Parameters
         ----------
         **rule
             The arguments of `aatoolkit.sections.Rule`: ``at``, the path of the field; ``words``,
-            the meanings of its values; and others. For a path that `availability` lists, ``at``
-            alone confirms the meanings that are proposed there.
+            the meanings of its values; and others. If `availability` lists the path, ``at`` alone
+            is enough; the meanings proposed there are then used.
 
         Raises
         ------
@@ -307,7 +310,7 @@ class SectionDraft:
         self.add_rule(new_rule)
 
     def add_rule(self, rule: Rule) -> None:
-        """Confirm a field that states what could not be measured, as `set_rule` does.
+        """Confirm that a field says which data are missing, by a `Rule`; `set_rule` calls this.
 
         Parameters
         ----------
@@ -334,7 +337,7 @@ class SectionDraft:
         }
 
     def remove_rule(self, at: str) -> None:
-        """Take back what `set_rule` said about a field.
+        """Remove the rule that `set_rule` added for a field.
 
         Parameters
         ----------
@@ -344,7 +347,7 @@ class SectionDraft:
         Raises
         ------
         ArgumentError
-            If nothing was said about this path.
+            If there is no rule for this path.
         """
         rule_by_path = {rule.at: rule for rule in self.analysis.rules}
         if at not in rule_by_path:
@@ -377,17 +380,17 @@ def format_counts(counts: Mapping[str, int]) -> str:
 
 
 def propose_rule(candidate: Candidate) -> dict[str, Any]:
-    """Return the arguments of the `Rule` that would read a field.
+    """Return the arguments of the `Rule` that would read a candidate field.
 
     Parameters
     ----------
     candidate : Candidate
-        The field, which may say what could not be measured.
+        The field, which may say that data are missing.
 
     Returns
     -------
     dict
-        The arguments, such as ``at`` and ``words``.
+        The arguments, such as ``at`` (the path) and ``words`` (the meanings of its texts).
     """
     flag_by_text = {"true": True, "false": False, "null": None}
     meaning_by_word = {
@@ -413,7 +416,7 @@ def propose_rule(candidate: Candidate) -> dict[str, Any]:
 
 
 def _check_values(column: ColumnFinding) -> None:
-    """Raise a ValueError if a value of a column cannot be parsed as its dtype and notation."""
+    """Raise a ValueError if a value of a column cannot be parsed as the column's dtype."""
     values = [None if value is MISSING else value for value in column.values]
     dtype, parse = column.reading.dtype, column.reading.parse
     if column.reading.year is not None or not values:

@@ -1,8 +1,8 @@
 """Declare how the JSON of a service becomes tables: columns, units and ways to aggregate.
 
-A service answers in sections, such as ``domains``. A `Section` says which tables are in its JSON.
-Each `Table` has rows (such as `records`) and columns (such as `count`), and each `Column` a way to
-aggregate it (such as `ratio`). ``inference`` guesses all this from responses.
+A section is one kind of response, such as ``domains``. A `Section` lists the tables in its JSON.
+Each `Table` has rows (such as `records`) and columns (such as `count`). Each `Column` has a way to
+aggregate it (such as `ratio`). The package ``inference`` guesses such declarations from responses.
 
 >>> get("domains").names[0]
 'source_domains'

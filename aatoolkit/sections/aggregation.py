@@ -1,4 +1,4 @@
-"""How to aggregate the values of a column, such as by a sum, and names of units.
+"""Ways to aggregate the values of a column, such as a sum, and names of units.
 
 >>> str(weighted("mention_count")), str(ratio("mention_count", "answer_count"))
 ('mean weighted by mention_count', 'ratio Σmention_count/Σanswer_count')
@@ -52,7 +52,7 @@ RULES = ("sum", "min", "max", "first", "last", "mean", "ratio", "count", "key", 
 
 @dataclass(frozen=True)
 class Aggregation:
-    """How to combine the values of a column when several rows become one.
+    """How to combine the values of a column when several rows are aggregated to one.
 
     Parameters
     ----------
@@ -68,10 +68,10 @@ class Aggregation:
         The name of a column that must have the same value in all aggregated rows, such as
         ``currency``.
     why : str, optional
-        The reason why rows must not be aggregated, or a caution if they are.
+        The reason why rows must not be aggregated; or a warning to show with the result.
     across : tuple of str
-        The names of the columns that may be summed over, such as ``("engine",)``. The empty tuple
-        allows all columns.
+        The names of the columns over which sums are allowed, such as ``("engine",)``. The empty
+        tuple allows all columns.
     otherwise : str, optional
         The name of a column with weights. If the columns ``by`` or ``over`` have no values, the
         mean with these weights is taken instead.
@@ -79,9 +79,9 @@ class Aggregation:
         The names of the numerator and the denominator column of a rate that is not a ``ratio``.
         They are used for its confidence interval.
     among : tuple of str
-        The rows in which a value is expected; a missing value in other rows is ignored.
-        ``("answer_count",)`` means the rows whose ``answer_count`` is not 0, and ``("outcome",
-        "answered")`` the rows whose ``outcome`` is ``answered``.
+        A condition for the rows in which a value is expected. A missing value in any other row is
+        ignored. ``("answer_count",)`` means the rows whose ``answer_count`` is not 0, and
+        ``("outcome", "answered")`` the rows whose ``outcome`` is ``answered``.
 
     Raises
     ------
@@ -129,7 +129,7 @@ class Aggregation:
 
 
 def rule_of(rule: Aggregation | str) -> Aggregation:
-    """Return an `Aggregation`: the argument itself, or the simple one with this name.
+    """Return an `Aggregation` unchanged, or create one from the name of its rule, such as ``sum``.
 
     Examples
     --------
@@ -195,12 +195,12 @@ def share(
 ) -> Aggregation:
     """Return an `Aggregation` that sums shares of one whole, such as market shares.
 
-    Shares from two responses are never added, because each response has a whole of its own.
+    Shares from two responses are not added, because they are shares of different totals.
 
     Parameters
     ----------
     why : str
-        The caution that is shown with a sum.
+        The warning that is shown with a sum.
     counts : tuple of str, optional
         The names of the numerator and the denominator column of the share.
 
@@ -232,7 +232,7 @@ def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
 
 
 def key_names(key: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return one name, or several names, as a tuple.
+    """Return a tuple of names: the argument itself, or a tuple with the single name.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Rules that say where a response states which data could not be measured, and why.
+"""Rules that find, in a response, which data could not be measured, and why.
+
+A rule gives the path of a value, and the status that each of its texts means.
 
 >>> rule = Rule(at="meta.state", words={"red": "not_connected"})
 >>> rule.meaning_of("red")
@@ -19,15 +21,16 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 @dataclass(frozen=True)
 class Rule:
-    """Where a service's responses state which data could not be measured, and in which words.
+    """A path in a service's responses whose value states which data are missing, and its meaning.
 
-    Without a rule, the whole response is searched for known words such as ``pending``. If a rule
-    leads to an object, only this object is read. Any other rule is read beside the search.
+    Without a rule, the whole response is searched for known words such as ``pending``. If the value
+    at the path is an object, only this object is read, and nothing is searched. Any other rule is
+    used in addition to the search.
 
     Parameters
     ----------
     name : str
-        The name of the rule. It is shown as the origin of each status that the rule reads.
+        The name of the rule. It is shown as the origin of each status that the rule finds.
     at : str
         The path in the response at which the status is stated:
 
@@ -36,12 +39,12 @@ class Rule:
         - ``rows[].quality`` for a field of each row;
         - ``header x-data-state`` for an HTTP header.
     status, reason, sample_size, as_of : str
-        The names of four fields of the object: the status, its reason, the number of samples and
-        the time of the data.
+        If ``at`` is an object: the names of its fields for the status, its reason, the number of
+        samples and the time of the data.
     fields, engines : str
-        The names of two fields of the object that hold objects themselves. Their keys are names of
-        fields or of engines, and their values the status of each. If ``of`` is ``engine``,
-        ``engines`` is the field of a row that names its engine.
+        If ``at`` is an object: the names of two of its fields, whose values are objects. The keys
+        of these are names of fields or of engines, and the values the status of each. If ``of`` is
+        ``engine``, ``engines`` is instead the field of a row that has the name of its engine.
     total : str, optional
         The name of the field with the expected count, if ``status`` is a count: 25 of 30 is read as
         the word ``some``, 30 of 30 as ``full`` and 0 of 30 as ``none``. ``{days}`` stands for the
@@ -52,8 +55,8 @@ class Rule:
         ignored. In a key, ``*`` stands for any text and ``{engine}`` for the name of an engine, as
         in ``{"{engine}: late since *": "partial"}``.
     of : {"engine", "field", "section"}, optional
-        What each key of the object, or each row, is about. By default, keys are looked up among
-        the known engines and fields.
+        What each key of the object, or each row, is about. By default, keys are looked up among the
+        known engines and fields.
 
     Raises
     ------
@@ -92,7 +95,10 @@ class Rule:
 
     @property
     def kind(self) -> Literal["object", "map", "rows", "header"]:
-        """The kind of place that ``at`` is: ``object``, ``map``, ``rows`` or ``header``.
+        """The kind of value that ``at`` leads to.
+
+        ``object`` is a single object, text or boolean; ``map`` an object whose keys are engines (AI
+        assistants) or fields; ``rows`` a field of each row; ``header`` an HTTP header.
 
         Examples
         --------
@@ -132,7 +138,7 @@ class Rule:
     def find(self, document: Any) -> dict[str, Any] | None:
         """Return the object at the path ``at`` of a decoded response; None if there is none.
 
-        A text or boolean is returned as the status of an object.
+        If there is a text or boolean instead, return a dict with it as the status.
 
         Examples
         --------
@@ -147,7 +153,10 @@ class Rule:
         return value
 
     def value_in(self, record: Mapping[str, Any]) -> Any:
-        """Return the status field of an object; a count with a ``total`` becomes a word.
+        """Return the status field of an object.
+
+        If the rule has a ``total``, the field is a count, and ``none``, ``some`` or ``full`` is
+        returned.
 
         Examples
         --------
@@ -158,7 +167,9 @@ class Rule:
         return extent_word(value, record.get(self.total)) if self.total else value
 
     def is_bare(self, document: Any) -> bool:
-        """Return whether a decoded response has a text or boolean at ``at``, not an object.
+        """Return whether a decoded response has a text or boolean at the path ``at``.
+
+        The result is False if it has an object there.
 
         Examples
         --------
@@ -169,19 +180,20 @@ class Rule:
         return isinstance(value, str | bool) or (value is None and "null" in self.words)
 
     def _value_at_path(self, document: Any) -> Any:
-        """Return the value at ``at``, where None means null; ``...`` if the path is absent."""
+        """Return the value at the path ``at``; None for null, ``...`` if there is no such path."""
         for name in self.steps:
             document = document.get(name, ...) if isinstance(document, dict) else ...
         return document
 
     def meaning_of(self, value: object) -> tuple[str | None, str | None]:
-        """Look a value up in ``words``; return its meaning, and the engine that it names.
+        """Look a value up in ``words``; return its meaning, and the engine (AI assistant) in it.
 
         Returns
         -------
-        tuple of str or None
-            The meaning, such as ``partial``, and the name of an engine; None for what is not
-            found.
+        meaning : str or None
+            The meaning, such as ``partial``; None if ``words`` does not have the value.
+        engine : str or None
+            The name of the engine in the value, if there is one.
 
         Examples
         --------
@@ -198,7 +210,9 @@ class Rule:
         return meaning, None
 
     def is_whole(self, value: Mapping[str, Any]) -> bool:
-        """Return whether an object has a text as its status, and the rule's other three fields.
+        """Return whether an object has all four fields of the rule, and the status is a text.
+
+        The fields are ``status``, ``reason``, ``sample_size`` and ``as_of``.
 
         Examples
         --------
@@ -216,7 +230,7 @@ _DIGITS = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
 
 
 def as_count(value: object) -> int | None:
-    """Convert a whole number, also one written as text, to int; return None for other values.
+    """Convert a whole number to int, even if it is written as text; return None for other values.
 
     Examples
     --------
@@ -229,6 +243,8 @@ def as_count(value: object) -> int | None:
 
 def extent_word(count: object, total: object) -> str | None:
     """Compare a count with a total; return ``none``, ``some`` or ``full``, or None if unknown.
+
+    ``none`` is for a count of 0, ``full`` for a count that reaches the total.
 
     Examples
     --------
@@ -247,7 +263,8 @@ WINDOW = "{days}"
 
 @lru_cache(maxsize=1024)
 def _compile_word(word: str) -> re.Pattern[str] | None:
-    """Return a regular expression for a word with ``*`` or ``{engine}``; None for other words.
+    """Return a regular expression for a text with ``*`` (any text) or ``{engine}`` (a name), else
+    None.
 
     Examples
     --------
@@ -260,7 +277,7 @@ def _compile_word(word: str) -> re.Pattern[str] | None:
 
 
 def to_rule_tuple(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
-    """Return one rule, several rules or None as a tuple of rules.
+    """Return a tuple of rules from one rule, a tuple of rules or None.
 
     Examples
     --------
@@ -271,11 +288,7 @@ def to_rule_tuple(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
 
 
 def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
-    """Add a rule to others; it replaces an earlier rule with the same path ``at``.
-
-    Returns
-    -------
-    tuple of Rule
+    """Return a tuple of rules with one more; it replaces an earlier rule with the same path ``at``.
 
     Examples
     --------
@@ -287,7 +300,7 @@ def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
 
 
 def to_word(value: object) -> str:
-    """Return a plain JSON value as a text, as it is written in the keys of `Rule.words`.
+    """Return a JSON scalar as text, in the form of the keys of `Rule.words`.
 
     Examples
     --------
@@ -309,10 +322,10 @@ def to_word(value: object) -> str:
 
 
 def as_text(value: Any) -> Any:
-    """Join a list of texts and numbers with spaces; return any other value unchanged.
+    """Join a short list of texts and numbers with spaces; return any other value unchanged.
 
-    In the list, a text with a slash, such as the path of a page, becomes ``*``. A longer list is a
-    row of data, and is returned unchanged.
+    A text with a slash in the list, such as the path of a page, becomes ``*``. A long list is
+    returned unchanged.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Declare the columns of a table: where their values are in a response, dtype, unit and meaning.
+"""Declare the columns of a table: the path to their values, dtype, unit and meaning.
 
-`Column` declares any column. Functions such as `count`, `fraction` and `text` are short forms of
-`Column` for common kinds of values.
+`Column` declares any column. Functions such as `count`, `fraction` and `text` create a `Column` for
+a common kind of values.
 
 >>> count("citation_count", "Citations of the domain.").unit
 'count'
@@ -60,7 +60,7 @@ PARSES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Column(Described):
-    """Where the values of one column are in a response, and what they mean.
+    """A column of a table: the path to its values in a response, their dtype, unit and meaning.
 
     Parameters
     ----------
@@ -75,14 +75,14 @@ class Column(Described):
         The path from the row to the value. By default, it is the column's name in camelCase.
 
         - ``metric.key`` is a field of the row, and ``.`` is the row itself.
-        - ``^path`` starts at the object around the row, ``$.path`` at the whole response.
+        - ``^path`` starts at the object that contains the row, ``$.path`` at the whole response.
         - ``#0`` or ``#1`` is the position of the row in its array, counted from 0 or 1.
         - ``[0]`` or ``[name]`` is an element of a row that is an array.
         - ``@0`` is the key of the row, if the rows are the entries of an object.
-        - ``$.path[@0]`` is the element of another array at the row's position.
+        - ``$.path[@0]`` is the element of another array that has the same position as the row.
     unit : str, optional
-        The unit, such as ``count`` or ``seconds``. "per `metric`" means that the column ``metric``
-        decides the unit of each row.
+        The unit, such as ``count`` or ``seconds``. "per `metric`" means that the unit of each row
+        depends on its value in the column ``metric``.
     levels : tuple of str, optional
         The known values of a category.
     ordered : bool
@@ -90,19 +90,20 @@ class Column(Described):
     aggregate : Aggregation, optional
         How to aggregate the values, such as ``SUM``; by default they must not be aggregated.
     null : str, optional
-        The text that replaces null, if the column identifies rows.
+        For a column that identifies rows: the text that replaces null.
     optional : bool
         Whether the field may be absent from a response.
     parse : str, optional
-        How to read the values, if they are not plain JSON numbers, texts and booleans. Percent
-        signs are ignored: pass ``scale=0.01`` for a fraction.
+        The notation of the values, if they are not plain JSON numbers, texts and booleans. Percent
+        signs are ignored; pass ``scale=0.01`` to convert percent to fractions.
 
         - Numbers: ``number`` (``1,204``, ``34.5%``, ``#3``, ``1.2k``), ``decimal comma``
-          (``1.204,5``), ``money`` (``$1,204.50``), ``currency`` (its ``$``), ``duration``
-          (``1m 30s``, in seconds), ``parts`` (an object with numerator and denominator).
+          (``1.204,5``), ``money`` (``$1,204.50``), ``currency`` (the sign ``$`` of an amount),
+          ``duration`` (``1m 30s``, in seconds), ``parts`` (an object with numerator and
+          denominator).
         - Days: ``YYYYMMDD``, ``DD/MM/YYYY``, ``MM/DD/YYYY``, ``zoned day`` (``2026-11-03+01:00``),
-          ``iso week`` (``2026-W45``, its Monday), ``iso month`` (``2026-11``), ``month day``
-          (``Nov 3``), ``month day year`` (``Nov 3, 2026``), ``epoch days``.
+          ``iso week`` (``2026-W45``, read as its Monday), ``iso month`` (``2026-11``),
+          ``month day`` (``Nov 3``), ``month day year`` (``Nov 3, 2026``), ``epoch days``.
         - Instants: ``epoch s``, ``epoch ms``, ``epoch ns``, ``utc`` (written without a zone).
         - Others: ``boolean`` (``yes``, ``off``, 1), ``any`` (all scalars, kept as text).
     year : str, optional
@@ -151,7 +152,7 @@ class Column(Described):
 
     @property
     def is_label(self) -> bool:
-        """Whether the values are keys or positions of the rows, and not values of a field.
+        """Whether the values are the keys or positions of the rows instead of values of a field.
 
         Examples
         --------
@@ -162,7 +163,7 @@ class Column(Described):
 
     @property
     def unit_by(self) -> str | None:
-        """The name of the column that decides the unit of each row; None if all have one unit.
+        """The name of the column on which the unit of each row depends; None if all have one unit.
 
         Examples
         --------
@@ -174,7 +175,9 @@ class Column(Described):
 
     @property
     def reading(self) -> Reading | None:
-        """How to parse the values: dtype, notation, scale and missing values; None for plain JSON.
+        """How to parse the values: dtype, notation, scale and missing values.
+
+        It is None if they are plain JSON values.
 
         Examples
         --------
@@ -202,7 +205,7 @@ class Column(Described):
             raise ArgumentError(f"column {self.name!r}: {problem}")
 
     def _described(self) -> tuple[str, list[str]]:
-        """Return the title and the lines that are printed for this object."""
+        """Return the title and the lines of text with which the column is printed."""
         unit_note = f", {self.unit}" if self.unit else ""
         return f"{self.name}: {self.dtype}{unit_note}", [self.doc] if self.doc else []
 
@@ -249,7 +252,9 @@ class ShortForm(Protocol):
 
 
 def _make_column(name: str, dtype: str, doc: str, source: str | None, **options: Any) -> Column:
-    """Create a `Column`; a name in camelCase becomes its ``source``, and its name in snake_case.
+    """Create a `Column`. If the name is in camelCase, it becomes the ``source``.
+
+    The name of the column is then in snake_case.
 
     Examples
     --------
@@ -270,9 +275,13 @@ def _make_short_form(name: str, doc: str, dtype: str, **preset: Any) -> ShortFor
     name, doc : str
         The name and the docstring of the new function.
     dtype : str
-        The dtype of its columns.
+        The dtype of the columns that it creates.
     **preset
-        Other parameters of its columns, such as ``unit``.
+        Other parameters of these columns, such as ``unit``.
+
+    Returns
+    -------
+    function
     """
 
     def make_column(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
@@ -302,14 +311,14 @@ position = _make_short_form("position", "A column of ranks or of mean ranks.", "
 def category(
     name: str, doc: str = "", levels: tuple[str, ...] = (), source: str | None = None, **more: Any
 ) -> Column:
-    """Declare a column of categories: texts of which there are few different ones.
+    """Declare a column of categories: texts with few distinct values.
 
     Parameters
     ----------
     name, doc, source
         As in `Column`.
     levels : tuple of str
-        The known values. Values that are not among them are kept and reported.
+        The known values. Other values are kept, and reported in a warning.
     **more
         Other parameters of `Column`.
 
@@ -337,9 +346,10 @@ def count(
     name, doc, source
         As in `Column`.
     among : str, optional
-        The name of another column of counts. A missing count is ignored in rows where it is 0.
+        The name of another column of counts. A missing value is ignored in rows where this other
+        column is 0.
     across : str or tuple of str
-        The names of the columns that may be summed over, such as ``engine``; by default all.
+        The names of the columns over which sums are allowed, such as ``engine``; by default all.
     **more
         Other parameters of `Column`.
 
@@ -384,7 +394,7 @@ def fraction(
 
 
 def ref(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
-    """Declare a text column whose value is in the object around the row, not in the row.
+    """Declare a text column whose value is in the object that contains the row.
 
     Parameters
     ----------

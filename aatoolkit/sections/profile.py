@@ -1,4 +1,6 @@
-"""Profiles: which tables are in the responses of one service, section by section."""
+"""Profiles: the tables in the responses of one service, section by section (one kind of response
+each).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from aatoolkit.sections.section import Section, Table
 
 
 class Profile(Described, Mapping[str, Section]):
-    """Describes the JSON of one service: a mapping from the name of a section to a `Section`.
+    """A description of one service's JSON: a mapping from section names to `Section` objects.
 
     A section is one kind of response, such as ``domains``.
 
@@ -36,13 +38,13 @@ class Profile(Described, Mapping[str, Section]):
     *sections : Section
         The tables of each section.
     doc : str
-        A description: of which service, and how the profile was made.
+        A text on the service, and on how the profile was made.
     baseline : mapping, optional
-        A description of responses from the time when the profile was made. `profile.check` compares
-        later responses with it.
+        A summary of the responses that the profile was made from. `profile.check` compares later
+        responses with it.
     tentative : collection of str
-        The names of sections whose description is a guess. If a response does not fit it, a new
-        guess is made from this response.
+        The names of sections whose tables are a guess. If a response does not fit, new tables are
+        guessed from this response.
 
     Raises
     ------
@@ -85,14 +87,14 @@ class Profile(Described, Mapping[str, Section]):
 
     @classmethod
     def over(cls, name: str, sections: Mapping[str, Section], *, doc: str = "") -> Profile:
-        """Create a profile from a mapping of sections, whose descriptions are all guesses.
+        """Create a profile from a mapping of sections (kinds of response) with guessed tables.
 
         Parameters
         ----------
         name : str
             The name of the profile.
         sections : mapping of str to Section
-            The sections by name. It is kept as it is, so it may load them when they are needed.
+            The sections by name. The mapping is not copied, so it may create sections on access.
         doc : str
             A description of the profile.
         """
@@ -110,7 +112,7 @@ class Profile(Described, Mapping[str, Section]):
         ----------
         source : Profile, module, str or path
             The path of the file, or the module. Load only files that you trust, because they are
-            programs. A `Profile` is returned unchanged.
+            executed. A `Profile` is returned unchanged.
 
         Returns
         -------
@@ -176,7 +178,7 @@ class Profile(Described, Mapping[str, Section]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the sections, in alphabetical order, without ``scope_options``."""
+        """The names of the sections (kinds of response), sorted, without ``scope_options``."""
         return tuple(sorted(name for name in self if name != SCOPE_OPTIONS))
 
     def section(self, name: str) -> Section:
@@ -205,14 +207,14 @@ class Profile(Described, Mapping[str, Section]):
 
     @cached_property
     def _tables(self) -> dict[str, Table]:
-        """All tables of all sections, by name."""
+        """A dict of all tables of all sections (kinds of response), by name."""
         return {table.name: table for section in self.values() for table in section}
 
     def __repr__(self) -> str:
         return f"<Profile {self.name}: {len(self)} sections>"
 
     def _described(self) -> tuple[str, list[str]]:
-        """Return the title and the lines that are printed for this object."""
+        """Return the title and the lines of text with which the profile is printed."""
         title = f"Profile {self.name}: {self.doc or f'{len(self)} sections'}"
         return title, [f"{name}: {', '.join(self[name].names)}" for name in self]
 
@@ -226,7 +228,7 @@ SCOPE_OPTIONS = "scope_options"
 
 @lru_cache(maxsize=1024)
 def fingerprint(section: Section) -> str:
-    """Return a hash of a `Section`: 8 hexadecimal digits that change if the section changes.
+    """Return a hash of a `Section`, as 8 hexadecimal digits, which changes with any property.
 
     Examples
     --------
@@ -262,7 +264,7 @@ def not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
 
 
 def _normalize_name(name: str) -> str:
-    """Return the name of a section with ``_`` for ``-``, as in ``scope_options``."""
+    """Return the name of a section (kind of response) with ``-`` replaced by ``_``."""
     return name.replace("-", "_")
 
 

@@ -1,6 +1,7 @@
-"""Convert the declarations of tables and whole services to JSON, and back.
+"""Convert profiles (descriptions of a service's JSON) and tables to JSON, and back.
 
-A study stores the profile of its service as JSON, and a Parquet file of one table its declaration.
+A study stores the profile of its service as JSON. A Parquet file stores the declaration of its
+table.
 """
 
 from __future__ import annotations
@@ -31,14 +32,17 @@ _PARSING_FIELDS = ("source", "null", "optional", "parse", "year", "scale", "miss
 
 
 def is_json_storable(section: Section) -> bool:
-    """Return whether a section can be stored as JSON: none of its rows come from a function."""
+    """Return whether a section (kind of response) can be stored as JSON.
+
+    It cannot if the rows of a table are computed by a Python function.
+    """
     return all(table.rows.function is None for table in section)
 
 
 def dump_profile(profile: Profile) -> dict[str, Any]:
     """Convert a profile to dicts and lists that can be written as JSON.
 
-    Sections whose rows come from a function are left out.
+    Sections whose rows are computed by a Python function are left out.
 
     Examples
     --------
@@ -58,7 +62,7 @@ def dump_profile(profile: Profile) -> dict[str, Any]:
 
 
 def load_profile(dumped_profile: Any) -> Profile:
-    """Create a profile from the dict that `dump_profile` made of it."""
+    """Create a profile from a dict returned by `dump_profile`."""
     return Profile(
         dumped_profile["name"],
         *(_load(Section, section) for section in dumped_profile["sections"]),
@@ -71,7 +75,7 @@ def load_profile(dumped_profile: Any) -> Profile:
 def dump_table(table: Table) -> dict[str, Any]:
     """Convert a table to dicts and lists that can be written as JSON.
 
-    The paths to its values are left out, so the result describes the columns only.
+    The paths to its values are left out. The result describes only the columns.
     """
     dumped_table = _dump(table)
     unfiltered_rows = Rows(
@@ -84,9 +88,9 @@ def dump_table(table: Table) -> dict[str, Any]:
 
 
 def load_table(dumped_table: Mapping[str, Any]) -> Table:
-    """Create a table from the dict that `dump_table` made of it.
+    """Create a table from a dict returned by `dump_table`.
 
-    The table describes its columns, but cannot read responses.
+    The table describes its columns. It cannot be used to read responses, because it has no paths.
 
     Examples
     --------
@@ -101,7 +105,7 @@ def load_table(dumped_table: Mapping[str, Any]) -> Table:
 
 
 def _dump(value: Any) -> Any:
-    """Convert a declaration, or a container of declarations, to dicts and lists for JSON.
+    """Convert a declaration, such as a `Table`, or a container of them, to a JSON value.
 
     Fields with their default values are left out.
     """
@@ -121,12 +125,12 @@ def _dump(value: Any) -> Any:
 
 
 def _load(declaration_class: Any, field_values: Any) -> Any:
-    """Create an object of a class, such as `Table`, from the dict that `_dump` made of it.
+    """Create an object of a class, such as `Table`, from a dict returned by `_dump`.
 
     Raises
     ------
     ValueError
-        If it is no dict, or has a field that the class does not have.
+        If the argument is no dict, or has a field that the class does not have.
     """
     if not isinstance(field_values, dict) or not {*field_values} <= {
         field.name for field in fields(declaration_class)
@@ -149,7 +153,7 @@ def _load(declaration_class: Any, field_values: Any) -> Any:
 
 
 def _dump_path(steps: Any) -> list[Any]:
-    """Convert a parsed path to a list: its text, and the keys to which a ``{}`` is limited."""
+    """Convert a parsed path to a list: its text, and for each ``{}`` the keys it is limited to."""
     keys_by_index = {
         str(index): [*step.only]
         for index, step in enumerate(steps)
@@ -159,7 +163,7 @@ def _dump_path(steps: Any) -> list[Any]:
 
 
 def _load_path(path_and_keys: Any) -> Any:
-    """Return the parsed path from the list that `_dump_path` made of it."""
+    """Return the parsed path from a list returned by `_dump_path`."""
     path, keys_by_index = path_and_keys
     steps = [*parse_pattern(path)]
     for index, keys in keys_by_index.items():

@@ -1,4 +1,4 @@
-"""Look up by name which tables and columns the reference service has.
+"""Look up the tables and columns of the reference service by name.
 
 >>> get("domains").names[0], table("crawl_bots").key
 ('source_domains', ('bot',))
@@ -39,9 +39,10 @@ __all__ = [
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of the sections that the reference service has, sorted.
+    """Return the sorted names of the sections of the reference service.
 
-    The section ``scope_options``, which lists the values of filters, is left out.
+    A section is one kind of response. The section ``scope_options``, which lists the values of
+    filters, is left out.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Section:
-    """Return a section of the reference service: its tables, with their columns and paths.
+    """Return a section (one kind of response) of the reference service, with its tables.
 
     Parameters
     ----------
@@ -66,6 +67,7 @@ def get(name: str) -> Section:
     Returns
     -------
     Section
+        The tables, with their columns and the paths to their values.
 
     Raises
     ------
@@ -81,9 +83,9 @@ def get(name: str) -> Section:
 
 
 def all() -> Mapping[str, Section]:
-    """Return all sections of the reference service, by name.
+    """Return all sections (kinds of responses) of the reference service, by name.
 
-    Among them is ``scope_options``, which lists the values of filters.
+    The section ``scope_options``, which lists the values of filters, is included.
 
     Returns
     -------
@@ -104,7 +106,7 @@ def table(name: str) -> Table:
     ----------
     name : str
         The name of the table, such as ``crawl_bots``. A table of another service has a longer name,
-        such as ``acme#1f2e3d4c:bots``, which is in the metadata of its DataFrame.
+        such as ``acme#1f2e3d4c:bots``. The metadata of its DataFrame has this name.
 
     Returns
     -------
@@ -124,7 +126,7 @@ def table(name: str) -> Table:
 
 
 def find_table(name: str) -> Table | None:
-    """Return a table by its name, as `table` does; return None if there is none.
+    """Return the table that `table` would return; return None if there is none.
 
     Examples
     --------
@@ -137,18 +139,19 @@ def find_table(name: str) -> Table | None:
 
 
 def propose(responses: Any, name: str | None = None) -> Proposal:
-    """Guess which tables, columns, units and keys are in some JSON.
+    """Guess the tables, columns, units and keys in some JSON.
 
-    A unit or a way to aggregate is guessed only if the numbers prove or suggest it; comments say
-    why. `aa.profile.draft` requests more responses of a service, which prove more.
+    A unit or a way to aggregate is guessed only if the numbers prove or suggest it. Comments in the
+    code of the result give the reasons. `aa.profile.draft` can prove more, because it requests more
+    responses of the service.
 
     Parameters
     ----------
     responses : Payload, bytes, str, dict, or list of these
         The JSON, as text or decoded, or several documents of the same kind.
     name : str, optional
-        The name of the section, which begins the names of the tables; by default the name in the
-        JSON.
+        The name of the section. The names of the tables begin with it. By default, it is taken from
+        the JSON.
 
     Returns
     -------
@@ -177,7 +180,7 @@ def propose(responses: Any, name: str | None = None) -> Proposal:
 
 
 def describe(name: str) -> pd.DataFrame:
-    """Return a code book: a DataFrame with one row for each column of a section's tables.
+    """Return a DataFrame with one row for each column of a section: its unit, meaning and so on.
 
     Parameters
     ----------
@@ -216,12 +219,13 @@ def describe(name: str) -> pd.DataFrame:
 
 
 def default_profile() -> Profile:
-    """Return the profile that is used by default: the sections of the reference service.
+    """Return the profile of the reference service, which is used by default.
 
     Returns
     -------
     Profile
-        A mapping from the name of each section, such as ``domains``, to its `Section`.
+        A mapping from the name of each section (kind of response), such as ``domains``, to its
+        `Section`.
 
     Examples
     --------
@@ -232,7 +236,7 @@ def default_profile() -> Profile:
 
 
 def qualifier(section: Section, owner: str) -> str:
-    """Register the tables of a section, so that `find_table` finds them.
+    """Register the tables of a section (kind of response), so that `find_table` finds them.
 
     Parameters
     ----------
@@ -265,9 +269,9 @@ def qualifier(section: Section, owner: str) -> str:
 
 
 def remember(name: str, declaration: Table) -> None:
-    """Register a table under a name, so that `find_table` finds it.
+    """Register a table under a name, so that `find_table` can find it.
 
-    Only the latest 8,192 tables are kept.
+    Only the last 8,192 registered tables are kept.
     """
     with _lock:
         _other_tables.setdefault(name, declaration)
@@ -286,7 +290,7 @@ _lock = Lock()
 
 
 def scope_options(**paths: str) -> Section:
-    """Declare where a service lists the values that one can filter by, such as its engines.
+    """Declare the paths at which a service lists the values of its filters, such as its engines.
 
     Parameters
     ----------
@@ -324,7 +328,7 @@ def scope_options(**paths: str) -> Section:
 
 
 def _move_table(table: Table, name: str, path: str) -> Table:
-    """Return a copy of a table of filter values, with another path and optional columns.
+    """Return a copy of a table of filter values with another path; its columns become optional.
 
     Parameters
     ----------
@@ -333,7 +337,7 @@ def _move_table(table: Table, name: str, path: str) -> Table:
     name : str
         The name of the filter, such as ``engine``.
     path : str
-        The path to the values, such as ``models[].key``; if empty, it stays as it is.
+        The path to the values, such as ``models[].key``. If empty, the path of ``table`` is kept.
     """
     columns = tuple(replace(column, optional=True) for column in table.columns)
     if not path:

@@ -1,4 +1,6 @@
-"""Declare where the rows of a table are in a response: in an array, in an object, or one object.
+"""Declare the path to the rows of a table in a response, and the shape of the rows.
+
+The rows can be the elements of an array, the entries of an object, or a single object.
 
 >>> records("domains").path, keyed("domains[].byEngine", key="engine").path
 ('domains[]', 'domains[].byEngine{}')
@@ -25,14 +27,14 @@ Filter = tuple[tuple[str, tuple[Scalar, ...]], ...]
 class Rows:
     """The path to the rows of a table in a response, and their shape.
 
-    It is created by functions such as `records` and `keyed`.
+    Create it by functions such as `records` and `keyed`.
 
     Parameters
     ----------
     steps : tuple of Step
         The parsed path to the rows.
     labels : tuple of str
-        The columns for the keys of objects: one name for each ``{}`` in the path.
+        The names of the columns for the keys of objects: one name for each ``{}`` in the path.
     positional : tuple of str
         If each row is an array: the names of the columns, in the order of the elements.
     one : bool
@@ -42,9 +44,10 @@ class Rows:
     header : tuple of Step, optional
         If each row is an array: the parsed path to another array with the names of the columns.
     without, only : tuple
-        The rows to drop, and the rows to keep: pairs of a path from the row and a tuple of values.
+        The rows to drop, and the rows to keep, as tuples of a path from the row and a tuple of
+        values.
     first : int
-        The position of the first row in its array; 1 if the first element is a header.
+        The position of the first row in its array; 1 if the first element has column names.
     """
 
     steps: tuple[Step, ...]
@@ -118,7 +121,7 @@ def records(
     inside : str
         The path from each element to the object that is the row, if it is not the element itself.
     first : int
-        The position of the first row; pass 1 if the first element is a header.
+        The position of the first row; pass 1 if the first element has column names.
 
     Returns
     -------
@@ -187,15 +190,15 @@ def pairs(path: str, *names: str) -> Rows:
 
 
 def grid(rows: str, *, header: str) -> Rows:
-    """Declare rows that are arrays, with the names of their columns in another array.
+    """Declare rows that are arrays, whose column names are in another array.
 
     Parameters
     ----------
     rows : str
         The path to the array of rows.
     header : str
-        The path to the names: ``columns`` for an array of texts, ``columns[].name`` for an array
-        of objects.
+        The path to the names: ``columns`` for an array of texts, ``columns[].name`` for an array of
+        objects.
 
     Returns
     -------
@@ -213,7 +216,7 @@ def grid(rows: str, *, header: str) -> Rows:
 
 
 def single(path: str = "") -> Rows:
-    """Declare a table of one row: the object at a path, or by default the whole response.
+    """Declare a table of one row: the object at a path; by default the whole response.
 
     Examples
     --------
@@ -224,14 +227,14 @@ def single(path: str = "") -> Rows:
 
 
 def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Rows:
-    """Declare rows that a function of yours computes from the value at a path.
+    """Declare rows that your own function computes from the value at a path.
 
     Parameters
     ----------
     path : str
         The path to the value.
     rows : callable
-        A function of the decoded value. It returns an iterable of dicts, one for each row.
+        A function that takes the decoded value, and returns an iterable of dicts, one for each row.
 
     Returns
     -------

@@ -1,12 +1,12 @@
 """Declare the tables in a response: the paths to their rows and columns.
 
-A service answers in sections, such as ``domains``. The declaration of a section lists its tables.
-Each table has a path to its rows, such as ``domains[]``, and each column a path from the row to its
-value, such as ``citationCount``. ``[]`` stands for the elements of an array, and ``{}`` for the
-entries of an object whose keys are data.
+A section is one kind of response, such as ``domains``. Its declaration lists its tables. Each table
+has a path to its rows, such as ``domains[]``. Each column has a path from the row to its value,
+such as ``citationCount``. ``[]`` stands for all elements of an array, and ``{}`` for all entries of
+an object whose keys are data.
 
-The path of a column starts at the row. With ``^`` it starts at the object around the row, and with
-``$`` at the whole response.
+The path of a column starts at the row. With ``^`` it starts at the object that contains the row,
+and with ``$`` at the whole response.
 
 >>> Table(
 ...     "source_domain_engines",
@@ -76,15 +76,15 @@ ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availabili
 
 @dataclass(frozen=True)
 class Table(Described):
-    """Where one table is in a response: the path to its rows, its columns and its key.
+    """A table in a response: the path to its rows, its columns and its key.
 
     Parameters
     ----------
     name : str
         The name of the table, in snake_case.
     doc : str
-        The description of a row, such as "One row per cited domain." If it is empty, it is made
-        from the key.
+        The description of a row, such as "One row per cited domain." If it is empty, a description
+        is made from the key.
     rows : Rows
         The path to the rows and their shape, such as ``records("domains")``. See also `keyed`,
         `grid`, `pairs`, `single` and `computed`.
@@ -144,7 +144,7 @@ class Table(Described):
         raise ItemNotFound(unknown(f"column of {self.name}", name, self.names), key=name)
 
     def _described(self) -> tuple[str, list[str]]:
-        """Return the title and the lines that are printed for this object."""
+        """Return the title and the lines of text with which the table is printed."""
         title = f"{self.name}: {self.doc} Key: {', '.join(self.key)}"
         return title, [f"{column.name}: {column.doc}" for column in self.columns]
 
@@ -160,7 +160,7 @@ class Table(Described):
         return bool(value_columns) and all(column.optional for column in value_columns)
 
     def _find_source(self, column: Column) -> str:
-        """Return the path from the row to a column's value; by default it depends on the rows."""
+        """Return the path from the row to a column's value, or the default for such rows."""
         if column.source is not None:
             return column.source
         if column.name in self.rows.labels:
@@ -174,7 +174,7 @@ class Table(Described):
 
 @dataclass(frozen=True, init=False)
 class Section(Described):
-    """The tables in the response to one kind of request, such as ``domains``.
+    """A section (one kind of response, such as ``domains``): its name and its tables.
 
     Parameters
     ----------
@@ -189,13 +189,14 @@ class Section(Described):
     optional : tuple of str
         The paths of rows and fields that may be absent from a response.
     availability : Rule or tuple of Rule, optional
-        Where the responses state which data could not be measured.
+        The paths at which responses state which data could not be measured, and the meaning of the
+        values there.
     watched : tuple of str
-        The paths of fields that may state it, too, but have no `Rule` yet. Their values are in
-        ``tables.hints``.
+        The paths of fields that may also state which data could not be measured, but that have no
+        `Rule`. Their values are listed in ``tables.hints``.
     emptied : tuple of str
-        The paths of lists that the service leaves empty when nothing was measured. An empty list is
-        then pointed out in ``tables.hints``. ``$`` stands for the whole response.
+        The paths of lists that are empty in responses without measured data. If such a list is
+        empty, it is listed in ``tables.hints``. ``$`` stands for the whole response.
 
     Raises
     ------
@@ -262,13 +263,13 @@ class Section(Described):
         return iter(self.tables)
 
     def _described(self) -> tuple[str, list[str]]:
-        """Return the title and the lines that are printed for this object."""
+        """Return the title and the lines of text with which the section is printed."""
         return f"{self.name}: {self.doc}", [f"{table.name}: {table.doc}" for table in self.tables]
 
     def with_rule(self, **rule: Any) -> Section:
-        """Return a copy that also reads one more place that states what could not be measured.
+        """Return a copy with one more `Rule`: a path whose value states which data are missing.
 
-        The new `Rule` replaces an earlier one with the same path ``at``.
+        The new rule replaces an earlier one with the same path ``at``.
 
         Parameters
         ----------
@@ -294,7 +295,7 @@ class Section(Described):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules that find what could not be measured, as a tuple; empty without rules."""
+        """The rules that find which data could not be measured, as a tuple."""
         return to_rule_tuple(self.availability)
 
     @property
@@ -305,6 +306,8 @@ class Section(Described):
 
 def is_on_path_of_rule(path: str, rule_path: str) -> bool:
     """Return whether two paths are equal, or one is the beginning of the other.
+
+    Paths are compared step by step, not by characters.
 
     Examples
     --------
@@ -352,7 +355,7 @@ def _widen_to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _find_enclosing_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return the path of the object around the rows: ``a[]`` for the rows ``a[].b[]``."""
+    """Return the path of the object that contains the rows: ``a[]`` for the rows ``a[].b[]``."""
     array_indexes = [index for index, step in enumerate(steps[:-1]) if isinstance(step, Each)]
     if not array_indexes:
         raise ArgumentError(f"no record encloses {format_path(steps)!r}; leave out a ^")

@@ -1,4 +1,4 @@
-"""Write the tables and columns of a service as Python types, for editors and type checkers."""
+"""Write Python types for the tables and columns of a service, for editors and type checkers."""
 
 from __future__ import annotations
 
@@ -129,8 +129,8 @@ _FILTERS = "".join(
 def typed_module(profile: Profile) -> str:
     """Return the source of a Python module with a class for each table of a service.
 
-    With this module, editors complete the names of tables and columns, and type checkers find
-    names that are mistyped.
+    Editors use the module to complete the names of tables and columns. Type checkers use it to find
+    misspelt names.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def _format_tables(section: Section, class_name: str, frame_classes: Mapping[str
 
 
 def _make_class_names(names: Iterable[str], suffix: str) -> dict[str, str]:
-    """Make class names from names of tables; if two are alike, the second gets a number.
+    """Return a dict from names of tables to class names; equal class names get a number.
 
     Examples
     --------
@@ -229,18 +229,21 @@ def _make_class_names(names: Iterable[str], suffix: str) -> dict[str, str]:
 
 
 def _format_getter(argument: str, names: Iterable[str], value_type: str) -> str:
-    """Return the source of a ``__getitem__`` that returns ``value_type`` for some names."""
+    """Return the source of an overload of ``__getitem__`` for some names.
+
+    ``argument`` is the name of its parameter, and ``value_type`` the type that it returns.
+    """
     key = f"Literal[{', '.join(map(repr, names))}]"
     return _GETTER.format(argument=argument, key=key, value=value_type)
 
 
 def _make_class_name(name: str) -> str:
-    """Convert a name in snake_case to CamelCase, as in ``CrawlBots``."""
+    """Convert a name in snake_case to CamelCase, such as ``CrawlBots``."""
     class_name = "".join(word[:1].upper() + word[1:] for word in re.split(r"\W|_", name) if word)
     return class_name if class_name.isidentifier() else f"_{class_name}"
 
 
 def _format_doc(text: str) -> str:
-    """Return a text as one line that can stand in a docstring."""
+    """Return a text as one line, escaped for use in a docstring."""
     line = " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
     return line.rstrip("'") if line else "A table."

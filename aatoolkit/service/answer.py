@@ -1,4 +1,7 @@
-"""The answer of a section: its fields and its availability; and the list of all sections."""
+"""The response of a section (kind of request): its fields, and their availability.
+
+Also the registry of all sections.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ NONE_ANSWERED = "None of the runs in this window for these filters was answered.
 
 @dataclass(frozen=True)
 class State:
-    """The availability of one field or engine: a status and its reason."""
+    """Whether one field or engine (AI assistant) could be measured: a status and a reason."""
 
     status: str
     reason: str | None = None
@@ -29,11 +32,11 @@ _NOT_COLLECTED = State("unavailable", NO_PREVIOUS)
 
 @dataclass(frozen=True)
 class SectionAvailability:
-    """Whether the data of a section were measured, and why not.
+    """Whether the data of a section (one kind of response) were measured, and if not, why.
 
-    ``sample_count`` is the number of observations, ``as_of`` the time up to which they are
-    complete. ``fields`` and ``engines`` have the states of single fields and engines. ``requires``
-    names what must be connected first.
+    ``sample_count`` is the number of observations, and ``as_of`` the time up to which they are
+    complete. ``fields`` and ``engines`` map single fields and engines (AI assistants) to their
+    states. ``requires`` names the sources that must be connected first.
     """
 
     status: str = "available"
@@ -45,7 +48,7 @@ class SectionAvailability:
     requires: tuple[str, ...] = ()
 
     def to_dict(self) -> JsonObject:
-        """Return the availability as JSON."""
+        """Return the availability as a dict for JSON."""
         body: JsonObject = {
             "status": self.status,
             "reason": self.reason,
@@ -62,7 +65,7 @@ class SectionAvailability:
 
 @dataclass(frozen=True)
 class SectionAnswer:
-    """The answer of a section: its fields as JSON, and its availability."""
+    """The result of a section (kind of request): the fields of its JSON, and their availability."""
 
     body: JsonObject
     availability: SectionAvailability
@@ -73,7 +76,7 @@ SectionFunction = Callable[[Observations], SectionAnswer]
 
 @dataclass(frozen=True)
 class ServiceSection:
-    """A section of the API: its name, its function, and its filters."""
+    """A section (one kind of request): its name, the function that computes it, and its filters."""
 
     name: str
     ask: SectionFunction
@@ -87,7 +90,7 @@ SECTIONS: dict[str, ServiceSection] = {}
 def section(
     name: str, *, filters: Collection[str] = FILTERS
 ) -> Callable[[SectionFunction], SectionFunction]:
-    """Return a decorator that registers a function as the section ``name``."""
+    """Return a decorator that registers a function as the section (kind of response) ``name``."""
 
     def register(function: SectionFunction) -> SectionFunction:
         SECTIONS[name] = ServiceSection(name, function, tuple(filters))
@@ -103,21 +106,21 @@ def _snake_case(name: str) -> str:
 
 
 def select_fields(row: Mapping[str, Any], names: str, **renamed: str) -> JsonObject:
-    """Return a JSON object with some fields of a row; ``names`` is a text of their names.
+    """Return a JSON object with some values of a row, under the space-separated ``names``.
 
-    The field ``mentionRate`` comes from the column ``mention_rate``. With
-    ``score="sentiment_score"``, the field ``score`` comes from the column ``sentiment_score``.
+    The field ``mentionRate`` is taken from the column ``mention_rate``. With
+    ``score="sentiment_score"``, the field ``score`` is taken from the column ``sentiment_score``.
     """
     return {name: row.get(renamed.get(name) or _snake_case(name)) for name in names.split()}
 
 
 def json_text(value: date) -> str:
-    """Return a day or timestamp as text, such as ``2026-11-20T06:10:00Z``."""
+    """Return a day or timestamp as text in ISO format, such as ``2026-11-20T06:10:00Z``."""
     return f"{value:%Y-%m-%dT%H:%M:%SZ}" if isinstance(value, datetime) else value.isoformat()
 
 
 def why_no_rows(*tables: str) -> str:
-    """Return the sentence that a store has no rows of the host in ``tables``."""
+    """Return a sentence which says that there is no data of a project in some tables."""
     return f"The store holds no {' and no '.join(tables)} for this project."
 
 
@@ -128,10 +131,10 @@ def answers_availability(
     reasons: Iterable[str | None] = (),
     fields: Mapping[str, State] | None = None,
 ) -> SectionAvailability:
-    """Return the availability of a section that is computed from answers.
+    """Return the availability of a section that is computed from the answers of AI engines.
 
-    ``reasons`` are sentences on data that the section lacks; with one, its status is "partial".
-    ``fields`` has the states of single fields.
+    A section is one kind of response. ``reasons`` are sentences on data that the section lacks; if
+    there is one, the status is ``partial``. ``fields`` has the states of single fields.
     """
     engines = _run_counts_by_engine(obs).values()
     answer_count = sum(row["answer_count"] for row in engines)
@@ -163,13 +166,16 @@ def answers_availability(
 
 
 def last_run_time(obs: Observations) -> datetime | None:
-    """Return the time of the last run that passes the filters."""
+    """Return the time of the latest run that passes the filters.
+
+    A run is one prompt sent to an engine (AI assistant).
+    """
     return max((row["as_of"] for row in _run_counts_by_engine(obs).values()), default=None)
 
 
 @cache_results
 def _run_counts_by_engine(obs: Observations) -> dict[str, JsonObject]:
-    """Return the number of answers and the time of the last run, by engine."""
+    """Return a dict from AI engine to its number of answers and the time of its last run."""
     rows = obs.fetch_rows(
         "SELECT engine, max(ran_at) AS as_of,"
         " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"
@@ -179,7 +185,7 @@ def _run_counts_by_engine(obs: Observations) -> dict[str, JsonObject]:
 
 @cache_results
 def _silent_engine_states(obs: Observations) -> dict[str, State]:
-    """Return for each engine without answers why it has none."""
+    """Return a dict from each engine (AI assistant) without answers to a state that says why."""
     runs, states = _run_counts_by_engine(obs), {}
     for row in scoped_engines(obs):
         engine = row["engine"]
@@ -199,16 +205,20 @@ def _silent_engine_states(obs: Observations) -> dict[str, State]:
 
 
 def missing_changes(obs: Observations, paths: str) -> dict[str, State]:
-    """Return why changes cannot be computed, if the window before has days without data.
+    """Return a dict from JSON path to a state which says that no previous values are available.
 
-    ``paths`` is a text with the JSON paths of the fields; the result has the reason for each.
+    ``paths`` has the JSON paths of the fields, separated by spaces. The dict is empty if answers
+    were collected throughout the window before.
     """
     return {} if obs.has_previous else dict.fromkeys(paths.split(), _NOT_COLLECTED)
 
 
 @cache_results
 def scoped_engines(obs: Observations) -> list[JsonObject]:
-    """Return the engines that pass the engine filter, with the day of their last run."""
+    """Return a list of the engines (AI assistants) that pass the engine filter.
+
+    Each has the day of its last run.
+    """
     return obs.fetch_rows(
         "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"
     )

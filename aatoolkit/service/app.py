@@ -1,6 +1,7 @@
 """The API over HTTP: accounts, parameters, routes and errors.
 
-Only SHA-256 digests of tokens are stored. They need no salt, as tokens are long and random.
+Only SHA-256 digests of tokens are stored. The digests have no salt, because tokens are long and
+random.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]+")
 
 
 def digest(token: str) -> str:
-    """Return the SHA-256 of a token."""
+    """Return the SHA-256 of a token as hexadecimal text."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -145,7 +146,7 @@ class Accounts:
         return digest(token) in self._hosts
 
     def sees(self, token: str, host: str) -> bool:
-        """Return whether the account of ``token`` may see ``host``."""
+        """Return whether the account of ``token`` has access to ``host``."""
         hosts = self._hosts[digest(token)]
         return hosts is None or _canonical_host(host) in hosts
 
@@ -182,7 +183,7 @@ def _invalid_value_error(parameter: str, problem: str, **details: object) -> Api
 def _unknown_values_error(
     parameter: str, unknown_values: Sequence[str], allowed_values: Sequence[str]
 ) -> ApiError:
-    """Return an error about unknown values of a parameter, with similar values."""
+    """Return an error about unknown values of a parameter, which lists similar allowed values."""
     return _invalid_value_error(
         parameter,
         f"knows no {_quote(unknown_values)}.",
@@ -204,12 +205,12 @@ def _near_matches(values: Sequence[str], allowed_values: Sequence[str]) -> list[
 
 
 def _quote(values: Sequence[str]) -> str:
-    """Return values in quotation marks, separated by commas."""
+    """Return a text with all values in quotation marks, separated by commas."""
     return ", ".join(f"'{value}'" for value in values)
 
 
 def _parse_parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
-    """Return the parameters in a query string; raise `ApiError` if one is not ``supported``."""
+    """Return a dict of the parameters in a query string; raise `ApiError` if one is unsupported."""
     parameters = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in supported:
@@ -229,9 +230,9 @@ def _parse_parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
 
 
 def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Return the section and the question (host, days and filters) of a request.
+    """Return the section (kind of response) that a request asks for, and a `Question`.
 
-    It raises `ApiError` if a parameter is not valid.
+    The question has the host, days and filters. Raise `ApiError` if a parameter is not valid.
     """
     parameters = _parse_parameters(query, ("section", "days", *FILTERS))
     section, days = parameters.get("section"), parameters.get("days", "30")
@@ -247,7 +248,7 @@ def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str
 
 
 def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of a filter, sorted; raise `ApiError` if one is blank."""
+    """Return the sorted values of a filter; raise `ApiError` if one is blank."""
     text = parameters.get(filter_name, "")
     # Only spaces are trimmed: another blank, such as a line break, is part of a value.
     items = text.split(",")
@@ -343,7 +344,7 @@ class Service:
         return Route(f"/api/domains/{{host}}/{endpoint_name}", endpoint, methods=["GET"])
 
     def _answer_scope_options(self, request: Request, host: str) -> JsonObject:
-        """Return the scope options of a host, i.e. the values of its filters.
+        """Return the scope options of a host, which are the possible values of its filters.
 
         With ``refresh=1``, the store is read again first.
         """
@@ -363,7 +364,7 @@ class Service:
             ) from error
 
     def _answer_agent_analytics(self, request: Request, host: str) -> JsonObject:
-        """Return the answer for one section or for all sections."""
+        """Return the JSON body of a response for one section (kind of response), or for all."""
         store = self.store
         section_name, question = _parse_question(host, request.url.query, list(self.sections))
         if question.filters:
@@ -409,7 +410,7 @@ class Service:
 
 
 def _load_scope_options(store: Store, host: str) -> JsonObject:
-    """Return the values that the filters of a host can have, computed once per store."""
+    """Return the possible values of a host's filters; they are computed once per store."""
     if host not in store.options:
         with store.observe(Question(host)) as obs:
             store.options[host] = scope_options(obs)
@@ -417,13 +418,13 @@ def _load_scope_options(store: Store, host: str) -> JsonObject:
 
 
 def _without_other_filters(question: Question, section: ServiceSection) -> Question:
-    """Return a question without the filters that a section ignores."""
+    """Return a copy of a request without the filters that a section (kind of response) ignores."""
     filters = {name: value for name, value in question.filters.items() if name in section.filters}
     return replace(question, filters=filters)
 
 
 def _common_fields(section: str | None, obs: Observations) -> JsonObject:
-    """Return the first fields of every answer: section, host, window, filters and time."""
+    """Return the first fields of every response: its section, host, window, filters and time."""
     window = obs.window
     return {
         "section": section,
@@ -440,12 +441,12 @@ def _common_fields(section: str | None, obs: Observations) -> JsonObject:
 
 
 def _values_by_filter(question: Question) -> dict[str, list[str] | None]:
-    """Return the values of each filter, or None if it is not set."""
+    """Return a dict from each filter to its values, or to None if it is not set."""
     return {name: list(question.filter(name)) or None for name in FILTERS}
 
 
 def _answer_section(section: ServiceSection, question: Question, obs: Observations) -> JsonObject:
-    """Return the availability and the fields of a section as JSON."""
+    """Return the availability and the fields of a section (kind of response) as one JSON object."""
     answer = section.ask(obs)
     reason = answer.availability.reason
     if ignored := [name for name in question.filters if name not in section.filters]:

@@ -12,7 +12,7 @@ that mention any of them; their share of voice adds their mentions.
 
 The focus brands are the brands of the brand filter; by default, the project's own brands. A page is
 an own page if its domain belongs to a focus brand. Only sources that an answer cites are counted,
-not sources that the engine only retrieved.
+not sources that the engine (AI assistant) only retrieved.
 
 Without answers, every measure is None. With answers that do not mention a brand, its counts and
 rates are 0.
@@ -59,7 +59,7 @@ _CITATION_AGGREGATES = """count(*) AS citation_count,
 
 
 class Grouping(NamedTuple):
-    """A ``GROUP BY`` clause in SQL, and the columns in it (``keys``)."""
+    """A ``GROUP BY`` clause of SQL, and the names of the columns in it (``keys``)."""
 
     keys: tuple[str, ...]
     sql: str
@@ -67,7 +67,7 @@ class Grouping(NamedTuple):
     def aggregate(
         self, obs: Observations, aggregates: str, source: str, **values: object
     ) -> dict[Any, JsonObject]:
-        """Aggregate a table by group, and return one row per group, by key.
+        """Aggregate a table by group; return a dict from group key to a row with the results.
 
         ``aggregates`` and ``source`` are SQL, such as ``count(*) AS n`` and a table's name.
         """
@@ -90,16 +90,16 @@ PREVIOUS = "previous_"
 
 @cache_results
 def count_answers(obs: Observations, grouping: Grouping, window: str = "") -> dict[Any, int]:
-    """Return the number of answers per group."""
+    """Return a dict from group key to the number of answers in the group."""
     rows = grouping.aggregate(obs, "count(*) AS n", f"{window}answers")
     return {key: row["n"] for key, row in rows.items()}
 
 
 @cache_results
 def why_no_subject(obs: Observations) -> str | None:
-    """Return why the mentions of the own brands cannot be counted, or None.
+    """Return the reason why mentions of the focus brands cannot be counted, or None.
 
-    Instead of the own brands, the brand filter may name others.
+    The focus brands are the brands of the brand filter; by default, the project's own brands.
     """
     if not obs.has_rows("mentions"):
         return why_no_rows("mentions")
@@ -116,9 +116,10 @@ def focus_brands(obs: Observations) -> list[str]:
 def measure_focus_brands(
     obs: Observations, grouping: Grouping, window: str = ""
 ) -> dict[Any, JsonObject]:
-    """Return the measures of the own brands together, by group of answers.
+    """Return the measures of all focus brands together, such as the mention rate.
 
-    Instead of the own brands, the brand filter may name others.
+    The result is a dict by group of answers. The focus brands are the brands of the brand filter;
+    by default, the project's own brands.
     """
     mentions_table = f"{window}mentions"
     voice_rows = grouping.aggregate(obs, "count(*) AS n", mentions_table)
@@ -139,7 +140,7 @@ def measure_focus_brands(
 
 @cache_results
 def measure_brands(obs: Observations, window: str = "") -> list[JsonObject]:
-    """Return the measures of each brand, the most mentioned first."""
+    """Return a list with the measures of each brand, the most mentioned brand first."""
     # No section needs the sentiment of the previous window, which takes longest to compute.
     aggregates = ", ".join(
         [_COUNT_AGGREGATES, _POSITION_AGGREGATES, *([] if window else [_SCORE_AGGREGATE])]
@@ -166,7 +167,11 @@ def measure_brands(obs: Observations, window: str = "") -> list[JsonObject]:
 
 @cache_results
 def why_no_own_citations(obs: Observations) -> str | None:
-    """Return why citations of own pages cannot be counted, or None."""
+    """Return the reason why citations of own pages cannot be counted, or None.
+
+    Own pages are on domains of the brands of the brand filter; by default, of the project's own
+    brands.
+    """
     if not obs.has_rows("citations"):
         return why_no_rows("citations")
     brands = obs.fetch_column(
@@ -179,9 +184,10 @@ def why_no_own_citations(obs: Observations) -> str | None:
 def count_citations(
     obs: Observations, grouping: Grouping, window: str = ""
 ) -> dict[Any, JsonObject]:
-    """Return the number of citations of all pages and of own pages, by group of answers.
+    """Return a dict by group of answers: the number of citations of all pages and of own pages.
 
-    A number is None if it cannot be counted.
+    A number is None if it cannot be counted. Own pages are on domains of the focus brands, which
+    are the brands of the brand filter; by default, the project's own brands.
     """
     counts = grouping.aggregate(obs, _CITATION_AGGREGATES, f"{window}citations WHERE cited")
     is_measured_by_name = {
@@ -198,16 +204,17 @@ def count_citations(
 
 
 def ratio(part: float | None, total: int | None) -> float | None:
-    """Return ``part / total``, or None if that is not possible."""
+    """Return ``part / total``; None if ``part`` is None or ``total`` is None or 0."""
     return part / total if part is not None and total else None
 
 
 def _add_rates(
     row: JsonObject, answer_count: int, voice_count: int, is_measured: bool
 ) -> JsonObject:
-    """Return the counts of a brand together with its rates.
+    """Add rates to the row with the counts of a brand; return the row.
 
-    ``voice_count`` is the number of mentions of all brands. Without ``is_measured``, all are None.
+    ``voice_count`` is the number of mentions of all brands. If ``is_measured`` is False, or there
+    are no answers, the row is returned with None for all measures.
     """
     row["answer_count"], row["all_voice_count"] = answer_count, voice_count
     if not row["voice_count"]:

@@ -5,7 +5,7 @@ are created by the first query that reads them. Tables ``store.<table>`` have al
 
 ===================== ==================================================================
 ``scoped_prompts``    prompts that pass the topic and category filters
-``scoped_engines``    engines that pass the engine filter, with ``last_run_day``
+``scoped_engines``    engines (AI assistants) that pass the engine filter, with ``last_run_day``
 ``runs``              all runs (of a prompt on an engine) with any outcome
 ``answers``           the runs with outcome ``answered``: the denominator of every rate
 ``focus``             the brands of the brand filter, else the project's own
@@ -82,7 +82,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Question:
-    """A valid request: its host, its number of days, and the values of its filters."""
+    """The validated parameters of a request: its host, number of days, and filter values."""
 
     host: str
     days: int = 30
@@ -240,7 +240,7 @@ WHERE host = $host{" AND cited" if _prefix and _name == "citations" else ""}
 
 
 class Observations:
-    """SQL queries over the observations that pass the filters of a request.
+    """Runs SQL queries over the observations that pass the filters of a request.
 
     ``project`` is the row of the host in the table ``projects``.
     """
@@ -292,23 +292,24 @@ class Observations:
 
     @cached_property
     def collected_since(self) -> date | None:
-        """The first day with answers, if there is one."""
+        """The first day on which answers were collected; None if there are no answers."""
         return self.project["observed_from"] or self.fetch_value(  # type: ignore[no-any-return]
             "SELECT min(first_run_day) FROM store.engine_runs WHERE host = $host"
         )
 
     @property
     def has_previous(self) -> bool:
-        """Whether answers were collected throughout the previous window."""
+        """Whether answers were collected on all days of the previous window."""
         first_day = self.collected_since
         return first_day is not None and first_day <= self.window.previous.start
 
     def _execute(
         self, sql: str, window: Window, values: dict[str, object]
     ) -> duckdb.DuckDBPyConnection:
-        """Create the tables that an SQL query reads, then run the query.
+        """Create the temporary tables that an SQL query reads, then run the query.
 
-        ``window`` has the days that the tables cover, ``values`` the parameters of the query.
+        ``window`` gives the values of ``$window_start`` and ``$window_end``; ``values`` gives those
+        of other parameters of the query.
         """
         table_names, parameter_names = _find_names(sql)
         for name in table_names:
@@ -337,7 +338,7 @@ def _find_names(sql: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def cache_results(compute: F) -> F:
-    """Decorate a function of `Observations`: it computes each result once per request."""
+    """Decorate a function of an `Observations` object: each result is computed once per request."""
 
     @wraps(compute)
     def compute_once(obs: Observations, /, *args: Any, **kwargs: Any) -> Any:
@@ -356,7 +357,7 @@ WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label
 
 
 def scope_options(obs: Observations) -> JsonObject:
-    """Return the values that the filters of a project can have, as JSON."""
+    """Return the possible values of a project's filters as a JSON object."""
     brands = obs.fetch_rows(
         "SELECT brand AS name, tracked, own FROM store.brands"
         " WHERE host = $host ORDER BY own DESC NULLS LAST, tracked DESC, brand"

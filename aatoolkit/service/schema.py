@@ -1,11 +1,11 @@
 """The tables of a store of observations: prompts, answers, citations, crawler requests, visits.
 
-A store is a folder with one Parquet file per table. Only the table ``projects`` is required. If
-another table is missing, it was not observed. Every table but ``bots`` has a column ``host``.
+A store is a folder with one Parquet file per table. Only the table ``projects`` is required. A
+missing table means that its data were not observed. Every table but ``bots`` has a column ``host``.
 
 Optional columns may be missing, and may have nulls. A null means *not known*, never zero.
 
-``schema.txt``, beside this file, lists the tables and columns. The kind ``instant`` is a timestamp
+``schema.txt``, next to this file, lists the tables and columns. The kind ``instant`` is a timestamp
 in UTC, ``flag`` a boolean, ``text`` a text, and ``words`` a list of texts.
 """
 
@@ -57,7 +57,7 @@ class StoreColumn:
 class StoreTable:
     """A table of a store: its key, its columns, and the tables that it refers to.
 
-    ``parents`` has pairs, as foreign keys: another table, and the columns that refer to it.
+    ``parents`` are foreign keys: tuples of another table, and the columns that refer to it.
     """
 
     name: str

@@ -20,7 +20,8 @@ _DRAIN_SECONDS = 5
 
 
 class RunningServer:
-    """A server that runs in a thread; in a ``with`` block, it stops at the end.
+    """A server that runs in a thread. Used in a ``with`` statement, it stops at the end of the
+    block.
 
     Attributes
     ----------

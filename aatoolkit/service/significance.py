@@ -10,10 +10,10 @@ _ROUNDING = 1e-24
 
 
 def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a proportion of answers clustered by prompt.
+    """Return the 95 % confidence interval of a proportion of answers that are clustered by prompt.
 
-    ``prompts`` has a pair for each prompt: the number of answers with the property, and of all its
-    answers. The method is Wilson's interval on the effective sample size, with Student's t.
+    ``prompts`` has a tuple for each prompt: the number of answers with the property, and the number
+    of all answers. The method is Wilson's interval on the effective sample size, with Student's t.
 
     Kott, P. S. and Carr, D. A. (1997), Journal of Official Statistics 13; compared with others by
     Franco, C., Little, R., Louis, T. and Slud, E. (2019), Journal of Survey Statistics and
@@ -58,8 +58,8 @@ def p_value_of_change(prompts: Iterable[Sequence[float]]) -> float:
     """Test whether a mean is the same in two windows, and return the two-sided p-value.
 
     ``prompts`` has four numbers for each prompt: the sum of the values and the number of answers in
-    the first window, then in the second. The test is a score test of a generalised estimating
-    equation, with a variance that is robust to clusters (prompts).
+    the first window, then both in the second window. The test is a score test of a generalised
+    estimating equation, with a variance that is robust to clusters (prompts).
 
     Rotnitzky, A. and Jewell, N. P. (1990): Hypothesis testing of regression parameters in
     semiparametric generalized linear models for cluster correlated data. Biometrika 77, 485-497.

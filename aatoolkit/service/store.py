@@ -1,4 +1,4 @@
-"""A store of observations, i.e. a folder with one Parquet file per table.
+"""A store of observations: a folder with one Parquet file per table.
 
 ``write_store`` writes your own observations to a store, and ``Store`` reads them.
 """
@@ -38,7 +38,7 @@ _MAX_KEPT_QUESTIONS = 4
 
 
 class StoreError(Exception):
-    """A store or its tables do not fit the schema.
+    """Raised if a store or its tables do not fit the schema.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Store:
     hosts : list of str
         The hosts of the projects, sorted.
     options : dict
-        A cache: by host, the values that its filters can have.
+        A cache that maps each host to the possible values of its filters.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path | None = None) -> None:
@@ -156,7 +156,9 @@ class Store:
 
     @contextmanager
     def observe(self, question: Question) -> Iterator[Observations]:
-        """Yield the observations that pass the filters of a request."""
+        """Yield an `Observations` object for queries over the data that pass a request's
+        filters.
+        """
         with self._lock:
             matching = (obs for obs in self._recent_observations if obs.question == question)
             observations = next(matching, None)
@@ -178,14 +180,14 @@ class Store:
 
 
 def _hash_files(files: Mapping[str, Path]) -> dict[str, str]:
-    """Return the SHA-256 of each file, by name."""
+    """Return a dict from the name of each file to its SHA-256."""
     return {name: sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
 
 def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
-    """Return the tables in a folder by name.
+    """Return a dict from table name to the table, for all files in a folder.
 
-    If no file has changed since it was checked, the result has the paths of the files instead.
+    If no file has changed since it was last checked, the dict has the paths of the files instead.
     """
     if not folder.is_dir():
         raise StoreError([f"{folder}: there is no such folder"])
@@ -297,7 +299,8 @@ def _find_kind(type_: pa.DataType) -> str:
 def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
     """Load tables into a new database, and return the connection.
 
-    Tables are checked against the schema; files, given as paths, were checked before.
+    A table is checked against the schema. A file, given as a path, is not, because it was checked
+    before.
     """
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
@@ -342,7 +345,9 @@ FROM store.answers GROUP BY host, engine
 
 
 def _list_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
-    """Yield the checks of a table: columns, SQL query for invalid values, and message."""
+    """Yield the checks of a table, as tuples: columns, an SQL query for invalid values, and a
+    message.
+    """
     from_ = f"FROM store.{table.name}"
     for column in table.columns:
         name, allowed_sql = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)

@@ -1,20 +1,21 @@
-"""Detect what a response says about the availability of its data, even in undocumented fields.
+"""Find out from a response which of its data could be measured.
 
-The results are signals and hints. A signal is a statement about availability, such as
-``unavailable``. A hint is a value that may be a statement about availability.
+It also works for responses with undocumented fields. The results are signals and hints. A signal is
+a statement of the response about its data, such as ``"status": "unavailable"``. A hint is a value
+that may be such a statement, but was not understood.
 
 ``facts``
     The values of a response by path; the classes `Signal` and `Hint`.
 ``words``
-    What texts, keys, values and objects mean for availability.
+    The meaning of texts, keys and objects, such as ``not_connected``.
 ``general_rules``
     Rules that apply to the responses of any service.
 ``declared_rules``
-    Reading by the rules that the profile of a known service declares.
+    Rules that the user declares for one service.
 ``hints``
     The search for hints.
 ``detection``
-    `detect`, which calls all of these.
+    The function `detect`, which calls all of these.
 """
 
 from aatoolkit.availability.detect.declared_rules import state_by

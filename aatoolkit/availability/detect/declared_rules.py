@@ -1,4 +1,7 @@
-"""Read availability from a response by the rules that the service's profile declares."""
+"""Find out by the user's rules for one service which data of a response could be measured.
+
+A rule gives the JSON path of a value, and the status that each text at this path means.
+"""
 
 from __future__ import annotations
 
@@ -46,12 +49,14 @@ _UNKNOWN_WORD = "a word that the rule of this place does not know"
 
 
 class RuleValue(NamedTuple):
-    """A value that a response has at the path of a rule.
+    """A value that a response has at the JSON path of a rule.
 
     Attributes
     ----------
-    scope, target : str
-        What the value is about, as in `Signal`.
+    scope : str
+        The kind of data that the value is about, such as ``section``, ``engine`` or ``row``.
+    target : str or None
+        The engine or the path of the row that the value is about.
     names : tuple of str
         The names of the fields on the path, the outermost first.
     path : str
@@ -66,7 +71,11 @@ class RuleValue(NamedTuple):
 
 
 def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
-    """Add signals by the declared rules; return whether to skip the general rules."""
+    """Read the values at the paths of the user's rules, and add a `Signal` to ``facts`` for each.
+
+    A signal is a statement on whether data could be measured. Return whether the general rules can
+    be skipped, because these rules cover the whole response.
+    """
     covers_response, joint_statements = False, []
     for rule in rules or (REFERENCE,):
         rule_values: list[RuleValue] = []
@@ -113,7 +122,10 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
 
 
 def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
-    """Add a signal ``partial`` for the section if measuring began after the first requested day."""
+    """Add a statement (`Signal`) that data are ``partial`` if days at the beginning are missing.
+
+    That is so if the response says that measuring began after the first requested day.
+    """
     dates = facts.dates
     moments = [*filter(None, map(parse_moment, dates))]
     # Weekly rows or days of single events do not show which days were requested.
@@ -136,9 +148,10 @@ StateByTarget = Mapping[str | None, Availability]
 
 
 def explain_signals(facts: Facts) -> StateByTarget:
-    """Give each signal ``unavailable`` without a cause the cause stated for the same target.
+    """Add causes to statements of the response (signals) that data are ``unavailable``.
 
-    Return the availabilities with a cause by target.
+    If one signal has no cause, and another signal about the same engine or field has one, the first
+    gets this cause. Return a dict from engine or field to the availability with a cause.
     """
     state_by_target = {
         signal.target: signal.availability
@@ -155,8 +168,9 @@ def explain_signals(facts: Facts) -> StateByTarget:
 def _explain(
     state: Availability, target: str | None, state_by_target: StateByTarget
 ) -> Availability:
-    """Replace ``unavailable`` without a cause by the availability of the same target with a
-    cause.
+    """Return the availability for ``target`` if ``state`` is ``unavailable`` without a cause.
+
+    It is looked up in ``state_by_target``. In all other cases, return ``state`` itself.
     """
     lacks_cause = state.status == Status.UNAVAILABLE and state.cause is None
     return state_by_target.get(target, state) if lacks_cause else state
@@ -181,7 +195,10 @@ def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
 def state_by(
     rule: Rule, value: Any, names: FieldNames, reason: object = None
 ) -> Availability | None:
-    """Return the availability that a rule reads from a value, or None.
+    """Return the availability (a status, cause and reason) that a value means by a rule, or None.
+
+    ``names`` are the names of the fields on the path to the value. They give a boolean its meaning
+    if the rule does not.
 
     Examples
     --------
@@ -214,7 +231,7 @@ def state_by(
 
 
 def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[RuleValue]:
-    """Yield the values at the path of a rule."""
+    """Yield each value that the response has at the path of a rule, as a `RuleValue`."""
     if rule.kind == "header":
         for name, text in headers.items():
             if name.lower() == rule.header:
@@ -286,7 +303,11 @@ of the section.
 def _read_rule_values(
     facts: Facts, rule: Rule, rule_values: Sequence[RuleValue]
 ) -> list[JointStatement]:
-    """Add a signal for each value that has a meaning; return what all values say together."""
+    """Add a `Signal` (a statement on missing data) to ``facts`` for each value with a meaning.
+
+    Return a list of at most one tuple: the availabilities of all engines (AI assistants) or rows,
+    which together describe all data, with their path, rule and evidence.
+    """
     signal_count_before = len(facts.signals)
     rule_values = [item for item in rule_values if rule.meaning_of(item.value)[0] != SILENT]
     # The type is in the key because 1 and True are equal.
@@ -340,7 +361,10 @@ def _read_rule_values(
 
 
 def _is_about_all_engines(rule: Rule) -> bool:
-    """Return whether a rule reads the status of every engine, not only of engines without data."""
+    """Return whether a rule reads a status for every engine (AI assistant).
+
+    The result is False for a rule that reads a list of only the engines without data.
+    """
     if rule.of != "engine" or any("{engine}" in word for word in rule.words):
         return False
     may_list_lacks = rule.kind == "rows" or state_of_names_under([*rule.steps][-1]) is not None
@@ -348,7 +372,10 @@ def _is_about_all_engines(rule: Rule) -> bool:
 
 
 def _find_known_state(facts: Facts, rule: Rule, rule_value: RuleValue) -> Availability | None:
-    """Return the availability that a value means; add a hint if it is not known."""
+    """Return the availability that a value means by a rule, or None.
+
+    If the rule does not know the value, a `Hint` is added to ``facts``.
+    """
     state = state_by(rule, rule_value.value, rule_value.names)
     if state is None or state.status != Status.UNKNOWN:
         return state
@@ -360,7 +387,11 @@ def _find_known_state(facts: Facts, rule: Rule, rule_value: RuleValue) -> Availa
 
 
 def _read_object(facts: Facts, rule: Rule, statement_object: Mapping[str, Any]) -> None:
-    """Add signals from the object at the rule's path: about section, fields and engines."""
+    """Read an object such as ``{"status": "partial", "engines": {"gemini": "not_run"}}`` by a rule.
+
+    Add a `Signal` (a statement on data) to ``facts`` for all data, and for each field and engine
+    that the object lists.
+    """
     object_names = (*rule.steps,)
     object_path = "$" + "".join(map(key_step, object_names))
     rule_values = []

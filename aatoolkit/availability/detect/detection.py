@@ -1,8 +1,8 @@
-"""Detect what a response says about the availability of its data, even in undocumented fields.
+"""Find out from a response which of its data could be measured.
 
-The evidence is read in this order: HTTP status, headers, rules of a known service, objects about
-the whole response, records, and the service's list of engines. Without any statement, the
-availability is ``unknown``.
+These are read in this order: the HTTP status, headers, the user's rules for the service, objects
+about the whole response, the rows, and the service's list of engines. If the response says nothing
+about its data, their status is ``unknown``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from aatoolkit.sections.availability_rule import Rule, to_rule_tuple
 
 
 def _add_engines_without_data(facts: Facts, options: ScopeOptions) -> None:
-    """Add a signal for each engine that is not configured or never ran."""
+    """Add a statement (`Signal`) for each AI engine that is not configured or never ran."""
     stated_engines = {
         fold(signal.target or "") for signal in facts.signals if signal.scope == "engine"
     }
@@ -74,29 +74,35 @@ def detect(
     vector: Vector | None = None,
     days: int | None = None,
 ) -> Detection:
-    """Return what a response says about the availability of its data.
+    """Find out from a response which of its data could be measured.
 
     Parameters
     ----------
     document : object
         The decoded response; None if it has no body.
     rule : Rule or tuple of Rule, optional
-        The rules of a known service; they win over the general rules.
+        The user's rules: the JSON path of a value, and the status that each of its texts means.
+        They take precedence over the general rules.
     status : int
         The HTTP status of the response.
     headers : mapping of str to str, optional
         The response headers.
     options : ScopeOptions, optional
-        The service's list of engines, which says which engines never ran.
+        The engines of the service, with the day on which each last ran.
     vector : Vector, optional
-        The response as a `Vector`, if there is one.
+        The response as a `Vector` (the values at one JSON path), if it is already made.
     days : int, optional
         The number of days that were asked for.
+
+    Returns
+    -------
+    Detection
+        The ``signals`` (statements about data) and ``hints`` (values that may be such statements).
 
     Warns
     -----
     SchemaDriftWarning
-        If a word about availability is not known, or if detection failed.
+        If a word that seems to state a status is not known, or if detection failed.
 
     Examples
     --------
@@ -121,14 +127,14 @@ def detect(
 
 
 class Detection:
-    """The signals and hints detected in one response.
+    """The signals and hints found in one response.
 
     Attributes
     ----------
     signals : list of Signal
-        The statements of the response about its availability.
+        The statements of the response on which of its data could be measured.
     failure : str or None
-        The message of the error, if detection failed.
+        The error message, if detection failed.
     is_ruled : bool
         Whether only the documented ``availability`` object was read.
     """
@@ -144,7 +150,7 @@ class Detection:
 
     @cached_property
     def hints(self) -> list[Hint]:
-        """Values that may be about availability but were not understood."""
+        """A list of values that may say which data could be measured, but were not understood."""
         failures = [Hint("$", None, self.failure)] if self.failure else []
         try:
             hints = find_hints(self._facts, {} if self.is_ruled else self._headers)
@@ -157,7 +163,7 @@ class Detection:
 def _add_signals(
     facts: Facts, declared_rules: tuple[Rule, ...], status: int, headers: Mapping[str, str]
 ) -> bool:
-    """Add signals from the status, headers and body of a response.
+    """Add a `Signal` to ``facts`` for each statement in the status, headers and body of a response.
 
     Return whether only the documented ``availability`` object of the body was read.
     """
@@ -184,7 +190,7 @@ def _add_signals(
 
 
 def _conclude_about_section(facts: Facts, *, has_rules: bool) -> None:
-    """Add a signal about the whole section if all that is stated says the same of its data."""
+    """Add a statement (`Signal`) about the whole response if all those about its parts agree."""
     signals = facts.signals
     has_data = True in facts.number_kinds
     if has_rules and not has_data:  # what else is stated about the whole is about parts of it
@@ -215,7 +221,11 @@ def _conclude_about_section(facts: Facts, *, has_rules: bool) -> None:
 
 
 def _is_of_each_engine(signal: Signal) -> bool:
-    """Return whether a signal was read from a map or list that covers every engine."""
+    """Return whether a signal comes from an object that has one entry for every engine.
+
+    Return False for an object that only lists the engines (AI assistants) without data, such as
+    ``missingEngines``.
+    """
     if signal.scope != "engine" or signal.rule != "map":
         return False
     key = re.split(r"[.\[\]\"]+", signal.path.rstrip('"]'))[-2]
@@ -223,7 +233,7 @@ def _is_of_each_engine(signal: Signal) -> bool:
 
 
 def _describe_failure(error: Exception) -> str:
-    """Return a message about a failed detection, with the error's type, file and line."""
+    """Return a message about an error during detection: its type, file and line."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"availability could not be read in full ({type(error).__name__} in "
@@ -271,7 +281,10 @@ _FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0"
 
 
 def read_status(facts: Facts, status: int) -> bool:
-    """Add a signal for an HTTP status such as 204; return whether to ignore the body."""
+    """Add a statement (`Signal`) on missing data for an HTTP status such as 204.
+
+    Return whether the body is to be ignored.
+    """
     if status < 400 and status not in STATUSES:
         return False
     state = STATUSES.get(status, FAILED)
@@ -286,7 +299,7 @@ def read_status(facts: Facts, status: int) -> bool:
 
 
 def explains_absence(status: int, body: Any) -> bool:
-    """Return whether an error response explains why its section could not be measured.
+    """Return whether the body of an error response says why the data could not be measured.
 
     Examples
     --------
@@ -326,7 +339,7 @@ def explains_absence(status: int, body: Any) -> bool:
 
 
 def _names_parameter(body: Any, depth: int = 0) -> bool:
-    """Return whether an error body names a request parameter or its allowed values."""
+    """Return whether an error body has a key for a request parameter or for its allowed values."""
     if not isinstance(body, dict) or depth > 2:
         return False
     keys = {"parameter", "param", "allowed", "suggestions"}
@@ -340,7 +353,10 @@ def _names_parameter(body: Any, depth: int = 0) -> bool:
 
 
 def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
-    """Add a signal for each header about availability, e.g. ``X-Data: partial; reason="late"``."""
+    """Add a `Signal` (a statement on missing data) for each HTTP header that states one.
+
+    An example is ``X-Data: partial; reason="late"``.
+    """
     for name, text in headers.items():
         if not (is_availability_header(name) and isinstance(text, str)):
             continue
@@ -361,7 +377,7 @@ def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
 
 
 def is_availability_header(header: str) -> bool:
-    """Return whether the name of a response header sounds like availability.
+    """Return whether a response header, by its name, may say whether data could be measured.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""The values of a response by path, and the signals and hints read from them."""
+"""The values of a response by path, and the signals and hints read from them.
+
+A signal is a statement about which data could be measured. A hint may be one.
+"""
 
 from __future__ import annotations
 
@@ -37,28 +40,28 @@ _MAX_CODES = 200
 
 @dataclass(frozen=True)
 class Signal:
-    """One statement of a response about the availability of its data.
+    """A statement of a response on whether some of its data could be measured.
 
     Parameters
     ----------
     scope : str
-        What the statement is about: ``section``, ``field``, ``row`` or ``engine``.
+        The kind of data: ``section`` (all data of the response), ``field``, ``row`` or ``engine``.
     target : str or None
         The path of the field or row, or the id of the engine; None for the section.
     availability : Availability
-        The stated availability.
+        The status of these data, with cause and reason.
     sample_size : int or None
         The stated number of observations.
     as_of : str or None
         The date or timestamp up to which the data are complete.
     path : str
-        The JSON path of the evidence, ``status`` or ``header NAME``.
+        The JSON path where the statement was found; or ``status`` or ``header NAME``.
     rule : str
         The name of the rule that read the statement.
     raw : str or None
-        The evidence, as JSON text.
+        The value that was found there, as JSON text.
     rows : tuple of Condition
-        Conditions that select the rows of the statement; empty for all rows.
+        Conditions that select the rows that the statement is about; empty for all rows.
     """
 
     scope: str
@@ -74,7 +77,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Hint:
-    """A value that may be about availability, but was not understood.
+    """A value that may say whether data could be measured, but was not understood.
 
     Parameters
     ----------
@@ -83,7 +86,7 @@ class Hint:
     value : str or None
         The value as JSON text, truncated if it is long.
     why : str
-        The reason why the value may be about availability.
+        The reason for listing the value.
     """
 
     path: str
@@ -121,7 +124,10 @@ class Fact(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A key of an object with its value and JSON path; ``siblings`` is the whole object."""
+    """A key of a JSON object, with its value and JSON path.
+
+    ``siblings`` is the object that contains the key.
+    """
 
     key: str
     value: Any
@@ -132,26 +138,30 @@ class Member(NamedTuple):
 
     @property
     def is_object(self) -> bool:
-        """Whether the value is an object."""
+        """Whether the value is a dict."""
         return isinstance(self.value, dict)
 
     def child(self, name: str, value: Any) -> Member:
-        """Return a `Member` for a key of the object in this member."""
+        """Return a `Member` for the key ``name`` of the object that is this member's value."""
         pattern = f"{self.pattern}.{name}" if self.pattern else name
         return Member(name, value, self.path + key_step(name), self.value, pattern)
 
 
 class Facts:
-    """The values of a response by path, with the signals read so far.
+    """The values of a response by path, and the signals read from them so far.
+
+    A signal is a statement on whether data could be measured.
 
     Attributes
     ----------
+    signals : list of Signal
+        The signals read so far.
     prose_notices : list of Member
-        The notices in sentences; they are read last.
+        Messages written as sentences. They are read after everything else.
     statement_list_paths : set of str
-        The paths of the lists that state availability.
+        The paths of lists that state the status of engines or fields. They are not read as data.
     unknown_words : dict
-        Maps pairs of a rule's path and a word unknown to the rule to a hint.
+        Maps a tuple of a rule's path and a text that the rule does not explain to a `Hint`.
     """
 
     def __init__(
@@ -190,7 +200,7 @@ class Facts:
         size: int | None = None,
         as_of: str | None = None,
     ) -> None:
-        """Append a signal whose evidence is ``value``, found at ``path``."""
+        """Append a signal (a statement on data) that was read from ``value``, found at ``path``."""
         if scope == "engine" and target is not None:
             rows = rows or engine(target)
         members = value if isinstance(value, dict) else {}
@@ -205,18 +215,18 @@ class Facts:
         self.signals.append(Signal(scope, target, state, size, as_of, path, rule, raw(value), rows))
 
     def add_about_section(self, state: Availability, member: Member, rule: str) -> None:
-        """Append a signal about the whole section, whose evidence is ``member``."""
+        """Append a signal (a statement) about all data of the response, read from ``member``."""
         state = partial_if_measured(state, self.number_kinds)
         self.add("section", None, state, member.path, rule, member.value)
 
     @property
     def has_section(self) -> bool:
-        """Whether there is a signal about the whole section."""
+        """Whether there is a signal (a statement) about all data of the response."""
         return any(signal.scope == "section" for signal in self.signals)
 
     @property
     def section(self) -> str | None:
-        """The name of the section, if the response states it, else None."""
+        """The value of ``section`` in the response, or None if it has no such text."""
         name = self.document.get("section") if isinstance(self.document, dict) else None
         return name if isinstance(name, str) else None
 
@@ -246,12 +256,15 @@ class Facts:
         )
 
     def is_engine(self, name: str) -> bool:
-        """Return whether a name is the id of a known engine, in any spelling."""
+        """Return whether a name is the id of a known engine (AI assistant).
+
+        Case and separators are ignored.
+        """
         return fold(name) in self.engines
 
     @cached_property
     def dates(self) -> set[str]:
-        """The dates in the lists of the response, as texts ``YYYY-MM-DD``."""
+        """A set of the dates in the lists of the response, as texts ``YYYY-MM-DD``."""
         list_facts = (fact for fact in self.facts if fact.is_in_list)
         day_facts = (
             fact
@@ -263,12 +276,12 @@ class Facts:
 
     @cached_property
     def has_list_of_numbers(self) -> bool:
-        """Whether any list in the response has numbers."""
+        """Whether any list in the response contains numbers."""
         return any(fact.is_in_list and fact.values.numbers for fact in self.facts)
 
     @cached_property
     def is_bare(self) -> bool:
-        """Whether the response has only empty lists or nulls, and no numbers."""
+        """Whether the response has no numbers, and only empty lists or nulls."""
         vectors = [fact.values for fact in self.facts if fact.steps and not fact.is_in_list]
         are_empty = [
             len(vector.elements()) == 0 for vector in vectors if vector.kinds & {list, type(None)}
@@ -277,8 +290,9 @@ class Facts:
 
     @cached_property
     def number_kinds(self) -> set[bool]:
-        """A set that has True if the response has numbers other than 0, and False if it has
-        zeros.
+        """The kinds of numbers in the response, as a set.
+
+        The set has True if there is a number other than 0, and False if there is a 0.
         """
         facts = [
             fact
@@ -310,7 +324,7 @@ class Facts:
 
     @cached_property
     def facts(self) -> list[Fact]:
-        """The values of the response, as one `Fact` per path."""
+        """A list with one `Fact` (a path with all its values) per path of the response."""
         pending, facts = [Fact((), self.vector, "", False)], []
         while pending:
             facts.append(fact := pending.pop())
@@ -331,7 +345,7 @@ class Facts:
 
     @property
     def records(self) -> Iterator[Records]:
-        """Yield the `Records` of each list with data."""
+        """Yield, for each list with data, its JSON objects as `Records`."""
         for fact in self.facts:
             if not fact.is_list or not len(fact.values) or any(map(rate_key, fact.names)):
                 continue
@@ -350,13 +364,13 @@ class Facts:
 
 @lru_cache(maxsize=8192)
 def _is_data(name: str) -> bool:
-    """Return whether a field may hold data, and not metadata or a copy of the request."""
+    """Return whether a field may hold data. Metadata and copies of request filters are not data."""
     return not (repeats_question(name) or ends_with_word_of(name, "holder") or rate_key(name) > 1)
 
 
 @lru_cache(maxsize=4096)
 def _is_about_fields(name: str) -> bool:
-    """Return whether a field, such as ``nullReasons``, is about other fields' availability."""
+    """Return whether a field may say that other fields are missing, such as ``nullReasons``."""
     is_statement = (
         rate_key(name) > 0 or state_of_names_under(name) is not None or is_word_of(name, "footnote")
     )
@@ -368,19 +382,19 @@ States = list[tuple[int, Availability]]
 
 
 class Records:
-    """The records (objects) in the lists at one path."""
+    """The JSON objects in the lists at one path."""
 
     def __init__(self, rows: Vector, store_signal: Callable[..., None]) -> None:
         self.rows, self._store_signal = rows, store_signal
         self.names = rows.fields()
 
     def values_of_field(self, name: str) -> list[Any]:
-        """Return the value of a field in each record; `MISSING` where there is none."""
+        """Return the value of a field in each JSON object; `MISSING` where there is none."""
         values: list[Any] = self.rows.field(name).values
         return values
 
     def positions_and_values(self, name: str) -> list[tuple[int, Any]]:
-        """Return pairs of position and value for the records that have a field."""
+        """Return tuples of position and value for the JSON objects that have a field."""
         return [
             (row, value)
             for row, value in enumerate(self.values_of_field(name))
@@ -390,9 +404,9 @@ class Records:
     def states(
         self, name: str, state_of: Callable[[Any], Availability | None], value_type: type = str
     ) -> States:
-        """Return pairs of a record's position and the availability that its field states.
+        """Return tuples of the position of an object and the availability that its field states.
 
-        ``state_of`` gives the availability of a value of the field.
+        ``state_of`` is a function that takes a value of the field, and returns its meaning or None.
         """
         cells = [
             (row, value)
@@ -410,7 +424,11 @@ class Records:
     def add(
         self, name: str, row: int, state: Availability, rule: str, sibling: str | None = None
     ) -> None:
-        """Store a signal about a record or its field ``sibling``, read from the field ``name``."""
+        """Store a signal (a statement on data) about the object at position ``row``.
+
+        ``name`` is the field from which it was read. With ``sibling``, it is only about this field
+        of the object.
+        """
         field = self.rows.field(name)
         path = self.rows.path(row) if sibling is None else self.rows.field(sibling).path(row)
         target = path.removeprefix("$").removeprefix(".")

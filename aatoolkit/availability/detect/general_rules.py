@@ -1,4 +1,4 @@
-"""The general rules: read availability from the responses of any service."""
+"""Rules that find out which data could be measured, in the responses of any service."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _BUSINESS_WORDS = ("forbidden", "error", "pending", "not_run")
 
 
 class Entry(NamedTuple):
-    """An item of a map or list that states the availability of an engine or field.
+    """An item of a JSON object or list with the status of one engine (AI assistant) or field.
 
     Attributes
     ----------
@@ -83,6 +83,8 @@ class Entry(NamedTuple):
         The engine or field.
     scope : str or None
         Whether ``name`` is an ``engine`` or a ``field``; None if unknown.
+    value : object
+        The item, such as ``"not_run"``.
     path : str
         The JSON path of the item.
     """
@@ -94,7 +96,10 @@ class Entry(NamedTuple):
 
 
 def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
-    """Return an `Entry` for each item of a map, a list of names or a list of named records."""
+    """Return an `Entry` for each item of a dict, of a list of names, or of a list of objects.
+
+    Objects without the name of an engine (AI assistant) or field are left out.
+    """
     if isinstance(value, dict):
         return [
             Entry(name, scope, item, path + key_step(name))
@@ -111,7 +116,10 @@ def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
 
 
 def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
-    """Add a signal about the engine, field or section that an item of a map names."""
+    """Add a statement (`Signal`): the data named by ``entry`` have the availability ``state``.
+
+    The entry names an engine (AI assistant), a field or the whole response.
+    """
     name, scope, value, path = entry
     if name == facts.section or (scope is None and name == "overall"):
         facts.add("section", None, state, path, "map", value)
@@ -124,7 +132,7 @@ def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
 
 
 def warn_of_unknown_word(facts: Facts, word: str, path: str) -> Availability:
-    """Return the availability ``unknown`` for a word; warn the first time that it occurs."""
+    """Return the availability ``unknown`` for a text; warn the first time that the text occurs."""
     state = read_word(word)
     if all(signal.availability != state for signal in facts.signals):
         warn(
@@ -138,8 +146,9 @@ def warn_of_unknown_word(facts: Facts, word: str, path: str) -> Availability:
 def read_map_of_states(
     facts: Facts, key: str, entries: list[Entry], *, is_trusted: bool = False
 ) -> bool:
-    """Add signals for a map from fields or engines to their availability; return whether it has
-    any.
+    """Read entries such as ``{"gemini": "not_run"}``: the status of each engine or field.
+
+    Add a `Signal` (a statement on data) to ``facts`` for each; return whether there are any.
     """
     if any(facts.is_engine(entry.name) for entry in entries):
         # A name beside engines that is no field is an engine, too, though it was not listed.
@@ -170,7 +179,10 @@ def read_map_of_states(
 
 
 def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = False) -> bool:
-    """Add signals for a list or map such as ``missingFields``; return whether anything was read."""
+    """Read the engines (AI assistants) or fields listed under a key such as ``missingFields``.
+
+    Add a `Signal` (a statement on data) to ``facts`` for each; return whether there are any.
+    """
     key, value = member.key, member.value
     scope, is_map = find_entry_kind(key), isinstance(value, dict)
     state, is_failure = state_of_names_under(key), False
@@ -207,7 +219,10 @@ def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = 
 def _state_of_entry_without_data(
     entry: Entry, state: Availability, *, is_in_map: bool
 ) -> Availability:
-    """Return the availability of one item in a list or map such as ``missingFields``."""
+    """Return the availability of one item under a key such as ``missingFields``.
+
+    ``state`` is used if the item itself does not say more.
+    """
     item = entry.value
     if isinstance(item, dict):
         own_state = read_object_state(item) or state
@@ -219,8 +234,10 @@ def _state_of_entry_without_data(
 
 
 def read_list_of_states(facts: Facts, member: Member) -> bool:
-    """Add signals for a list with a record per engine or field; return whether anything was
-    read.
+    """Read a list such as ``[{"engine": "gemini", "status": "not_run"}]``.
+
+    Add a `Signal` (a statement on data) to ``facts`` for each engine or field; return whether there
+    are any.
     """
     key, value = member.key, member.value
     scope = find_entry_kind(key)
@@ -246,7 +263,10 @@ def read_list_of_states(facts: Facts, member: Member) -> bool:
 
 
 def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -> bool:
-    """Add signals for the value of a key about availability; return whether anything was read."""
+    """Read the value of a key such as ``dataAvailability``, which may be a text, object or list.
+
+    Add a `Signal` to ``facts`` for each statement in it; return whether there are any.
+    """
     key, value = member.key, member.value
     signal_count_before = len(facts.signals)
     is_stated = rate_key(key) == STATED or (isinstance(value, dict) and has_word_of(key, "extent"))
@@ -284,7 +304,10 @@ def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -
 
 
 def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_state: bool) -> None:
-    """Add signals for the engines and fields named in an object about availability."""
+    """Read the engines (AI assistants) and fields named in an object such as ``dataAvailability``.
+
+    Add a `Signal` (a statement on missing data) to ``facts`` for each.
+    """
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
     are_alike = all(set(item) == set(objects[0]) for item in objects)
@@ -317,12 +340,15 @@ def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_st
 
 
 def _is_state_or_reason(name: str) -> bool:
-    """Return whether a key in an object about availability holds its state or reason."""
+    """Return whether a key holds a status or a reason, such as ``status`` or ``message``."""
     return ends_with_word_of(name, "reason") or is_state_key(name)
 
 
 def read_siblings(facts: Facts, holder: Member) -> set[str]:
-    """Add signals for keys about another key, such as ``revenueReason``; return the keys read."""
+    """Read keys of an object that explain another of its keys, such as ``revenueReason``.
+
+    Add a `Signal` (a statement on data) to ``facts`` for each; return the keys that were read.
+    """
     members = holder.value
     name_by_folded = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
     read_keys = set()
@@ -354,7 +380,10 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
 
 
 def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
-    """Add signals for what an object says about the availability of its data."""
+    """Read the keys of an object, and of objects in it, that say which data are missing.
+
+    Add a `Signal` (a statement on missing data) to ``facts`` for each.
+    """
     key, value, path, _, pattern = member
     if depth > _MAX_DEPTH or has_word_of(key, "business"):
         return
@@ -382,7 +411,7 @@ RuleResult = Availability | bool | None
 
 
 class GeneralRule(NamedTuple):
-    """A general rule: the keys and types of value that it applies to, and its function."""
+    """A rule for the responses of any service: a function, and the keys and types it can read."""
 
     name: str
     key: Callable[[str], object]
@@ -392,7 +421,10 @@ class GeneralRule(NamedTuple):
 
 
 def apply_rule(facts: Facts, general_rule: GeneralRule, member: Member) -> bool:
-    """Apply a general rule to a key and its value; return whether anything was read."""
+    """Call the function of a rule for a key, if the key and the type of its value fit the rule.
+
+    Return whether the function found a statement about missing data.
+    """
     if type(member.value) not in general_rule.kinds or not general_rule.key(member.key):
         return False
     state = general_rule.read(facts, member)
@@ -402,7 +434,10 @@ def apply_rule(facts: Facts, general_rule: GeneralRule, member: Member) -> bool:
 
 
 def read_envelope(facts: Facts, envelope: Member, depth: int = 0) -> None:
-    """Add signals for the keys of an object about the whole response: its body or its metadata."""
+    """Apply the general rules to the keys of a response body, or of an object with its metadata.
+
+    Each statement about missing data is added to ``facts`` as a `Signal`.
+    """
     read_keys = read_siblings(facts, envelope)
     containers = [item for item in envelope.value.values() if isinstance(item, dict | list)]
     for name, value in envelope.value.items():
@@ -434,7 +469,10 @@ _ABOUT_CALL = re.compile(
 
 
 def _read_notices(facts: Facts, member: Member) -> bool:
-    """Add signals for the notes or notices under a key; return whether they were read."""
+    """Read the notices (messages of the service) under a key such as ``warnings``.
+
+    Return whether the key holds notices, or any was read as a statement about missing data.
+    """
     key, value = member.key, member.value
     is_note = matches_form(key, "note")
     # Remarks may be about anything; they count only if nothing was measured.
@@ -462,7 +500,11 @@ def _read_notices(facts: Facts, member: Member) -> bool:
 
 
 def _read_notice(facts: Facts, notice: Member, *, is_about_all: bool) -> None:
-    """Add signals for a notice; a notice in prose is stored for `read_prose`."""
+    """Read a notice (a message of the service) on missing fields or engines (AI assistants).
+
+    Add a `Signal` (a statement on missing data) to ``facts`` for each of them. If the notice is a
+    sentence that names none, store it for `read_prose`.
+    """
     members = notice.value if notice.is_object else {"": notice.value}
     texts = [text for text in members.values() if isinstance(text, str)]
     targets = [
@@ -498,7 +540,10 @@ def _read_notice(facts: Facts, notice: Member, *, is_about_all: bool) -> None:
 
 
 def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
-    """Return the names of the fields and engines that a notice is about, without duplicates."""
+    """Return the distinct names of the fields and engines (AI assistants) in a notice.
+
+    A notice is an object with a message of the service.
+    """
     kind_and_name = find_target(notice)
     targets = [kind_and_name[1]] if kind_and_name else []
     for key, item in notice.items():
@@ -508,7 +553,10 @@ def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
 
 
 def read_prose(facts: Facts) -> None:
-    """Add a signal for the first notice in prose about availability."""
+    """Read the stored messages; for the first that says that data are missing, add a `Signal`.
+
+    A signal is a statement on missing data.
+    """
     for notice in () if facts.has_section else facts.prose_notices:
         text = notice.value if isinstance(notice.value, str) else notice.key
         word = None if _ABOUT_CALL.search(text) else find_word(text) or find_absence_word([text])
@@ -526,15 +574,20 @@ def read_prose(facts: Facts) -> None:
 
 
 def find_error_word(texts: Iterable[str]) -> Word | None:
-    """Return the standard term that the texts of an error mean, or None."""
-    codes = [*texts]
-    return find_strongest_word(filter(is_code, codes)) or next(
-        filter(None, map(find_word_in_text, codes)), None
-    )
+    """Return the first known term in the texts of an error, such as ``not_connected``, or None.
+
+    Codes are searched before sentences.
+    """
+    texts = [*texts]
+    words = [find_strongest_word(filter(is_code, texts)), *map(find_word_in_text, texts)]
+    return max(filter(None, words), key=lambda word: word.strength, default=None)
 
 
 def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield a pair of key and text for each text in an error body and its nested objects."""
+    """Yield a tuple of key and text for each text in the body of an error response.
+
+    Nested objects are included.
+    """
     if isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, dict) or depth > 3:
@@ -555,14 +608,16 @@ def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
 
 
 def is_error_key(key: str) -> bool:
-    """Return whether a key, such as ``errorCode`` or ``success``, may tell of an error."""
+    """Return whether a key, such as ``errorCode`` or ``success``, may report an error."""
     match = re.match(r"(error|fault)(code|message|detail)", fold(key))
     return match is not None or key in ("success", "ok", "code", "status")
 
 
 def _read_error(facts: Facts, member: Member) -> RuleResult:
-    """Add a signal for an error in the body of a successful response; return whether there is
-    any.
+    """Read an error that is reported in the body of a response with the HTTP status 200.
+
+    Add a `Signal` (a statement on missing data) to ``facts``. Return True if there is such an
+    error, else None.
     """
     key, value, siblings = member.key, member.value, member.siblings
     texts = [text for text in siblings.values() if isinstance(text, str)]
@@ -611,9 +666,11 @@ def _read_error(facts: Facts, member: Member) -> RuleResult:
 
 
 def _is_about_part(facts: Facts, path: Any) -> bool:
-    """Return whether an error with this path is about a page, or about a field beside numbers.
+    """Return whether an error with this ``path`` concerns only a part of the response.
 
-    In GraphQL, the path of an error begins with a field of ``data``, which then is incomplete.
+    Such a part is a page of a website, or a single field while other fields have numbers. In
+    GraphQL, a path that begins with a field of ``data`` means that ``data`` itself is incomplete;
+    the result is then False.
     """
     data = facts.document.get("data")
     is_graphql = isinstance(data, dict) and isinstance(path, list) and path[:1] != []
@@ -640,7 +697,10 @@ def _is_error(value: Any) -> bool:
 
 
 def _read_flag(facts: Facts, member: Member) -> RuleResult:
-    """Return the availability of the whole response that a boolean means, or None."""
+    """Return the availability of the whole response that a boolean such as ``isConnected`` means.
+
+    Return None if it means nothing.
+    """
     key, value = member.key, member.value
     state = state_of_named_flag(key, value)
     if state is None or (state.status == Status.AVAILABLE and not matches_form(key, "claim")):
@@ -654,7 +714,7 @@ def _read_flag(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_job_status(facts: Facts, member: Member) -> RuleResult:
-    """Return the availability that the status of a job means, or None."""
+    """Return the availability that the status of a job means, such as ``pending``, or None."""
     word = find_word(member.value)
     if word is None or word.canonical not in _BUSINESS_WORDS or facts.number_kinds:
         return None
@@ -667,14 +727,17 @@ def _read_job_status(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_message(facts: Facts, member: Member) -> RuleResult:
-    """Store the message of an empty response for `read_prose`."""
+    """Store the message of a response without data for `read_prose`; return whether it did so."""
     if facts.is_bare:
         facts.prose_notices.append(member)
     return facts.is_bare
 
 
 def _read_last_day(facts: Facts, member: Member) -> RuleResult:
-    """Add a signal that the days after the last complete day are partial."""
+    """Add a statement (`Signal`) that the rows after the last complete day are ``partial``.
+
+    Return True if there are such rows, else None.
+    """
     as_of = member.value[:10]
     if DAY.match(as_of) and max(facts.dates, default="") > as_of:
         day = member.value
@@ -685,7 +748,7 @@ def _read_last_day(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_named_reason(facts: Facts, member: Member) -> RuleResult:
-    """Return the availability that a key such as ``emptyReason`` means, or None."""
+    """Return the availability that the text of a key such as ``emptyReason`` means, or None."""
     members = member.value if member.is_object else {"reason": member.value}
     phrase = " ".join(tokens(member.key)[: None if member.is_object else -1])
     has_list = any(isinstance(item, list) for item in members.values())
@@ -696,7 +759,10 @@ def _read_named_reason(facts: Facts, member: Member) -> RuleResult:
 
 
 def _may_list_names(key: str) -> bool:
-    """Return whether a key such as ``missingFields`` may hold names of engines or fields."""
+    """Return whether a key, such as ``missingFields``, may list what has no data.
+
+    The list has names of fields or of engines (AI assistants).
+    """
     is_fault = has_word_of(key, "failure") or matches_form(key, "reasons")
     return state_of_names_under(key) is not None or is_fault
 
@@ -734,7 +800,7 @@ ENVELOPE = (
 
 
 def read_rows(facts: Facts) -> None:
-    """Add a signal for each record that says whether its own data are available."""
+    """Add a statement (`Signal`) for each object in a list that says that its data are missing."""
     for records in facts.records:
         for name in records.names if len(records.names) <= MAX_FIELDS else ():
             kinds = records.rows.field(name).kinds
@@ -749,7 +815,10 @@ def read_rows(facts: Facts) -> None:
 
 
 def _read_row_flags(records: Records, name: str) -> States | None:
-    """Return the availability of each record by its boolean ``name``, or None."""
+    """Return tuples of row position and availability, read from the boolean field ``name``.
+
+    Return None if the field is not about availability.
+    """
     if matches_form(name, "row_flag", ("is",)):
         return records.states(name, partial(state_of_named_flag, name), bool)
     has_days = any(has_word_of(field, "when") for field in records.names)
@@ -757,15 +826,19 @@ def _read_row_flags(records: Records, name: str) -> States | None:
 
 
 def _find_sibling_name(records: Records, name: str) -> str | None:
-    """Return the field that a field is about, as ``revenue`` for ``revenueReason``, or None."""
+    """Return the field that another field explains, such as ``revenue`` for ``revenueReason``.
+
+    Return None if there is no such field.
+    """
     stem, _ = split_key(name)
     sibling = next((n for n in records.names if fold(n) == stem), None) if stem else None
     return sibling if sibling != name else None
 
 
 def _read_sibling_states(records: Records, name: str) -> States | None:
-    """Return the availability of ``revenue`` in each row by its field ``revenueReason``, or
-    None.
+    """Return the availability of a field such as ``revenue``, as stated by ``revenueReason``.
+
+    The result has tuples of row position and availability; None if there is no such field.
     """
     sibling = _find_sibling_name(records, name)
     if sibling is None:

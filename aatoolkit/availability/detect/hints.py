@@ -1,4 +1,4 @@
-"""Find hints: values of a response that may be about availability, but were not understood."""
+"""Find hints: values that may say which data could be measured, but were not understood."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ _SURE_SCORE = 100
 
 
 def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
-    """Return at most five hints about a response, the likeliest first."""
+    """Return at most five hints about a response, the likeliest first.
+
+    A hint is a value that may say which data could be measured, but was not understood.
+    """
     unknown_words = [*facts.unknown_words.values()]
     unknown_words += [
         Hint(signal.path, signal.raw, _WHY_UNKNOWN)
@@ -70,7 +73,7 @@ def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
 
 
 def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
-    """Yield a pair of score and hint for each response header that may state availability."""
+    """Yield tuples of score and `Hint` for response headers that may report missing data."""
     for name, text in headers.items():
         key = name.lower().removeprefix("x-")
         is_about_data = has_word_of(key, "about_data") or has_word_of(key, "of_process")
@@ -84,7 +87,7 @@ def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]
 
 
 def _find_member_hints(facts: Facts) -> Iterator[tuple[int, Hint]]:
-    """Yield a pair of score and hint for each key outside of lists that may state availability."""
+    """Yield tuples of score and `Hint` for keys outside of lists that may report missing data."""
     document = facts.document
     is_bare = facts.is_bare or (
         not facts.number_kinds
@@ -114,7 +117,7 @@ def _find_member_hints(facts: Facts) -> Iterator[tuple[int, Hint]]:
 
 
 def _find_sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
-    """Return why a key and its value are certainly about availability, else None."""
+    """Return the reason for which a key and its value certainly report missing data, or None."""
     if matches_form(key, "sentinel"):
         return _WHY_SENTINEL
     is_percent = type(value) in (int, float) and matches_form(key, "percent_done")
@@ -143,7 +146,7 @@ def _find_sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
 
 
 def _has_more(key: str, value: Any) -> bool:
-    """Return whether a key and its value, such as a cursor, say that there are further rows."""
+    """Return whether a key and its value say that there are further pages of rows."""
     return (
         matches_form(key, "more")
         if value is True
@@ -152,14 +155,14 @@ def _has_more(key: str, value: Any) -> bool:
 
 
 def _iter_texts(value: Any) -> Iterator[str]:
-    """Yield the value if it is a text; of a list, its texts and those of its objects."""
+    """Yield the texts in a value: itself, list items, and the values of dicts in a list."""
     for item in value if isinstance(value, list) else [value]:
         texts = item.values() if isinstance(item, dict) and isinstance(value, list) else [item]
         yield from (text for text in texts if isinstance(text, str))
 
 
 def _score_member(facts: Facts, key: str, value: Any) -> int:
-    """Return a score for how likely a key and its value are about availability."""
+    """Return a score from 0: how likely a key and its value report missing data."""
     data_words = words_of("of_process", "about_data")
     score = 2 * (not data_words.isdisjoint(tokens(key)))
     if isinstance(value, bool):

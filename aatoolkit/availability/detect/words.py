@@ -1,4 +1,7 @@
-"""Read what texts, keys, values and objects mean for availability."""
+"""The meaning of texts, keys and objects of a response for the availability of its data.
+
+For example, "GA4_NOT_CONNECTED" means ``unavailable`` with the cause ``not_connected``.
+"""
 
 from __future__ import annotations
 
@@ -58,14 +61,20 @@ _CONTRACTED = (
     (re.compile(r"(?i)\b(?:do|does|did) not have\b"), "no"),
 )
 _MAX_LENGTH = 60
-_DAY = re.compile(r"20\d\d[01]\d[0-3]\d")
+_DAY = re.compile(r"20\d\d[01]\d[0-3]\d|1[0-9]{12}|1[5-9]\d{8}")
 _NUMBER = re.compile(r"(?:[A-Z]{3}\s|[$€£]\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|[$€£])?")
 
 
 @dataclass(frozen=True)
 class Word:
-    """The standard term for an availability, such as ``partial``, and how surely a text means
-    it.
+    """A standard term for the availability of data, and how surely a text means it.
+
+    Attributes
+    ----------
+    canonical : str
+        The term, such as ``partial`` or ``not_connected``.
+    strength : int
+        How surely the text means the term; larger is surer.
     """
 
     canonical: str
@@ -73,16 +82,16 @@ class Word:
 
     @property
     def availability(self) -> Availability:
-        """The availability that the term stands for, without a reason."""
+        """The `Availability` (status and cause) that the term stands for, without a reason."""
         return STATES[self.canonical]
 
     def because(self, reason: str | None) -> Availability:
-        """Return the availability that the term stands for, with a reason."""
+        """Return the `Availability` that the term stands for, with ``reason`` as its reason."""
         return replace(STATES[self.canonical], reason=reason)
 
     @property
     def is_lack(self) -> bool:
-        """Whether the text surely means that some data are not available."""
+        """Whether the text surely means that some data are missing."""
         return self.strength >= STRONG and self.canonical != "available"
 
 
@@ -91,7 +100,7 @@ class Word:
 
 @cache
 def _compile_words() -> list[tuple[Word, re.Pattern[str]]]:
-    """Return pairs of a standard term and the regular expression of the phrases that mean it."""
+    """Return tuples of a standard term and a regular expression for the phrases that mean it."""
     return [
         (Word(name, _STRENGTHS[strength or "weak"]), pattern)
         for (name, strength), pattern in patterns("state").items()
@@ -109,7 +118,7 @@ def _compile_sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
 
 @lru_cache(maxsize=4096)
 def find_word(text: str) -> Word | None:
-    """Return the standard term that a short text means, or None.
+    """Return the standard term for missing data that a short text means, or None.
 
     Examples
     --------
@@ -121,7 +130,10 @@ def find_word(text: str) -> Word | None:
 
 @lru_cache(maxsize=4096)
 def find_word_of_parts(parts: tuple[str, ...]) -> Word | None:
-    """Return the standard term that the words of a name mean together, or None."""
+    """Return the standard term for missing data that some words mean together, or None.
+
+    The words are the parts of one name, such as ``("not", "connected")``.
+    """
     meaningful_parts = [part for part in parts if part not in words_of("noise")]
     if not meaningful_parts:
         return None
@@ -140,7 +152,10 @@ def find_word_of_parts(parts: tuple[str, ...]) -> Word | None:
 
 
 def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Word | None:
-    """Return the standard term that the texts mean most surely, or None."""
+    """Return the standard term that any of the texts means, or None.
+
+    If several texts have a meaning, the surest one is returned.
+    """
     strong_words = [
         word
         for text in texts
@@ -151,7 +166,7 @@ def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Wo
 
 @lru_cache(maxsize=1024)
 def find_word_in_text(text: str) -> Word | None:
-    """Return the first standard term for missing data in a sentence, or None.
+    """Return the first standard term for missing data that a sentence contains, or None.
 
     Examples
     --------
@@ -178,7 +193,10 @@ def find_word_in_text(text: str) -> Word | None:
 
 
 def find_strong_word(texts: Iterable[object]) -> Word | None:
-    """Return the standard term that codes or else sentences surely mean, or None."""
+    """Return the standard term that one of the texts surely means, or None.
+
+    Codes such as ``plan_required`` are searched before sentences.
+    """
     codes = [text for text in texts if isinstance(text, str)]
     other_texts = (text for text in codes if find_word(text) is None)
     return find_strongest_word(codes, STRONG) or next(
@@ -187,26 +205,27 @@ def find_strong_word(texts: Iterable[object]) -> Word | None:
 
 
 def find_absence_word(texts: Iterable[object]) -> Word | None:
-    """Return the standard term by which texts surely say that data are missing, or None."""
+    """Return the standard term if one of the texts surely says that data are missing, else None."""
     word = find_strong_word(texts)
     return word if word and word.is_lack else None
 
 
 def is_code(text: object) -> bool:
-    """Return whether a text is a code (``plan_required``) and not a sentence."""
+    """Return whether a text is a code such as ``plan_required``, without spaces."""
     return isinstance(text, str) and re.fullmatch(r"\w[\w.-]{0,58}\w", text) is not None
 
 
 def read_absence_code(text: str) -> Availability | None:
-    """Return the availability that a code for missing data means, such as ``plan_required``, or
-    None.
+    """Return the `Availability` (a status and cause) that a code such as ``plan_required`` means.
+
+    Return None if the text is no code, or does not mean missing data.
     """
     word = find_word(text) if is_code(text) else None
     return word.availability if word and word.is_lack else None
 
 
 def read_word(word: object, reason: object = None) -> Availability:
-    """Return the availability that a word means; an unknown word gives ``unknown``.
+    """Return the availability that a text means; its status is ``unknown`` for an unknown text.
 
     Examples
     --------
@@ -227,7 +246,10 @@ def read_word(word: object, reason: object = None) -> Availability:
 
 
 def with_reason(state: Availability, reason: str | None) -> Availability:
-    """Return an availability with a reason; a reason that is a known code also gives the cause."""
+    """Return a copy of an `Availability` (a status, cause and reason) with another reason.
+
+    If it has no cause, and the reason is a code such as ``not_connected``, it also gets this cause.
+    """
     word = find_word(reason) if reason is not None and is_code(reason) else None
     if word and state == ABSENT and word.availability.status in EMPTY:
         state = word.availability
@@ -237,7 +259,7 @@ def with_reason(state: Availability, reason: str | None) -> Availability:
 
 
 def state_of_observation_code(code: str) -> Availability | None:
-    """Return the availability that a status code of official statistics means, or None.
+    """Return the availability that an observation code of official statistics means, or None.
 
     Examples
     --------
@@ -259,7 +281,9 @@ _SEPARATOR = re.compile(r"__|(?<=\w)[@.]")
 
 @lru_cache(maxsize=8192)
 def rate_key(key: str) -> int:
-    """Return how surely a key is about availability: `STATED` (2), `MILD` (1) or 0.
+    """Return how surely a key is about the availability of data.
+
+    The result is 2 (`STATED`, surely), 1 (`MILD`, perhaps) or 0 (no).
 
     Examples
     --------
@@ -277,13 +301,13 @@ def rate_key(key: str) -> int:
 
 @lru_cache(maxsize=4096)
 def is_state_key(key: str) -> bool:
-    """Return whether a key, such as ``status``, holds the state in an object about availability."""
+    """Return whether a key, such as ``status``, may hold the status of data."""
     return spaced(key) in words_of("valued") or rate_key(key) > 0
 
 
 @lru_cache(maxsize=4096)
 def state_of_named_flag(key: str, value: bool) -> Availability | None:
-    """Return the availability that a boolean under a key means, or None.
+    """Return the availability that a boolean under a key such as ``isConnected`` means, or None.
 
     Examples
     --------
@@ -305,7 +329,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_series_flag(key: str, value: bool) -> Availability | None:
-    """Return the availability of a day's data from a boolean about final data, or None.
+    """Return the availability of a day's data from a boolean such as ``final``, or None.
 
     Examples
     --------
@@ -319,8 +343,10 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_names_under(key: str) -> Availability | None:
-    """Return the availability of the names listed under a key such as ``missingFields``, or
-    None.
+    """Return the availability of whatever is listed under a key such as ``missingFields``.
+
+    The list has names of fields or engines (AI assistants). Return None for a key that is not about
+    missing data.
     """
     text = spaced(key, words_of("field", "engine", "idle"))
     if matches_form(text, "denies"):
@@ -331,9 +357,7 @@ def state_of_names_under(key: str) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def find_entry_kind(key: str) -> str | None:
-    """Return whether a key says that its value lists names of an ``engine`` or a ``field``, else
-    None.
-    """
+    """Return ``"engine"`` or ``"field"`` if the value of a key lists such names, else None."""
     return (
         "engine" if has_word_of(key, "engine") else "field" if has_word_of(key, "field") else None
     )
@@ -341,8 +365,10 @@ def find_entry_kind(key: str) -> str | None:
 
 @lru_cache(maxsize=8192)
 def split_key(key: str) -> tuple[str, str]:
-    """Split a key such as ``revenueReason`` into the field it is about and what it says of the
-    field.
+    """Split a key such as ``revenueReason`` into the name of another field and a kind.
+
+    The kind says what the key states about the field, such as ``reason``. Both are empty for a key
+    that is not about another field.
 
     Examples
     --------
@@ -365,7 +391,10 @@ def split_key(key: str) -> tuple[str, str]:
 
 
 def _read_key_ending(parts: tuple[str, ...]) -> str | None:
-    """Return what the last words of a key say about a field, such as ``reason``, or None."""
+    """Return the kind that the last words of a key name, or None.
+
+    An example is ``reason`` for the last word of ``revenueReason``.
+    """
     text = " ".join(parts)
     if ends_with_word_of(text, "reason") and (len(parts) == 1 or matches_form(text, "absence")):
         return "reason"
@@ -387,7 +416,9 @@ def repeats_question(key: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def is_bookkeeping(key: str) -> bool:
-    """Return whether a number under a key is about the response itself, and not a measurement.
+    """Return whether a number under a key describes the response itself, such as its page size.
+
+    Return False for a measured number.
 
     Examples
     --------
@@ -402,7 +433,10 @@ def is_bookkeeping(key: str) -> bool:
 def has_numbers(
     value: Any, is_ignored: Callable[[str], bool] = is_bookkeeping, key: str = ""
 ) -> bool:
-    """Return whether a value is or contains a measured number other than 0."""
+    """Return whether a value is a measured number other than 0, or contains one.
+
+    ``is_ignored`` is a function that takes a key, and returns whether its numbers do not count.
+    """
     if isinstance(value, dict):
         items = ((name, item) for name, item in value.items() if not repeats_question(name))
         return any(has_numbers(item, is_ignored, name) for name, item in items)
@@ -414,9 +448,7 @@ def has_numbers(
 
 
 def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
-    """Return the engine or field that a record is about, such as ``("engine", "gemini")``, or
-    None.
-    """
+    """Return the engine or field of an object, such as ``("engine", "gemini")``, or None."""
     for kind, concept in (("engine", "engine"), ("field", "named")):
         for key, value in record.items():
             is_label = has_word_of(key, concept) and {*tokens(key)} <= words_of(
@@ -428,13 +460,13 @@ def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
 
 
 def names_no_state(text: str) -> bool:
-    """Return whether a text cannot be about availability, for example because it is too long."""
+    """Return whether a text cannot be a status, for example because it is too long."""
     has_no_letters = not any(part.isalpha() for part in tokens(text))
     return has_no_letters or matches_form(text, "stock") or len(text) > _MAX_LENGTH
 
 
 def is_sample_size(key: str) -> bool:
-    """Return whether a key, such as ``sampleSize``, has the size of a sample."""
+    """Return whether a key is for the size of a sample, such as ``sampleSize``."""
     return is_word_of(key, "size")
 
 
@@ -442,7 +474,7 @@ def is_sample_size(key: str) -> bool:
 
 
 def find_reason(record: Mapping[str, object]) -> str | None:
-    """Return the text under a key such as ``reason`` in an object, or None."""
+    """Return the explanation in an object: its text under a key such as ``reason``, or None."""
     texts = [
         text
         for key, text in record.items()
@@ -452,7 +484,10 @@ def find_reason(record: Mapping[str, object]) -> str | None:
 
 
 def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Availability | None:
-    """Return the availability that a text or boolean in an object states, or None."""
+    """Return the availability that a text or boolean among the values of an object states, or None.
+
+    ``min_strength`` is how surely a text must mean it.
+    """
     reason = find_reason(record)
     for name, value in record.items():
         if not isinstance(value, str):
@@ -474,7 +509,10 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
-    """Return the availability that one value in a map means, or None."""
+    """Return the availability that a value of a dict means, such as ``"not_run"``, or None.
+
+    The dict has one value for each engine (AI assistant) or field. ``key`` is the key of the dict.
+    """
     if isinstance(value, bool):
         return state_of_flag(value, key)
     if isinstance(value, str):
@@ -486,7 +524,10 @@ def state_of_entry(value: Any, key: str) -> Availability | None:
 
 
 def state_of_flag(value: bool, key: str) -> Availability:
-    """Return ``available`` for True, and what False means under a key such as ``connected``."""
+    """Return the `Availability` (a status and cause) that a boolean means under a key.
+
+    True means ``available``. The meaning of False depends on the key, such as ``connected``.
+    """
     if value:
         return AVAILABLE
     stems = ((word, stem) for (word, _), stem in patterns("stem").items())
@@ -494,7 +535,7 @@ def state_of_flag(value: bool, key: str) -> Availability:
 
 
 def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availability:
-    """Return an availability with the reason that its object gives.
+    """Return ``state`` with the reason that the object ``record`` gives, and its cause if known.
 
     Examples
     --------
@@ -521,7 +562,11 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
 
 
 def partial_if_measured(state: Availability, number_kinds: Collection[bool]) -> Availability:
-    """Return pending data, or a small sample, as ``partial`` if there are numbers."""
+    """Return an `Availability`, in which ``unavailable`` becomes ``partial`` if there are numbers.
+
+    This is done only for the causes ``pending`` (if a number is not 0) and ``insufficient_sample``.
+    ``number_kinds`` has True if there is a number other than 0, and False if there is a 0.
+    """
     # A 0 of pending data may not be measured yet.
     is_small_sample = state.cause == Cause.INSUFFICIENT_SAMPLE and len(number_kinds) > 0
     has_begun = state.cause == Cause.PENDING and any(number_kinds)
@@ -530,8 +575,9 @@ def partial_if_measured(state: Availability, number_kinds: Collection[bool]) -> 
 
 
 def find_number_kinds(record: Mapping[str, Any]) -> set[bool]:
-    """Return a set that has True if a record has numbers other than 0, and False if it has
-    zeros.
+    """Return which kinds of numbers an object has, as a set.
+
+    The set has True if there is a number other than 0, and False if there is a 0.
     """
     return {
         item != 0
@@ -541,9 +587,11 @@ def find_number_kinds(record: Mapping[str, Any]) -> set[bool]:
 
 
 def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
-    """Return the availability of a field such as ``revenue``, stated by ``revenueReason``, or None.
+    """Return the availability of a field as another field states it, or None.
 
-    ``sibling_value`` is the value of ``revenue``.
+    For example, ``revenueReason`` states that of ``revenue``. ``kind`` is the kind of the other
+    field, such as ``reason``; ``value`` is its value. ``sibling_value`` is the value of the first
+    field.
     """
     if isinstance(value, dict):
         state = read_object_state(value)
@@ -567,8 +615,9 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
 
 
 def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
-    """Return the availability of the value in ``{"value": null, "status": "not_connected"}``, or
-    None.
+    """Return the availability that an object states for its own value, or None.
+
+    Such an object is ``{"value": null, "status": "not_connected"}``.
     """
     value_key = next(
         (value_key for value_key in ("value", "amount", "current") if value_key in record), None
@@ -589,13 +638,13 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 
 
 def may_state_loss(key: str) -> bool:
-    """Return whether a key such as ``suppressedRows`` may say that data are missing."""
+    """Return whether a key may say that some data are missing, such as ``suppressedRows``."""
     text = spaced(key).removesuffix(" count")
     return matches_form(text, "loss") or matches_form(key, "since")
 
 
 def state_of_loss(key: str, value: Any) -> Availability | None:
-    """Return ``partial`` if a value says that data are missing, else None.
+    """Return ``partial`` if a key and its value say that some data are missing, else None.
 
     Examples
     --------

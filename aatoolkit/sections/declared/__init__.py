@@ -1,4 +1,4 @@
-"""The tables of the reference service, with one module for each section, such as ``domains``."""
+"""The tables of the reference service, with one module per section (one kind of response)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from aatoolkit.sections.section import Section
 
 
 class _Modules(Mapping[str, Section]):
-    """Maps the name of each module here to its `Section`; a module is imported when needed."""
+    """A mapping from the name of each module here to its `Section`, imported on first access."""
 
     @cached_property
     def _names(self) -> list[str]:
-        """The names of the modules, sorted, without those that begin with ``_``."""
+        """A sorted list of the names of the modules, without those that begin with ``_``."""
         names = (module.name for module in pkgutil.iter_modules(__path__))
         return sorted(name for name in names if not name.startswith("_"))
 

@@ -1,4 +1,4 @@
-"""Columns, categories and ways to aggregate that several sections have in common."""
+"""Columns, categories and ways to aggregate that are used by several sections."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ OWN_INTERVAL = refused("the service gives its own interval or verdict, with the 
 
 
 def optional(*columns: Column) -> tuple[Column, ...]:
-    """Return copies of columns whose fields may be absent from a response.
+    """Return copies of columns that are marked as optional: a response may lack their fields.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def total_count(name: str, doc: str, plural_noun: str) -> Column:
     name, doc : str
         As in `Column`.
     plural_noun : str
-        The things that are counted, such as ``answers``, for the reason against a sum.
+        The things that are counted, such as ``answers``. It is used in the reason against a sum.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ads: advertisements that were seen beside answers. What they cost is not known."""
+"""Ads: advertisements that were seen next to answers. Their cost is not known."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

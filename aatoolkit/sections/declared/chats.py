@@ -1,4 +1,4 @@
-"""Chats: sampled answers of the engines, with their mentions, citations and searches."""
+"""Chats: a sample of answers of AI engines, with mentions, citations and search queries."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

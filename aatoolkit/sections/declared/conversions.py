@@ -1,7 +1,7 @@
-"""Conversions: visits that engines send to the site, and their conversions.
+"""Conversions: visits to the site that come from AI engines, and their conversions.
 
-The conversions of the last days can be null, because web analytics count them with a delay. Days
-are in the time zone of the analytics property.
+The conversions of the last days can be null, because web analytics counts them with a delay. Days
+are in the time zone of the web analytics account.
 """
 
 from aatoolkit.sections.declared._vocabulary import *

@@ -1,4 +1,4 @@
-"""Crawl: requests of AI crawlers, as the gateway in front of the site recorded them."""
+"""Crawl: requests of AI crawlers, recorded by the gateway (a proxy in front of the site)."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

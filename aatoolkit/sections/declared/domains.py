@@ -1,6 +1,7 @@
-"""Domains: the sites that engines cite.
+"""Domains: the sites that engines (AI assistants) cite.
 
-Retrieving a site, citing it as a source and mentioning it in the answer are counted separately.
+Three things are counted separately: retrievals of a site, citations of it as a source, and mentions
+in the answer.
 """
 
 from aatoolkit.sections.declared._vocabulary import *

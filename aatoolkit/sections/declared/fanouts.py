@@ -1,4 +1,4 @@
-"""Fan-outs: the search queries that engines make from a prompt before they answer."""
+"""Fan-outs: the search queries that an AI engine makes from a prompt before it answers."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

@@ -1,4 +1,4 @@
-"""Gaps: sources and topics for which engines name competitors and not the own brand."""
+"""Gaps: sources and topics for which AI engines name competitors, but not the own brand."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

@@ -1,4 +1,4 @@
-"""Impact: the effects of completed actions, found by comparing the answers before and after."""
+"""Impact: the effects of completed actions, measured by comparing answers before and after."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ _SAME_ANSWERS = refused("the same answers under every metric, and windows of act
 _value = partial(number, unit="per unit", aggregate=OWN_INTERVAL)
 
 def _values_in_window(when: str) -> tuple[Column, ...]:
-    """Return the columns for one of the two windows, ``before`` and ``after``."""
+    """Return the columns for one of the two windows, ``"before"`` or ``"after"``."""
     return (
         _value(f"{when}_value", f"The metric {when}.", f"{when}.value"),
         count(f"{when}_n", "Answers behind the value.", f"{when}.sampleCount", unit="answers",

@@ -1,11 +1,14 @@
-"""Overview: key figures of the brand in focus, their trend, the top brands and the engines."""
+"""Overview: key figures of a brand, their trend, the top brands and the engines."""
 
 from aatoolkit.sections.declared._vocabulary import *
 
 
 # fmt: off
 def _ratio_per_metric(numerator: str, denominator: str) -> Aggregation:
-    """Return a rule against aggregation that names the two columns to divide instead."""
+    """Return an `Aggregation` that forbids to aggregate a column.
+
+    Its reason names the two columns whose sums can be divided instead.
+    """
     why = f"recompute from {numerator}/{denominator}"
     return Aggregation("none", why=why, counts=(numerator, denominator), within="metric")
 

@@ -1,4 +1,4 @@
-"""Perception: the tone, attributes and claims with which answers describe brands."""
+"""Perception: the tone of answers about brands, and the attributes and claims in them."""
 
 from aatoolkit.sections.declared._vocabulary import *
 
@@ -11,7 +11,10 @@ _TONE_COUNTS = (
 )
 
 def _tone_shares(whose: str, otherwise: str | None = None) -> tuple[Column, ...]:
-    """Return the columns for the positive, neutral and negative share of labelled mentions."""
+    """Return the columns for the shares of mentions with a positive, neutral and negative tone.
+
+    They are shares of the mentions whose tone is known.
+    """
     return tuple(
         fraction(f"{tone}_share", f"{tone.capitalize()} share of {whose} labelled mentions.", tone,
             aggregate=ratio(f"{tone}_count", "labelled_count", otherwise))

@@ -1,4 +1,4 @@
-"""Prompts: the questions put to the engines, and how much of the account's quota is used."""
+"""Prompts: the questions put to AI engines, and the part of the account's quota that is used."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

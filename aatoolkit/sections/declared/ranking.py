@@ -1,4 +1,4 @@
-"""Ranking: the positions of brands in answers, and their shares of mentions.
+"""Ranking: the positions of brands in answers, and their shares of all mentions.
 
 A brand has a position only in answers that mention it.
 """
@@ -9,7 +9,10 @@ from aatoolkit.sections.declared._vocabulary import *
 _OVER_PROMPTS = Aggregation("sum", across=("engine", "prompt_id"))
 
 def _share_of(numerator: str, denominator: str) -> Aggregation:
-    """Return a rule: Σnumerator/Σdenominator over engines and prompts, but not over brands."""
+    """Return an `Aggregation` by Σnumerator/Σdenominator.
+
+    Sums over engines (AI assistants) and prompts are allowed, but not over brands.
+    """
     return Aggregation("ratio", over=(numerator, denominator), across=("engine", "prompt_id"))
 
 _PREVIOUS_MENTIONS = count("previous_mention_count", "Answers of the window before that mention it.",

@@ -1,6 +1,7 @@
-"""Shopping: products, offers and merchants in shopping results beside answers.
+"""Shopping: products, offers and merchants in shopping results next to answers.
 
-The column ``stock_status`` says whether a product can be bought; the API calls it ``availability``.
+The column ``stock_status`` says whether a product can be bought. The field of the API is called
+``availability``.
 """
 
 from aatoolkit.sections.declared._vocabulary import *

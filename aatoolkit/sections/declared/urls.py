@@ -1,4 +1,4 @@
-"""URLs: the pages that engines cite, with the prompts and the brands on these pages."""
+"""URLs: the pages that AI engines cite, with the prompts and the brands on these pages."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

@@ -1,16 +1,16 @@
-"""Guess from some JSON which tables, columns, units and keys are in it.
+"""Guess the tables, columns, units and keys in some JSON.
 
-A wrong guess costs more than an open question. So a doubtful guess is applied only if the numbers
-prove it.
+A wrong guess does more harm than a missing one. A doubtful guess is therefore applied only if the
+numbers prove it.
 
 ``axes``
-    Finds the lists and objects that hold the rows of tables, and the values of each column.
+    Finds the lists and objects whose items are rows of tables, and the values of each column.
 ``words``
-    Guesses from the name of a field what its values are.
+    Guesses the kind of values from the name of a field.
 ``shapes``
     Makes the tables.
 ``findings``
-    The classes for tables and columns, and for what was found out about them.
+    The classes for tables, columns and the guesses about them.
 ``readings``
     Finds how to parse values, such as numbers in text.
 ``masks``
@@ -18,7 +18,7 @@ prove it.
 ``keys``
     Finds rows with totals, and the columns that identify rows.
 ``evidence``
-    Tests which numbers are sums, ratios or means of others.
+    Tests which columns are sums, ratios or means of others.
 ``units``
     Guesses units and ways to aggregate.
 ``analysis``

@@ -1,4 +1,4 @@
-"""Guess the tables of one section from its JSON, and declare them as a `Section`."""
+"""Guess the tables of one section (one kind of response) from its JSON, and make a `Section`."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ class Analysis:
     relations : list of Relation
         The tables, the most important one first.
     notes : list of str
-        Notes on findings that a person should check.
+        Notes on guesses that a person should check.
     rules : tuple of Rule
-        Where the section states what could not be measured, as far as a person confirmed it.
+        The rules that find which data are missing. A person confirmed them.
     watched, emptied, optional : tuple of str
         Paths, as in `Section`.
     """
@@ -81,7 +81,7 @@ class Analysis:
 
     @property
     def map_paths(self) -> set[tuple[Step, ...]]:
-        """The parsed paths of all objects whose keys are data, such as engines."""
+        """A set of the parsed paths of all objects whose keys are data, such as engines."""
         return {
             relation.steps[:index]
             for relation in self.relations
@@ -91,7 +91,10 @@ class Analysis:
 
     @property
     def declaration(self) -> Section:
-        """The declaration of the section; units and sums that nothing shows are left out."""
+        """The tables as a `Section`.
+
+        Columns have a unit, or a way to aggregate, only if there is evidence for it.
+        """
         return Section(
             self.section,
             "",
@@ -117,17 +120,17 @@ def analyse(
     Parameters
     ----------
     section : str
-        The name of the section, which begins the names of the tables.
+        The name of the section. The names of the tables begin with it.
     document : object
         The decoded JSON of the section.
     engine_responses : mapping
         Maps a tuple of engines to the JSON of the same section for these engines alone.
     vocabulary : Vocabulary
-        The known engines, topics and so on.
+        The known names of engines, topics and so on.
     other_responses : sequence
         More JSON of the same section, such as that of other hosts.
     measures : bool
-        Whether to look for units and ways to aggregate.
+        Whether to guess units and ways to aggregate, too.
     """
     documents = [document, *engine_responses.values(), *other_responses]
     relations = find_relations(documents, section, vocabulary)
@@ -143,9 +146,10 @@ def analyse(
 
 
 def _table_sort_key(relation: Relation) -> float:
-    """Return a sort key: tables with many columns and rows that are not nested come first.
+    """Return a sort key for tables.
 
-    The table with the fields of the response itself comes last.
+    Tables with many columns, and tables that are not nested, come first. The table with the
+    top-level fields of the response comes last.
     """
     # Rows beyond the limit do not count: a table with a row per day is seldom the main one.
     depth = sum(len(ancestor.steps) > 0 for ancestor, _ in relation.with_ancestors())
@@ -156,7 +160,7 @@ def _table_sort_key(relation: Relation) -> float:
 
 
 def declare_table(relation: Relation) -> Table:
-    """Return the declaration of a table, which drops rows with totals."""
+    """Return a `Table` made from a table that was found in JSON; rows with totals are dropped."""
     total_labels = {relation[name].source: values for name, values in relation.without.items()}
     rows = relation.rows.where(without=total_labels) if total_labels else relation.rows
     columns = tuple(map(declare_column, relation.columns))
@@ -164,7 +168,10 @@ def declare_table(relation: Relation) -> Table:
 
 
 def declare_column(column: ColumnFinding) -> Column:
-    """Return the declaration of a column, without a unit or a sum that nothing shows."""
+    """Return a `Column` made from a column that was found in JSON.
+
+    It has a unit, or a way to aggregate, only if there is evidence for it.
+    """
     return Column(
         column.name,
         column.dtype,
@@ -184,9 +191,9 @@ def declare_column(column: ColumnFinding) -> Column:
 
 
 def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
-    """Rename columns as in the reference service, such as ``cit`` to ``citation_count``.
+    """Rename columns to the names in the reference service, such as ``cit`` to ``citation_count``.
 
-    A column is renamed only if its values fit the name, and if no other column has that name.
+    A column is renamed only if its values fit the new name, and no other column has this name.
     """
     for relation in [*analysis.relations, *analysis.relations]:
         standard_names = {
@@ -207,7 +214,7 @@ def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
 
 
 def _find_standard_name(column: ColumnFinding) -> str | None:
-    """Return the name that the reference service gives to such a column; None if not known."""
+    """Return the name that the reference service gives to a column like this; None if unknown."""
     unit, rule = column.unit.value or "", column.rule.value
     if column.is_key or column.unit.confidence == OPEN:
         return None
@@ -222,20 +229,23 @@ def _find_standard_name(column: ColumnFinding) -> str | None:
 
 
 def _find_name_in_new_unit(column: ColumnFinding) -> str | None:
-    """Return ``cost`` for a column ``cost_cents`` whose values are converted; None for others."""
+    """Return the name of a column without its unit, if the values are converted to another unit.
+
+    For example, ``cost_cents`` becomes ``cost``. Return None for other columns.
+    """
     name, _, unit = column.name.rpartition("_")
     is_renamed = column.scale != 1.0 and unit in words_of("percent", *FACTORS)
     return name.removesuffix("_per") if is_renamed else None
 
 
 def _to_standard_words(name: str) -> str:
-    """Return a name with its words replaced by the usual synonyms, and without filler words."""
+    """Return a name with synonyms replaced by the usual words, and without filler words."""
     words = (meaning_by_word("same").get(word, word) for word in map(singular, tokens(name)))
     return "_".join(word for word in "_".join(words).split("_") if word not in words_of("filler"))
 
 
 def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
-    """Return ``engine`` for a column of known engines, and so on; None for other columns."""
+    """Return the kind of names in a column, such as ``engine`` for AI assistants, or None."""
     words = [singular(word) for word in tokens(column.name) if word not in words_of("labelling")]
     if column.dtype != "string" or len(words) != 1 or words[0] not in STEMS:
         return None
@@ -248,7 +258,7 @@ def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None
 
 
 def rename_column(column: ColumnFinding, new_name: str) -> None:
-    """Rename a column, also where its table's key and other columns refer to it."""
+    """Rename a column, also in its table's key and in references by other columns."""
     relation, old_name = column.relation, column.name
     relation.key = tuple(new_name if key == old_name else key for key in relation.key)
     relation.without = {
@@ -265,7 +275,7 @@ def rename_column(column: ColumnFinding, new_name: str) -> None:
 
 
 def _rename_in_rule(rule: Aggregation, old_name: str, new_name: str) -> Aggregation:
-    """Return a copy of an `Aggregation` that names a column anew.
+    """Return a copy of an `Aggregation` in which the name of a column is replaced.
 
     Examples
     --------
@@ -288,7 +298,7 @@ def _rename_in_rule(rule: Aggregation, old_name: str, new_name: str) -> Aggregat
 
 
 def analyse_responses(responses: Any, name: str | None, *, measures: bool = True) -> Analysis:
-    """Guess the tables in some responses of one section, without sending requests.
+    """Guess the tables in some responses of one section (kind of response).
 
     Parameters
     ----------

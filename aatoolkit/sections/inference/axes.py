@@ -1,8 +1,9 @@
-"""Find the rows and columns of tables in JSON that nobody described.
+"""Find the rows and columns of tables in JSON that has no description.
 
-A list of objects is a table, and so are lists that run beside each other, lists of lists, and
-objects whose keys are data. In the example, two lists become the columns of one table:
-``trend.hits[@0]`` is the element of ``trend.hits`` at the position of the row.
+A table is made from a list of objects; from several lists of equal length; from a list of lists; or
+from an object whose keys are data. In the example, two lists of equal length become the columns of
+one table. The path ``trend.hits[@0]`` means the element of ``trend.hits`` that has the same
+position as the row.
 
 >>> from aatoolkit.jsontree.paths import format_path
 >>> trend = {"days": ["2026-11-03", "2026-11-04"], "hits": [3, 1]}
@@ -60,31 +61,33 @@ Header = tuple[Path, list[list[str]]]
 
 @dataclass(eq=False)
 class RowSet:
-    """The rows of one future table: the elements of all lists, or entries of objects, at a path.
+    """The rows of one future table: the items of all lists, or of all objects, at one path.
+
+    If the rows are nested in rows of another table, these are called the enclosing rows.
 
     Attributes
     ----------
     steps : tuple of Step
         The parsed path to the rows, such as that of ``domains[]``.
     parent : RowSet, optional
-        The rows around these rows; None for the responses themselves.
+        The enclosing rows; None for the responses themselves.
     parent_rows : list of int
-        For each row, the position in ``parent`` of the row around it.
+        For each row, the position of its enclosing row in ``parent``.
     keys : list
         For each row, its position in its list or its key in its object.
     holder : tuple of Step
-        The parsed path to the list or object.
+        The parsed path to the list or object with the rows.
     first : int
-        The position of the first row in its list; 1 if the first element is a header.
+        The position of the first row in its list; 1 if the first element has column names.
     has_label : bool
         Whether another list has a name for each row.
     only : dict of str to tuple
-        Which rows to keep, as in `Rows`.
+        Conditions for the rows to keep, as in `Rows`.
     arrays : list of Arrays
-        The lists that are in the rows.
+        The lists that are values of the rows.
     maps : list of tuple
-        The objects in the rows whose keys are data: pairs of a parsed path, and one object or
-        `MISSING` for each row.
+        The objects in the rows whose keys are data. Each tuple has a parsed path, and a list with
+        one object or `MISSING` for each row.
     """
 
     steps: Path
@@ -102,14 +105,14 @@ class RowSet:
         return len(self.keys)
 
     def with_ancestors(self) -> Iterator[RowSet]:
-        """Yield these rows, the rows around them, and so on up to the responses."""
+        """Yield these rows, then the rows that enclose them, and so on up to the responses."""
         row_set: RowSet | None = self
         while row_set is not None:
             yield row_set
             row_set = row_set.parent
 
     def enclosing_rows(self, ancestor: RowSet) -> list[int]:
-        """Return a list: for each row, the position in ``ancestor`` of the row around it."""
+        """Return a list: for each row, the position of its enclosing row in ``ancestor``."""
         rows = list(range(len(self)))
         for row_set in self.with_ancestors():
             if row_set is ancestor:
@@ -138,7 +141,7 @@ class RawColumn:
 
 
 class Arrays:
-    """The lists at one path of the rows: one list for each row, or `MISSING`.
+    """The lists at one path in the rows of a table: one list, or `MISSING`, for each row.
 
     Parameters
     ----------
@@ -160,13 +163,13 @@ class Arrays:
 
     @cached_property
     def field_and_texts(self) -> tuple[str | None, list[list[Any]]] | None:
-        """The texts in the lists, if they can be names of columns, else None.
+        """The texts in the lists, if they can be column names; else None.
 
         Returns
         -------
-        str or None
-            The name of the field with the texts, if the lists are lists of objects.
-        list of list of str
+        field : str or None
+            The name of the field with the texts, if the lists contain objects.
+        texts : list of list of str
             The texts of each list.
         """
         field_names = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
@@ -193,16 +196,16 @@ class Structure:
     documents : sequence
         The decoded JSON of several responses of one section.
     vocabulary : Vocabulary
-        The known engines, topics and so on.
+        The known names of engines, topics and so on.
 
     Attributes
     ----------
     row_sets : list of RowSet
-        The rows of each table; nested rows come after those around them.
+        The rows of each table; nested rows come after the rows that enclose them.
     raw_columns : list of RawColumn
         The columns of all tables, in the order of the responses.
     headers : set of tuple of Step
-        The parsed paths of lists that only name columns.
+        The parsed paths of lists that contain column names, and no data.
     """
 
     def __init__(self, documents: Sequence[Any], vocabulary: Vocabulary) -> None:
@@ -223,14 +226,14 @@ class Structure:
                 self.row_sets.remove(row_set)
 
     def _add_raw_columns(self, row_set: RowSet, paths_and_values: Iterable[PathAndValues]) -> None:
-        """Add the values at some paths of the rows as columns, and those in lists as tables.
+        """Add scalar values of rows as columns, and lists or objects of rows as nested tables.
 
         Parameters
         ----------
         row_set : RowSet
             The rows.
         paths_and_values : iterable of tuple
-            Pairs of a parsed path and a list with its value in each row.
+            Tuples of a parsed path and a list with the value of each row.
         """
         array_count, map_count = len(row_set.arrays), len(row_set.maps)
         for steps, values in paths_and_values:
@@ -240,6 +243,8 @@ class Structure:
 
     def _add_values(self, row_set: RowSet, steps: Path, values: list[Any]) -> None:
         """Add the values at one path of the rows: scalars as a column, objects field by field.
+
+        Lists and objects whose keys are data are stored in ``row_set``, to become tables later.
 
         Parameters
         ----------
@@ -287,7 +292,7 @@ class Structure:
             self.raw_columns.append(RawColumn(row_set, steps, scalars))
 
     def _split_by_fields(self, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
-        """Split a table into several if the fields of its rows depend on the row around them.
+        """Split a table into several if its rows have other fields in each enclosing row.
 
         For example, ``blocks[].items[]`` may be objects of another kind in each block.
         """
@@ -319,20 +324,20 @@ class Structure:
         kept_paths: set[Path],
         ancestor_keys: list[Any],
     ) -> None:
-        """Add a table with a part of the rows and columns of another table.
+        """Add a table with some of the rows and columns of another table.
 
         Parameters
         ----------
         row_set : RowSet
             The rows of the other table.
         raw_columns : list of RawColumn
-            Its columns.
+            The columns of the other table.
         ancestor : RowSet
-            Rows around them, whose keys select the part.
+            The rows that enclose the rows of the other table.
         kept_paths : set of tuple of Step
             The parsed paths of the columns to keep.
         ancestor_keys : list
-            Keys of ``ancestor``: only rows in rows with these keys are kept.
+            Keys of ``ancestor``. Rows are kept if the key of their enclosing row is among them.
         """
         source = (
             "^" * sum(isinstance(step, Each) for step in row_set.steps[len(ancestor.steps) :])
@@ -363,7 +368,7 @@ class Structure:
     # --- maps -----------------------------------------------------------------------------------
 
     def _is_map(self, objects: list[dict[str, Any]], steps: Path) -> bool:
-        """Return whether the keys of objects are data, such as days, and not names of fields.
+        """Return whether the keys of some objects are data, such as days, and not field names.
 
         Parameters
         ----------
@@ -413,9 +418,9 @@ class Structure:
         return are_records or (is_text and not is_measure)
 
     def _add_map_row_sets(self, row_set: RowSet, maps: list[PathAndValues]) -> None:
-        """Add tables for objects in rows, such as ``{"chatgpt": 3}``, whose keys are data.
+        """Add tables for objects whose keys are data, such as ``{"chatgpt": 3}``.
 
-        Each entry becomes a row. Objects that share their keys become one table.
+        Each entry becomes a row. Objects with the same keys become columns of one table.
         """
         maps_by_keys: dict[tuple[Any, ...], list[PathAndValues]] = {}
         for steps, dicts in maps:
@@ -427,7 +432,7 @@ class Structure:
     # --- arrays ---------------------------------------------------------------------------------
 
     def _add_array_row_sets(self, row_set: RowSet, arrays: list[Arrays]) -> None:
-        """Add the lists in rows: as tables of their own, or as columns of these rows."""
+        """Add lists in rows: as nested tables, or as columns of these rows."""
         row_arrays = [array for array in arrays if not self._add_if_columns(row_set, array)]
         arrays_by_length: dict[Any, list[Arrays]] = {}
         arrays_by_label: dict[Any, tuple[Label, list[Arrays]]] = {}
@@ -459,7 +464,7 @@ class Structure:
     def _add_parallel_row_set(
         self, row_set: RowSet, arrays: list[Arrays], label: Label | None = None
     ) -> None:
-        """Add one table for lists of the same length: each position becomes a row.
+        """Add one table for several lists of equal length: each position becomes a row.
 
         Parameters
         ----------
@@ -468,7 +473,7 @@ class Structure:
         arrays : list of Arrays
             The lists, each of which becomes a column.
         label : tuple, optional
-            Lists with a name for each position.
+            Other lists that have a name for each position.
         """
         main_array = max(arrays, key=lambda array: (array.is_of_lists, len(array.filled)))
         containers = [(array.steps, array.lists) for array in arrays]
@@ -480,7 +485,10 @@ class Structure:
     def _add_row_set_of_columns(
         self, row_set: RowSet, array: Arrays, paths_and_values: list[PathAndValues]
     ) -> None:
-        """Add a table for a list of its columns, which are lists: each position becomes a row."""
+        """Add a table for a list of lists in which each inner list is a column.
+
+        Each position in the inner lists becomes a row.
+        """
         steps, lists = self._split_into_columns(array)[0]
         label = self._find_label(row_set, Arrays(steps, lists), includes_own_lists=True)
         self._add_child_row_set(
@@ -497,25 +505,25 @@ class Structure:
         first_position: int = 0,
         only: dict[str, tuple[Any, ...]] | None = None,
     ) -> None:
-        """Add a table whose rows are the items of lists, or the entries of objects, in other rows.
+        """Add a nested table whose rows are the items of lists, or of objects, in other rows.
 
         Parameters
         ----------
         row_set : RowSet
             The other rows.
         containers : list of tuple
-            The lists or objects: pairs of a parsed path, and one container for each row. Each pair
-            becomes a column or several.
+            The lists or objects: tuples of a parsed path, and a list with one container for each
+            row. Each tuple becomes one column or several.
         main_container : tuple
-            The pair that decides which rows there are.
+            The tuple whose containers decide the number of rows.
         step_type : type
             `Each` for lists, `Entries` for objects.
         label : tuple, optional
-            Lists with a name for each item.
+            Other lists that have a name for each item.
         first_position : int
-            The position of the first row in its list; 1 if the first element is a header.
+            The position of the first row in its list; 1 if the first element has column names.
         only : dict, optional
-            Which rows to keep, as in `Rows`.
+            Conditions for the rows to keep, as in `Rows`.
         """
         row_ids = [
             (parent_row, key)
@@ -564,7 +572,7 @@ class Structure:
         self._add_raw_columns(new_set, paths_and_values)
 
     def _may_be_columns(self, row_set: RowSet, array: Arrays, *, is_mixed: bool) -> bool:
-        """Return whether lists of lists may be tables of which each inner list is a column.
+        """Return whether lists of lists may be tables in which each inner list is a column.
 
         ``is_mixed`` says whether the inner lists hold different kinds of values.
         """
@@ -589,12 +597,15 @@ class Structure:
         return is_uniform and (is_mixed or not is_grid)
 
     def _add_if_columns(self, row_set: RowSet, array: Arrays) -> bool:
-        """Add each position of lists such as ``["2026-11-03", 4]`` as a column, if they are such.
+        """Add the positions of lists as columns, if all lists are like ``["2026-11-03", 4]``.
+
+        That is so if they have values of different kinds, or if another list has their column
+        names.
 
         Returns
         -------
         bool
-            Whether they were added.
+            Whether columns were added.
         """
         kinds_by_position = [_shapes_of(cells) for cells in zip_longest(*array.filled)]
         is_mixed = (
@@ -622,12 +633,13 @@ class Structure:
         return False
 
     def _add_if_not_rows(self, row_set: RowSet, array: Arrays) -> bool:
-        """Add lists of texts, or short lists of one length, as columns.
+        """Add lists of texts as one column, and short lists of equal length as one column per
+        position.
 
         Returns
         -------
         bool
-            Whether they were added; if not, they are lists of rows.
+            Whether columns were added. If not, the items of the lists are rows.
         """
         if _are_tuples(row_set, array, max(4, 2 * array.longest)):
             self._add_raw_columns(row_set, self._split_into_columns(array))
@@ -639,12 +651,12 @@ class Structure:
 
     @staticmethod
     def _split_into_columns(array: Arrays, header: Header | None = None) -> list[PathAndValues]:
-        """Split lists into columns, one for each position or each name in a header.
+        """Split lists into columns: one for each position, or for each column name in ``header``.
 
         Returns
         -------
         list of tuple
-            Pairs of a parsed path, and a list with its value in each row.
+            Tuples of a parsed path, and a list with the value of each row.
         """
         path, rows_of_names = header or (None, [[*range(array.longest)]] * len(array.lists))
         positions_by_row: list[dict[Any, int]] = [
@@ -663,7 +675,7 @@ class Structure:
         return paths_and_values
 
     def _find_header(self, row_set: RowSet, array: Arrays, *, is_mixed: bool) -> Header | None:
-        """Find a list with names for the positions of other lists, such as ``columns``.
+        """Find a list of column names, such as ``columns``, for the positions of other lists.
 
         Parameters
         ----------
@@ -672,12 +684,12 @@ class Structure:
         array : Arrays
             The other lists.
         is_mixed : bool
-            Whether they hold values of different kinds.
+            Whether the other lists have values of different kinds.
 
         Returns
         -------
         tuple or None
-            The parsed path to the names, and the names for each row.
+            The parsed path to the names, and the list of names for each row.
         """
         candidates = []
         for neighbour, rows in _arrays_around(row_set, array, includes_own_lists=array.is_of_lists):
@@ -718,7 +730,7 @@ class Structure:
     def _find_label(
         self, row_set: RowSet, array: Arrays, *, includes_own_lists: bool = False
     ) -> Label | None:
-        """Find a list with a name for each element of other lists, such as ``labels`` of a picture.
+        """Find lists with a name for each element of other lists, such as ``labels`` of a picture.
 
         Parameters
         ----------
@@ -727,12 +739,13 @@ class Structure:
         array : Arrays
             The other lists.
         includes_own_lists : bool
-            Whether to look also at lists in the same row.
+            Whether to search also among the lists in the same row.
 
         Returns
         -------
         tuple or None
-            The nearest such lists, and for each row the position of its list.
+            The `Arrays` with the names, and for each row the position of its list there. If there
+            are several, the one with the most similar path is returned.
         """
         if array.longest < 2:
             return None
@@ -768,7 +781,7 @@ class Structure:
 def _arrays_around(
     row_set: RowSet, array: Arrays, *, includes_own_lists: bool
 ) -> Iterator[tuple[Arrays, list[int]]]:
-    """Yield other lists in the rows around some lists, from the nearest to the outermost.
+    """Yield the other lists in the rows that enclose some lists, from the nearest to the outermost.
 
     Parameters
     ----------
@@ -777,14 +790,14 @@ def _arrays_around(
     array : Arrays
         The lists.
     includes_own_lists : bool
-        Whether to begin with the lists in the same rows.
+        Whether to begin with other lists in the same rows.
 
     Yields
     ------
     Arrays
         The other lists.
     list of int
-        For each row, the position of its list in them.
+        For each row, the position of its enclosing row.
     """
     for ancestor in [*row_set.with_ancestors()][not includes_own_lists :]:
         rows = row_set.enclosing_rows(ancestor)
@@ -794,14 +807,14 @@ def _arrays_around(
 
 
 def _have_similar_paths(paths: set[Path], other_paths: set[Path]) -> bool:
-    """Return whether two sets share at least half of their paths, or one contains the other."""
+    """Return whether two sets share at least half of all paths, or one set contains the other."""
     return len(paths & other_paths) >= min(
         0.5 * len(paths | other_paths), len(paths), len(other_paths)
     )
 
 
 def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any]) -> bool:
-    """Return whether two sequences of lengths are equal wherever neither is None.
+    """Return whether two sequences of lengths are equal, ignoring positions where one is None.
 
     Examples
     --------
@@ -822,7 +835,9 @@ def _last_name(steps: Path) -> str:
 
 
 def bind_to_row(steps: Iterable[Step]) -> Path:
-    """Change each ``[]`` of a parsed path to ``[@0]``, ``[@1]`` …: the item at the row's position.
+    """Replace each ``[]`` of a parsed path by ``[@0]``, ``[@1]`` and so on.
+
+    ``[@0]`` means the single element that has the same position as the row.
 
     Examples
     --------
@@ -840,7 +855,7 @@ def bind_to_row(steps: Iterable[Step]) -> Path:
 
 
 def count_shared_steps(steps: Sequence[Any], other_steps: Sequence[Any]) -> int:
-    """Return how many steps two parsed paths have in common, counted from their beginning.
+    """Return the number of steps that two parsed paths have in common at their beginning.
 
     Examples
     --------
@@ -854,7 +869,7 @@ def count_shared_steps(steps: Sequence[Any], other_steps: Sequence[Any]) -> int:
 
 
 def _values_of_type(value_type: type, values: list[Any]) -> list[Any]:
-    """Replace the values of all other types by `MISSING`."""
+    """Return a copy of a list in which values of any other type are replaced by `MISSING`."""
     return [value if type(value) is value_type else MISSING for value in values]
 
 
@@ -882,7 +897,8 @@ def _kind_of(value: Any) -> str:
 
 
 def _shapes_of(values: Iterable[Any]) -> set[str]:
-    """Return the kinds of values in more detail: of objects the fields, of lists the items.
+    """Return the set of kinds of some values; for a dict its field names, for a list the kind of
+    items.
 
     Examples
     --------
@@ -898,7 +914,9 @@ def _shapes_of(values: Iterable[Any]) -> set[str]:
 
 
 def _kinds_of(values: Iterable[Any]) -> set[str]:
-    """Return the kinds of values, such as ``number``, without null and texts such as ``—``.
+    """Return the set of kinds of some values, such as ``number``.
+
+    Null, and texts such as ``—`` without letters or digits, are left out.
 
     Examples
     --------
@@ -910,7 +928,7 @@ def _kinds_of(values: Iterable[Any]) -> set[str]:
 
 
 def _members_of(values: Iterable[Any]) -> list[Any]:
-    """Return the values that are not empty; a list of objects is replaced by its objects.
+    """Return the values that are not empty. If all are lists of objects, return these objects.
 
     Examples
     --------
@@ -926,13 +944,15 @@ def _members_of(values: Iterable[Any]) -> list[Any]:
 
 
 def _has_rows(record: Mapping[str, Any]) -> bool:
-    """Return whether a field of an object is a list that holds lists."""
+    """Return whether any field of an object is a list of lists."""
     lists = [value for value in record.values() if isinstance(value, list)]
     return any(isinstance(item, list) for items in lists for item in items)
 
 
 def _mean_agreement(members: list[Any]) -> float:
-    """Return how similar objects are: 1 if all have the same fields with values of the same kinds.
+    """Return how similar objects are, as a number from 0 to 1.
+
+    It is 1 if all objects have the same fields, with values of the same kinds.
 
     Examples
     --------
@@ -963,7 +983,7 @@ def _unwrap(value: Any) -> Any:
 
 
 def _are_tuples(row_set: RowSet, array: Arrays, min_rows: int) -> bool:
-    """Return whether there are many short lists of scalars, all of one length, as of ``[x, y]``.
+    """Return whether there are enough short lists of scalars with equal lengths, like ``[x, y]``.
 
     Parameters
     ----------
@@ -972,7 +992,7 @@ def _are_tuples(row_set: RowSet, array: Arrays, min_rows: int) -> bool:
     array : Arrays
         The lists.
     min_rows : int
-        How many there must be.
+        The minimum number of lists.
     """
     is_regular = len({*map(len, array.filled)}) == 1 and array.longest <= _MAX_TUPLE_LENGTH
     is_flat = {*map(_kind_of, map(_unwrap, array.items))}.isdisjoint({"dict", "list"})
@@ -980,7 +1000,7 @@ def _are_tuples(row_set: RowSet, array: Arrays, min_rows: int) -> bool:
 
 
 def _has_header_row(lists: list[list[Any]]) -> bool:
-    """Return whether the first row of each list of rows has the column names.
+    """Return whether the first row has the column names, in each list of rows.
 
     Examples
     --------

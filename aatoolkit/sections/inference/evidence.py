@@ -1,6 +1,6 @@
-"""Test which columns of numbers are sums, ratios or means of others.
+"""Test which columns of numbers are sums, ratios or means of other columns.
 
-A test is passed only if it holds on all rows, within the rounding of the numbers.
+A test passes only if it holds on all rows, within the rounding error of the numbers.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def gather_evidence(relations: list[Relation], engine_count: int) -> None:
     Parameters
     ----------
     relations : list of Relation
-        The tables. Their rows come from one response for all engines, then from one response for
-        each engine alone.
+        The tables. The first rows come from one response for all engines. The other rows come from
+        responses for one engine each.
     engine_count : int
         The number of responses for single engines.
     """
@@ -56,11 +56,11 @@ class Totals:
     groups : array of int
         For each row, the position of its group.
     numbers : array of float
-        For each group, its possible sum.
+        For each group, the number that may be its sum.
     label, where : str
-        The names of the sums and the groups in texts for people: ``facts.total``, ``responses``.
+        Descriptions of the sums and of the groups, for messages: ``facts.total``, ``responses``.
     summed_over : set of str
-        The names of the columns that tell the rows of a group apart.
+        The names of the columns that identify a row within its group.
     target : ColumnFinding, optional
         The column with the possible sums, if they are in a column.
     """
@@ -74,7 +74,7 @@ class Totals:
 
 
 def _record_sums(relation: Relation, relations: list[Relation]) -> None:
-    """Find the numbers that the rows of each column sum to; store them in the column."""
+    """Find numbers that equal sums of each column's rows; store them in the column."""
     enclosing_totals = [*_find_totals_in_enclosing_rows(relation)]
     for column in relation.columns if relation.kept_mask.any() else ():
         if not column.may_be_summed:
@@ -90,7 +90,7 @@ def _record_sums(relation: Relation, relations: list[Relation]) -> None:
 
 
 def _find_totals_in_enclosing_rows(relation: Relation) -> Iterator[Totals]:
-    """Yield the numbers beside a nested table, which its rows may sum to.
+    """Yield the numbers next to a nested table that may be the sums of its rows.
 
     In ``{"total": 5, "rows": [{"n": 2}, {"n": 3}]}`` it is the ``total``.
     """
@@ -105,7 +105,7 @@ def _find_totals_in_enclosing_rows(relation: Relation) -> Iterator[Totals]:
 
 
 def _find_other_totals(column: ColumnFinding, relations: list[Relation]) -> Iterator[Totals]:
-    """Yield the numbers in rows such as ``All``, or in other tables, that a column may sum to."""
+    """Yield numbers that may be sums of a column, from rows such as ``All`` or other tables."""
     relation, responses = column.relation, column.relation.response_positions
     key = {*relation.key}
     if len(relation.total_rows):
@@ -141,7 +141,8 @@ def _sums_by_response(column: ColumnFinding) -> Numbers:
 def _adds_up_to(column: ColumnFinding, totals: Totals) -> bool:
     """Return whether the rows of each group sum to its total.
 
-    There must be so many groups, or so large totals, that it cannot happen by chance.
+    The result is True only if there are so many groups, or such large totals, that chance is
+    unlikely.
     """
     is_counted, size = (column.relation.kept_mask & ~np.isnan(column.numbers), len(totals.numbers))
     groups, numbers = totals.groups[is_counted], column.numbers[is_counted]
@@ -168,11 +169,11 @@ class Operand:
     Attributes
     ----------
     name : str
-        The name of the column with the counts, or ``sum of`` such a name.
+        The name of the column with the counts, or ``sum of`` and such a name.
     numbers : array of float
         The counts.
     is_own : bool
-        Whether they are a column of the same table.
+        Whether the counts are a column of the same table.
     """
 
     name: str
@@ -182,16 +183,16 @@ class Operand:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of two counts that equals the number in a column on every row.
+    """A ratio of two counts that equals the values of a column on every row.
 
     Attributes
     ----------
     numerator, denominator : Operand
         The two counts.
     factor : float
-        The factor of the ratio: 100 for per cent, else 1.
+        The factor that the ratio is multiplied by: 100 for percent, else 1.
     row_count : int
-        The number of different rows on which it holds.
+        The number of distinct rows for which it was tested.
     """
 
     numerator: Operand
@@ -209,7 +210,7 @@ class Ratio:
 
 
 def _record_ratios(relation: Relation) -> None:
-    """Find the ratios of two counts that equal a column on every row; store them in the column."""
+    """Find ratios of two counts that equal a column on every row; store them in the column."""
     operands = list(_find_operands(relation))
     for column in relation.columns:
         reading, name_meaning, evidence = column.reading, column.meaning, column.facts
@@ -237,7 +238,7 @@ def _record_ratios(relation: Relation) -> None:
 
 
 def _find_operands(relation: Relation) -> Iterator[Operand]:
-    """Yield the counts of a table, and their sums, that may be part of a ratio."""
+    """Yield the counts of a table, and sums of them, that may be part of a ratio."""
     earlier_sums: list[Numbers] = []
     for ancestor, ancestor_rows in relation.with_ancestors():
         for column in ancestor.columns:
@@ -263,9 +264,9 @@ def _find_exact_ratios(
     numbers : array of float
         The numbers of the column, NaN if missing.
     half_unit : float
-        Their largest rounding error.
+        The largest rounding error of the numbers.
     factor : float
-        100 if the numbers are per cent, else 1.
+        100 if the numbers are in percent, else 1.
     operands : list of Operand
         The counts that may be the numerator or the denominator.
     name : str
@@ -298,25 +299,25 @@ def _find_exact_ratios(
 def _find_denominators(
     numbers: Numbers, half_unit: float, factor: float, denominators: list[Operand]
 ) -> dict[str, int]:
-    """Find the counts that may be the denominator of a rate whose numerator is not shown.
+    """Find the counts that may be the denominator of a rate whose numerator is not in the table.
 
-    The rate times such a count is a whole number on every row.
+    The rate times the denominator must be a whole number on every row.
 
     Parameters
     ----------
     numbers : array of float
         The rates, NaN if missing.
     half_unit : float
-        Their largest rounding error.
+        The largest rounding error of the rates.
     factor : float
-        100 if the rates are per cent, else 1.
+        100 if the rates are in percent, else 1.
     denominators : list of Operand
         The counts to try.
 
     Returns
     -------
     dict of str to int
-        Maps the name of each possible denominator to the number of different rows that it fits.
+        Maps the name of each possible denominator to the number of distinct rows tested.
     """
     row_counts = {}
     for denominator in denominators:
@@ -332,7 +333,10 @@ def _find_denominators(
 
 
 def _record_siblings(relation: Relation) -> None:
-    """Find columns, from fields of one object, that together sum to 1 or 100 on every row."""
+    """Find columns that together sum to 1 or 100 on every row; store this in the columns.
+
+    The columns must come from fields of one object.
+    """
     columns_by_object: dict[str, list[ColumnFinding]] = {}
     for column in relation.columns:
         is_candidate = column.reading.is_number and column.is_own and column.source[0] not in ".$"
@@ -371,16 +375,16 @@ def _find_common_sum(columns: tuple[ColumnFinding, ...]) -> float:
 
 @dataclass(eq=False)
 class MatchedRows:
-    """Pairs of rows with the same key: one for a single engine, one for all engines.
+    """Pairs of rows with the same key, from responses for one and for all engines (AI assistants).
 
     Attributes
     ----------
     engine_rows : array of int
-        The position of the first row of each pair, which is for a single engine.
+        The position of the first row of each pair, from a response for one engine.
     whole_rows : array of int
-        The position of the second row of each pair, which is for all engines.
+        The position of the second row of each pair, from the response for all engines.
     is_complete : array of bool
-        For each row of the table, whether each response for a single engine has such a row.
+        For each row of the table, whether all responses for single engines have a row with its key.
     """
 
     engine_rows: RowPositions
@@ -389,12 +393,12 @@ class MatchedRows:
 
 
 def _match_engine_rows(relation: Relation, engine_count: int) -> MatchedRows | None:
-    """Pair the rows for single engines with the rows for all engines, by the key of the table.
+    """Pair the rows for single engines (AI assistants) with those for all engines, by key.
 
     Returns
     -------
     MatchedRows or None
-        The pairs; None if the table has no key that could be compared.
+        The pairs; None if the table has no key by which rows can be compared.
     """
     # Another response may have another row at the same position.
     has_position_key = any("#" in relation[name].source for name in relation.key)
@@ -421,7 +425,10 @@ def _match_engine_rows(relation: Relation, engine_count: int) -> MatchedRows | N
 
 
 def _add_engine_evidence(relation: Relation, engine_count: int) -> None:
-    """Test whether the numbers for single engines add up to, or average to, those for all."""
+    """Test whether numbers for single engines sum to, or average to, those for all engines.
+
+    An engine is an AI assistant. The results are stored in the columns of the table.
+    """
     measures = [column for column in relation.columns if column.reading.is_number and column.is_own]
     matches = _match_engine_rows(relation, engine_count) if measures else None
     if matches is None:
@@ -447,14 +454,14 @@ def _add_engine_evidence(relation: Relation, engine_count: int) -> None:
 
 
 def _compare_with_sums(column: ColumnFinding, matches: MatchedRows) -> tuple[str, int]:
-    """Test whether the numbers for single engines sum to those for all engines.
+    """Test whether the numbers for single engines (AI assistants) sum to those for all engines.
 
     Returns
     -------
-    str
-        ``adds`` if they do, ``distinct`` if the sum is too large as for distinct visitors,
-        ``differs`` if neither, and "" if the rows do not tell.
-    int
+    outcome : str
+        ``adds`` if they do; ``distinct`` if the sum is too large, as for counts of distinct
+        visitors; ``differs`` if neither; "" if there are too few rows.
+    row_count : int
         The number of rows that were compared.
     """
     numbers, whole_rows = column.numbers, matches.whole_rows
@@ -500,7 +507,7 @@ def _group_ranges(numbers: Numbers, groups: RowPositions, size: int) -> tuple[Nu
 def _count_pooled_rows(
     numbers: Numbers, weights: Numbers, matches: MatchedRows, half_unit: float
 ) -> int:
-    """Test whether the rates for all engines are the weighted means of those for single engines.
+    """Test whether rates for all AI engines are weighted means of the rates for single engines.
 
     Parameters
     ----------
@@ -516,7 +523,7 @@ def _count_pooled_rows(
     Returns
     -------
     int
-        The number of rows on which they are; 0 if they are not on some row.
+        The number of rows on which they are weighted means; 0 if any row contradicts.
     """
     rates, whole_rows, size = (numbers[matches.engine_rows], matches.whole_rows, len(numbers))
     part_weights = np.nan_to_num(weights[matches.engine_rows])

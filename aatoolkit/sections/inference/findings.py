@@ -1,4 +1,4 @@
-"""Classes for tables and columns found in JSON, and for what was found out about them."""
+"""Classes for the tables and columns that were found in JSON, and for the guesses about them."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _DO_NOT_ADD = (
 
 @dataclass(frozen=True)
 class Finding(Generic[T]):
-    """One thing found out about a column, such as its unit; how sure it is, and why.
+    """A guess about a column, such as its unit, with its confidence and its reason.
 
     Attributes
     ----------
     value : object
         The unit or the way to aggregate; None if it is not known.
     confidence : {"proved", "likely", "open", "settled"}
-        Whether the numbers prove it, name and range make it likely, nothing shows it, or a person
-        set it.
+        ``proved`` by the numbers; ``likely`` by name and range; ``open`` if there is no evidence;
+        ``settled`` by a person.
     evidence : str
-        The reason, for people.
+        The reason, as text for people.
     """
 
     value: T | None = None
@@ -50,27 +50,27 @@ class Finding(Generic[T]):
 
 @dataclass(eq=False)
 class Evidence:
-    """The results of all tests whether a column of numbers is a sum, a ratio or a mean of others.
+    """The results of the tests whether a column is a sum, a ratio or a mean of other columns.
 
     Attributes
     ----------
     ratios : list of Ratio
         The ratios of two counts that equal the column on every row.
     denominators : dict of str to int
-        Maps the name of each possible denominator to the number of rows that it fits.
+        Maps the name of each possible denominator to the number of rows tested.
     weights : dict of str to int
-        Maps the name of each possible weight of a mean to the number of rows that it fits.
+        Maps the name of each possible weight of a mean to the number of rows tested.
     engine_outcome : str
         The result of the test whether the numbers for single engines sum to those for all engines:
         ``adds``, ``distinct`` (the sum is too large), ``differs`` or empty (not known).
     tested_rows : int
         The number of rows in this test.
     sum_notes : list of str
-        Notes for people on the totals that the rows sum to.
+        Notes for people on totals that the values sum to.
     total_columns : list of ColumnFinding
         The columns with these totals.
     across : set of str
-        The names of the columns that may be summed over.
+        The names of the columns over which sums are allowed.
     siblings : tuple of str
         The names of columns that together sum to ``siblings_sum`` on every row.
     siblings_sum : float
@@ -90,13 +90,13 @@ class Evidence:
 
     @property
     def is_additive(self) -> bool:
-        """Whether a test proved that the column may be summed."""
+        """Whether a test proved that the values may be summed."""
         return bool(self.sum_notes) or self.engine_outcome == "adds"
 
 
 @dataclass(eq=False)
 class ColumnFinding:
-    """A column of a table found in JSON: its values, and what was found out about them.
+    """A column of a table found in JSON: its values, and the guesses about them.
 
     Attributes
     ----------
@@ -109,9 +109,9 @@ class ColumnFinding:
     values : list
         The values as in the JSON, one for each row.
     is_label : bool
-        Whether the values name the rows, such as the keys of an object.
+        Whether the values are keys or positions of the rows, such as the keys of an object.
     is_inherited : bool
-        Whether the values come from the row around a nested row.
+        Whether the values come from the row of another table in which each row is nested.
     reading : FieldReading
         How to parse the values, and the parsed numbers.
     unit, rule : Finding
@@ -150,12 +150,12 @@ class ColumnFinding:
 
     @property
     def is_key(self) -> bool:
-        """Whether the column is one of those that identify a row."""
+        """Whether the column is in the key of its table, which identifies a row."""
         return self.name in self.relation.key
 
     @property
     def is_own(self) -> bool:
-        """Whether the values are in the row itself, and are not keys or positions."""
+        """Whether the values are fields of the row itself, and not keys or positions."""
         return not (self.is_label or self.is_inherited or self.source.startswith("#"))
 
     @property
@@ -175,7 +175,7 @@ class ColumnFinding:
 
     @property
     def meaning(self) -> Meaning:
-        """The kind of values that the column's name announces, such as ``count``."""
+        """The kind of values that the column's name suggests, such as ``count``."""
         field_meaning = meaning_of(self.field)
         name_meaning = meaning_of(qualify_generic_name(self.name, self.path))
         is_share = name_meaning.kind == "share" and not name_meaning.percent
@@ -185,12 +185,12 @@ class ColumnFinding:
 
     @property
     def is_measure(self) -> bool:
-        """Whether the column holds numbers that measure something and do not identify rows."""
+        """Whether the column has measured numbers, which do not identify rows."""
         return self.reading.is_number and not self.is_key and not self.is_label
 
     @property
     def may_be_summed(self) -> bool:
-        """Whether the column holds numbers that may add up: whole numbers or amounts of money."""
+        """Whether the values could be summable by their kind: whole numbers or amounts of money."""
         name_meaning, reading = self.meaning, self.reading
         is_addable = name_meaning.kind not in _DO_NOT_ADD and not name_meaning.mean
         is_whole = reading.dtype == "Int64" or name_meaning.kind == "money"
@@ -198,7 +198,7 @@ class ColumnFinding:
 
     @property
     def may_be_counts(self) -> bool:
-        """Whether the column holds only whole numbers from 0 up."""
+        """Whether the column has only whole numbers, none of them negative."""
         reading = self.reading
         is_integer = reading.dtype == "Int64" and reading.parse in (None, "number")
         return is_integer and self.is_own and len(self.numbers) > 0 and not (self.numbers < 0).any()
@@ -211,7 +211,7 @@ class ColumnFinding:
 
     @property
     def aggregate(self) -> Aggregation:
-        """How to aggregate the column; `NONE`, which forbids it, if that is not known."""
+        """How to aggregate the column; `NONE`, which forbids it, if unknown."""
         rule = self.rule.value
         return NONE if rule is None or self.rule.confidence == OPEN else rule
 
@@ -230,9 +230,9 @@ class ColumnFinding:
 
     @property
     def confidence(self) -> str:
-        """How sure the unit and the aggregation are, such as ``proved``: the lower of the two.
+        """The lower of two confidences, such as ``proved``: of the unit and of the aggregation.
 
-        For columns of text, it is how sure the dtype is.
+        For a column of text, it is the confidence of the dtype.
         """
         if self.is_key or not self.reading.is_number:
             evidence = self.reading.evidence
@@ -255,6 +255,8 @@ class ColumnFinding:
 class Relation:
     """A table found in JSON: its columns, with the rows of all responses.
 
+    If its rows are nested in rows of another table, these are called the enclosing rows.
+
     Attributes
     ----------
     name : str
@@ -268,15 +270,15 @@ class Relation:
     response_positions : array of int
         For each row, the position of its response.
     parent : Relation, optional
-        The table around this one, if the rows are nested in rows of another table.
+        The table of the enclosing rows.
     parent_rows : array of int
-        For each row, the position in ``parent`` of the row around it.
+        For each row, the position of its enclosing row in ``parent``.
     holder : tuple of Step
-        The parsed path to the list that holds the rows.
+        The parsed path to the list that contains the rows.
     key : tuple of str
         The names of the columns that identify a row.
     without : dict of str to tuple
-        Maps the name of a column to the texts, such as ``all``, that mark rows with totals.
+        Maps the name of a column to the texts that mark rows with totals, such as ``all``.
     total_rows : array of int
         The positions of the rows with totals.
     """
@@ -315,25 +317,25 @@ class Relation:
 
     @property
     def path(self) -> str:
-        """The path to the rows as text, such as ``rows[]``; ``$`` for the response itself."""
+        """The path to the rows as text, such as ``rows[]``; ``$`` for the whole response."""
         return format_path(self.steps) or "$"
 
     @property
     def kept_mask(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """A boolean array, one item for each row: False for rows with totals."""
+        """A boolean array with one item per row: False for rows with totals."""
         mask = np.ones(len(self), bool)
         mask[self.total_rows] = False
         return mask
 
     def with_ancestors(self) -> Iterator[tuple[Relation, RowPositions]]:
-        """Yield this table, the table around it, and so on up to the whole response.
+        """Yield this table, then the tables in whose rows it is nested, up to the whole response.
 
         Yields
         ------
         Relation
             The table.
         array of int
-            For each row of this table, the position of the row around it in that table.
+            For each row of this table, the position of its enclosing row in that table.
         """
         relation: Relation | None = self
         ancestor_rows: RowPositions = np.arange(len(self))
@@ -344,5 +346,5 @@ class Relation:
             relation = relation.parent
 
     def rows_in_response(self, response_position: int) -> RowPositions:
-        """Return the positions of the rows of one response, without rows of totals."""
+        """Return the positions of the rows of one response, without rows with totals."""
         return np.flatnonzero((self.response_positions == response_position) & self.kept_mask)

@@ -37,7 +37,9 @@ _TOTAL_LABEL = re.compile(
 
 
 def set_keys(relations: list[Relation], year_path: str | None) -> list[str]:
-    """Set how columns are parsed, which rows are totals, and which columns identify a row.
+    """Find how to parse columns, which rows are totals, and which columns identify a row.
+
+    The results are stored in the tables.
 
     Parameters
     ----------
@@ -84,7 +86,10 @@ def set_keys(relations: list[Relation], year_path: str | None) -> list[str]:
 
 
 def _inherit_keys(relation: Relation) -> None:
-    """Copy the columns that identify the rows around a nested table into it, as the first ones."""
+    """Copy the key columns of the enclosing table into a nested table, as its first columns.
+
+    The enclosing table is the one whose rows contain the rows of the nested table.
+    """
     index, paths = 0, {column.path for column in relation.columns}
     for ancestor, ancestor_rows in [*relation.with_ancestors()][1:]:
         for column in map(ancestor.__getitem__, ancestor.key):
@@ -95,9 +100,10 @@ def _inherit_keys(relation: Relation) -> None:
 
 
 def _inherit_labels(relation: Relation) -> None:
-    """Copy columns of the rows around a nested table into it: short texts, days, booleans.
+    """Copy columns of the enclosing table into a nested table: short texts, days and booleans.
 
-    First and last times of an enclosing row are not copied: they are not those of the rows in it.
+    The enclosing table is the one whose rows contain the rows of the nested table. Its columns of
+    first and last times are not copied, because they do not hold for each nested row.
     """
     extreme_words = words_of("extreme_time")
     for ancestor, ancestor_rows in [*relation.with_ancestors()][1:]:
@@ -123,16 +129,16 @@ def _inherit_labels(relation: Relation) -> None:
 def _inherit_column(
     relation: Relation, ancestor_rows: RowPositions, column: ColumnFinding
 ) -> ColumnFinding:
-    """Return a copy of a column for a nested table, with the values of the rows around its rows.
+    """Return a copy of an enclosing table's column, with one value for each row of a nested table.
 
     Parameters
     ----------
     relation : Relation
         The nested table.
     ancestor_rows : array of int
-        For each row of it, the position of the row around it.
+        For each of its rows, the position of the row that contains it.
     column : ColumnFinding
-        The column of the table around it.
+        The column of the enclosing table.
     """
     name = column.name
     if name in relation.column_names or name in words_of("bland"):
@@ -157,14 +163,14 @@ def _inherit_column(
 
 
 def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int | None:
-    """Return how many ``^`` a path needs from a row to a row around it; None if there is no way.
+    """Return the number of ``^`` in a path from a row to a row that contains it, or None.
 
     Parameters
     ----------
     steps : tuple of Step
         The parsed path to the rows.
     prefix : tuple of Step
-        The parsed path to the rows around them.
+        The parsed path to the rows that contain them.
     """
     steps_below = steps[len(prefix) :]
     if not prefix or not isinstance(prefix[-1], Each) or steps[: len(prefix)] != prefix:
@@ -178,7 +184,8 @@ def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int |
 def _add_position_column(relation: Relation, levels_up: int = 0) -> str:
     """Add a column with the position of each row in its list; return the name of the column.
 
-    With ``levels_up``, it is the position of the row that many lists further out.
+    With ``levels_up`` of 1, it is the position of the enclosing row in the list that contains it,
+    and so on.
     """
     parent_rows = relation.parent_rows if len(relation.parent_rows) else relation.response_positions
     row_counts: Counter[int] = Counter()
@@ -196,12 +203,12 @@ def _add_position_column(relation: Relation, levels_up: int = 0) -> str:
 
 
 def _count_nested_arrays(relation: Relation) -> int:
-    """Return how many arrays are directly around a row, such as 2 in ``[[row, row], [row]]``."""
+    """Return the number of arrays directly around a row, such as 2 in ``[[row, row], [row]]``."""
     return len([*takewhile(lambda step: isinstance(step, Each), reversed(relation.steps))])
 
 
 def _add_currency_column(column: ColumnFinding) -> None:
-    """Add a column with the currency after a column of amounts such as ``$5``."""
+    """Add a column with the currency, next to a column of amounts such as ``$5``."""
     relation, reading = column.relation, column.reading
     currencies = [currency(value) if isinstance(value, str) else value for value in column.values]
     name = fresh(f"{column.name}_currency", relation.column_names)
@@ -215,7 +222,7 @@ def _add_currency_column(column: ColumnFinding) -> None:
 
 
 def _mark_totals(relation: Relation) -> list[str]:
-    """Find the rows with totals, such as ``All``; return notes on them for people."""
+    """Find and store the rows with totals, such as ``All``; return notes on them for people."""
     text_columns = [column for column in relation.columns if column.reading.is_text]
     counts = [column.numbers for column in relation.columns if column.may_be_counts]
     for column in text_columns if relation.steps and counts else ():
@@ -246,7 +253,10 @@ def _mark_totals(relation: Relation) -> list[str]:
 
 
 def _find_key(relation: Relation) -> tuple[str, ...]:
-    """Return the names of the fewest columns that identify a row in its response, if any do."""
+    """Return the smallest set of column names that identifies a row within its response.
+
+    The result is an empty tuple if there is none.
+    """
     label_columns = [
         column for column in relation.columns if column.is_label or column.is_inherited
     ]
@@ -271,7 +281,7 @@ def _find_key(relation: Relation) -> tuple[str, ...]:
 
 
 def _may_be_key(column: ColumnFinding) -> bool:
-    """Return whether a column may identify rows: texts or ids, without missing values."""
+    """Return whether a column may identify rows: it has texts or ids, and no missing values."""
     reading, last_word = column.reading, tokens(column.name)[-1:]
     has_gaps = any(value is None or value is MISSING for value in column.values)
     if has_gaps or column.valid or reading.missing or reading.dtype in _NON_KEY_DTYPES:
@@ -283,7 +293,7 @@ def _may_be_key(column: ColumnFinding) -> bool:
 
 
 def _key_sort_order(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
-    """Return a sort key: columns that probably identify rows, such as ids, come first."""
+    """Return a sort key for columns; those that probably identify rows, such as ids, come first."""
     words = tokens(column.name)
     is_id = words[-1] in words_of("identifier") or is_serial_number(words)
     # A number that only counts the rows of each response identifies nothing.
@@ -298,7 +308,7 @@ def _key_sort_order(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
 
 
 def _are_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
-    """Return whether no two rows of one response have the same values in some columns."""
+    """Return whether the rows of each response are distinct in some columns."""
     values = (map(repr, column.values) for column in columns)
     row_keys = [*zip(relation.response_positions.tolist(), *values, strict=True)]
     return len({*row_keys}) == len(row_keys)
@@ -308,7 +318,7 @@ def _are_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
 
 
 def find_year_path(documents: list[Any]) -> str | None:
-    """Find the field that tells the year of days such as ``Nov 3``.
+    """Find the path of the field with the year of days that lack one, such as ``Nov 3``.
 
     Parameters
     ----------
@@ -318,7 +328,7 @@ def find_year_path(documents: list[Any]) -> str | None:
     Returns
     -------
     str or None
-        The path to a year or to the last day of a period, if it is in all responses.
+        The path to a year, or to the last day of a period, that all responses have.
 
     Examples
     --------
@@ -339,7 +349,7 @@ def find_year_path(documents: list[Any]) -> str | None:
 
 
 def _iter_day_paths(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the path of each field with a day or a year, except in lists.
+    """Yield the path of each field with a day or a year, as field names; lists are not searched.
 
     Examples
     --------

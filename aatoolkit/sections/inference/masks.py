@@ -1,4 +1,4 @@
-"""Apply masks: columns of booleans, such as ``n_isnull``, for valid values of other columns."""
+"""Apply masks: boolean columns, such as ``n_isnull``, that say which values of others are valid."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _EMPTY_VALUES = (0, "", "0", None, MISSING)
 
 
 def apply_masks(relation: Relation) -> None:
-    """Make the values missing that a column of booleans marks as invalid, and remove this column.
+    """Replace values by missing ones where a boolean column marks them as invalid.
 
-    In ``{"n": [3, 0], "n_isnull": [false, true]}`` the second ``n`` is missing.
+    The boolean column is removed. In ``{"n": [3, 0], "n_isnull": [false, true]}``, the second ``n``
+    becomes missing.
     """
     for mask in [*relation.columns]:
         object_path, field_name, is_in_list = _split_path(mask)
@@ -50,6 +51,6 @@ def apply_masks(relation: Relation) -> None:
 
 
 def _split_path(column: ColumnFinding) -> tuple[str, str, bool]:
-    """Return three parts of a column's path: the path of the object, the name, whether a list."""
+    """Return the path of a column's object, the column's name, and whether it is a list."""
     object_path, _, field_name = column.path.rpartition(".")
     return object_path, field_name.removesuffix("[]"), field_name.endswith("[]")

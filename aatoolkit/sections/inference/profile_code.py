@@ -1,4 +1,4 @@
-"""Write the guessed tables of a service as a Python file, which people read, edit and commit."""
+"""Write the guessed tables of a service as a Python file that people can read and edit."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def format_profile(
     name : str
         The name of the profile, as in `Profile`.
     title : str
-        The first line of the file, and the description of the profile.
+        The first line of the file, which is also the description of the profile.
     analyses : iterable of Analysis
         The tables of each section, with the reasons for units and ways to aggregate.
     baseline : mapping
         The description of the responses, as in `Profile`.
     options : Section or None
-        Where the service lists the values that one can filter by.
+        The paths at which the service lists the values of its filters.
     """
     sections = dict(
         sorted((_format_variable_name(analysis.section), analysis) for analysis in analyses)
@@ -76,12 +76,12 @@ def format_profile(
 
 
 def _format_variable_name(section: str) -> str:
-    """Return the name of the variable for a section, such as ``DOMAINS``."""
+    """Return the name of the Python variable for a section, such as ``DOMAINS``."""
     return re.sub(r"\W", "_", section).upper()
 
 
 def _format_imports(body: str) -> str:
-    """Return the import of all names of `aatoolkit.sections` that some Python code uses."""
+    """Return the import statement for all names of `aatoolkit.sections` in some Python code."""
     used_names = [
         name
         for name in vocabulary.VOCABULARY
@@ -92,7 +92,7 @@ def _format_imports(body: str) -> str:
 
 
 def _format_section(variable_name: str, analysis: Analysis) -> Iterator[str]:
-    """Yield the lines of code that declare a section, with comments on what was found."""
+    """Yield the lines of code that declare a section, with comments on the guesses."""
     yield from (f"# {note}"[:_WIDTH] for note in analysis.notes)
     section = analysis.declaration
     yield f"{variable_name} = Section({section.name!r}, {section.doc!r},"
@@ -111,7 +111,7 @@ def _format_section(variable_name: str, analysis: Analysis) -> Iterator[str]:
 
 
 def _format_rule(rule: Rule) -> str:
-    """Return the Python code that creates a rule.
+    """Return the Python code that creates a `Rule`.
 
     Examples
     --------
@@ -147,12 +147,12 @@ def _format_rows(relation: Relation) -> str:
 
 
 def _format_names(names: tuple[str, ...]) -> str:
-    """Return the Python code of one name, such as ``'engine'``, or of a tuple of names."""
+    """Return the Python code of a tuple of names, or of a single name, such as ``'engine'``."""
     return repr(names[0] if len(names) == 1 else names)
 
 
 def _format_table(relation: Relation, end: str) -> Iterator[str]:
-    """Yield the lines of code that declare a table, after a comment with proofs for its columns.
+    """Yield the lines of code that declare a table, with comments on the evidence.
 
     ``end`` is written after the last parenthesis.
     """
@@ -213,7 +213,7 @@ def _format_column(finding: ColumnFinding) -> str:
 
 
 def _format_value(parameter: str, value: Any) -> str:
-    """Return the Python code of an argument, such as ``COUNT`` for the ``unit`` ``count``."""
+    """Return the Python code of an argument, such as ``COUNT`` for ``unit="count"``."""
     if parameter == "aggregate":
         return format_aggregation(value)
     if parameter == "across":
@@ -257,7 +257,7 @@ def _wrap_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
     """
 
     def make_unbreakable(match: re.Match[str]) -> str:
-        """Replace the spaces in a text literal, so that it stays in one line."""
+        """Replace the spaces in a string literal, so that it is not broken across lines."""
         text = match[0].replace(" ", "\0")
         if len(text) > _MAX_LITERAL + 2 and "\\" not in text and text[0] == "'":
             parts = _LITERAL_PIECE.findall(match[0][1:-1])
@@ -273,12 +273,12 @@ def _wrap_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
 
 
 class Proposal:
-    """The guessed tables of some JSON; it prints as Python code, with the reasons in comments.
+    """The guessed tables of some JSON. It prints as Python code, with the reasons in comments.
 
     Attributes
     ----------
     section : Section
-        The tables, as `aatoolkit.normalize` takes them.
+        The tables; pass it to `aatoolkit.normalize`.
     code : str
         The Python code that creates ``section``.
 

@@ -52,11 +52,11 @@ class FieldReading:
         The notation, the values that mean a missing value, and the path to the year; as in
         `Column`.
     evidence : str
-        The reason, for people, such as ``numbers in text, such as '1,204'``.
+        The reason, as text for people, such as ``numbers in text, such as '1,204'``.
     percent, ordinal : bool
-        Whether the texts have a per cent sign, and whether they are ranks such as ``#3``.
+        Whether the texts have a percent sign, and whether they are ranks such as ``#3``.
     decimals : int
-        The number of digits after the point, at most.
+        The maximum number of digits after the decimal point.
     numbers : array of float
         The parsed numbers, one for each row; NaN for rows without a number. Empty if the column
         holds no numbers.
@@ -79,12 +79,12 @@ class FieldReading:
 
     @property
     def is_text(self) -> bool:
-        """Whether the column holds texts that stay as they are."""
+        """Whether the column has texts that are not converted."""
         return self.dtype == "string" and self.parse is None
 
 
 def read_values(values: Sequence[Any], name: str) -> FieldReading:
-    """Find how to parse the values of a column, by the values and the column's name.
+    """Find how to parse the values of a column, from the values and the column's name.
 
     Parameters
     ----------
@@ -96,6 +96,7 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
     Returns
     -------
     FieldReading
+        The dtype, the notation, and the parsed numbers.
 
     Examples
     --------
@@ -143,9 +144,9 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
 
 
 def _parse_all(values: Sequence[Any], dtype: str, parse: str | None, missing_values: Any) -> Any:
-    """Parse values in a notation; return an Arrow array, or None if a value does not fit.
+    """Parse values; return an Arrow array, or None if a value does not fit the notation.
 
-    The arguments ``dtype``, ``parse`` and ``missing_values`` are those of `Column`.
+    The arguments ``dtype``, ``parse`` (the notation) and ``missing_values`` are as in `Column`.
     """
     parsed = read_as(values, Reading(dtype, parse, missing=missing_values))
     return None if parsed.invalid else parsed.array
@@ -235,7 +236,7 @@ def _read_in_format(
 
 
 def _count_decimals(value: Any) -> int:
-    """Return how many digits a number has after the point.
+    """Return the number of digits that a number has after the decimal point.
 
     Examples
     --------
@@ -319,9 +320,9 @@ def _read_texts(
 
 
 def _find_possible_parses(texts: list[str], name: str) -> list[str]:
-    """Return the notations of numbers to try on texts; none if ``1.204`` may be either of two.
+    """Return the notations of numbers to try on texts, as values of `Column.parse`.
 
-    The notations are values of `Column.parse`, such as ``number`` and ``decimal comma``.
+    The list is empty if texts such as ``1.204`` could be read in two notations.
     """
     name_meaning = meaning_of(name)
     has_small_numbers = name_meaning.kind in _SMALL_KINDS or name_meaning.mean

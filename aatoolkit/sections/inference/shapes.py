@@ -1,4 +1,4 @@
-"""Make a table of each list or object of rows in JSON, and name it after the service's fields."""
+"""Make a table of each list or object of rows in JSON, and name it after the JSON field."""
 
 from __future__ import annotations
 
@@ -23,20 +23,23 @@ from aatoolkit.sections.inference.words import Vocabulary, singular
 def find_relations(
     documents: Sequence[Any], section: str, vocabulary: Vocabulary
 ) -> list[Relation]:
-    """Find all tables in the responses of a section; nested tables come after those around them.
+    """Find all tables in the responses of a section (kind of response).
+
+    A nested table comes after the table that encloses it.
 
     Parameters
     ----------
     documents : sequence
         The decoded JSON of the responses.
     section : str
-        The name of the section, which begins the names of the tables.
+        The name of the section. The names of the tables begin with it.
     vocabulary : Vocabulary
-        The known engines, topics and so on.
+        The known names of engines, topics and so on.
 
     Returns
     -------
     list of Relation
+        The tables.
 
     Examples
     --------
@@ -78,7 +81,7 @@ def find_relations(
 def _create_relation(
     row_set: RowSet, relations: dict[RowSet, Relation], vocabulary: Vocabulary
 ) -> Relation:
-    """Create a table for some rows; its first columns hold the keys of the objects around them.
+    """Create a table for some rows. Its first columns have the keys of the enclosing objects.
 
     Parameters
     ----------
@@ -87,7 +90,7 @@ def _create_relation(
     relations : dict of RowSet to Relation
         The tables that exist already, by their rows.
     vocabulary : Vocabulary
-        The known engines, topics and so on.
+        The known names of engines, topics and so on.
     """
     label_columns: list[ColumnFinding] = []
     for ancestor in reversed([*row_set.with_ancestors()]):
@@ -123,7 +126,7 @@ def _create_relation(
 
 
 def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
-    """Return a name for the keys of an object, such as ``engine`` for those of ``byEngine``."""
+    """Return a column name for the keys of an object, such as ``engine`` for ``byEngine``."""
     word = next(
         (snake(step.name) for step in reversed(row_set.steps) if isinstance(step, Field)), ""
     )
@@ -139,7 +142,7 @@ def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
 
 
 def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabulary) -> None:
-    """Add a column to a table: find its name, and the path from the row to its values."""
+    """Add a column to a table, after finding its name and the path from the row to its values."""
     row_set, steps = raw_column.row_set, raw_column.steps
     row_depth, container_depth = len(row_set.steps), len(row_set.holder)
     is_own = steps[:row_depth] == row_set.steps
@@ -174,9 +177,9 @@ def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabular
 
 
 def _declare_header(relation: Relation, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
-    """Declare where the names of columns are, if the rows are lists and another list has the names.
+    """Declare the path of the column names, if the rows are lists and another list has the names.
 
-    Such as in ``{"columns": ["host", "n"], "rows": [["a.example", 3]]}``.
+    An example is ``{"columns": ["host", "n"], "rows": [["a.example", 3]]}``.
     """
     steps_in_row = [raw_column.steps[len(row_set.steps) :] for raw_column in raw_columns]
     are_own_values = all(
@@ -202,7 +205,10 @@ def _declare_header(relation: Relation, row_set: RowSet, raw_columns: list[RawCo
 
 
 def _word_of_step(step: Step) -> str:
-    """Return a part of a path as a word for names: a field's name, or a position from 2 up."""
+    """Return a part of a path as text for a name: the field's name, or a position from 2 up.
+
+    Return an empty text for any other part.
+    """
     match step:
         case Field(name) | Named(_, name):
             return snake(name)
@@ -212,7 +218,7 @@ def _word_of_step(step: Step) -> str:
 
 
 def _name_nameless_columns(relation: Relation) -> None:
-    """Name the columns of rows without fields after their list, as ``points`` and ``points_2``."""
+    """Name columns without a field name after their list, such as ``points`` and ``points_2``."""
     bland_words = words_of("chart", "shell")
     words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
     list_name = next(
@@ -225,7 +231,7 @@ def _name_nameless_columns(relation: Relation) -> None:
 
 
 def _name_table(relation: Relation, section: str, used_names: set[str]) -> str:
-    """Return a name for a table: the section and a field, as in ``crawl_hosts``.
+    """Return a name for a table: its section (kind of response) and a field, as in ``crawl_hosts``.
 
     Parameters
     ----------
@@ -234,7 +240,7 @@ def _name_table(relation: Relation, section: str, used_names: set[str]) -> str:
     section : str
         The name of the section.
     used_names : set of str
-        The names that other tables have.
+        The names that other tables already have.
     """
     words = [snake(step.name) for step in relation.holder if isinstance(step, Field | Named)]
     specific_words = [word for word in words if word not in words_of("shell") and word != section]

@@ -1,4 +1,4 @@
-"""Guess the units of columns and how to aggregate them, by their names and numbers."""
+"""Guess the units of columns, and ways to aggregate them, from their names and numbers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _UNITS_BY_NAME = [
 
 
 def set_units(relations: list[Relation]) -> None:
-    """Set the unit of each column of numbers, and the factor that converts to this unit.
+    """Set the unit of each column of numbers, and the factor that converts the values to this unit.
 
     For cents, for example, the unit is ``currency`` and the factor 0.01.
     """
@@ -76,14 +76,14 @@ def set_units(relations: list[Relation]) -> None:
 
 
 def _find_unit(column: ColumnFinding) -> tuple[Finding[str], float]:
-    """Return the unit of a column of numbers, and the factor that converts to this unit.
+    """Return the unit of a column of numbers, and the factor that converts the values to this unit.
 
     Returns
     -------
     Finding
-        The unit, such as ``count``, how sure it is, and why.
+        The unit, such as ``count``, with its confidence and reason.
     float
-        The factor: 0.01 for per cent and cents, else mostly 1.
+        The factor: 0.01 for percent and cents, in most other cases 1.
     """
     number_format, evidence, name_meaning = column.reading, column.facts, column.meaning
     numbers = column.numbers[~np.isnan(column.numbers)]
@@ -134,10 +134,10 @@ def _find_unit(column: ColumnFinding) -> tuple[Finding[str], float]:
 
 
 def _set_likely_counts(columns: list[ColumnFinding]) -> None:
-    """Set the unit ``count`` of columns without a unit whose whole numbers are likely counts.
+    """Set the unit ``count`` for columns without a unit whose whole numbers are likely counts.
 
-    A number is likely a count if it adds up, and if it is part of a ratio or about as large as
-    another count.
+    That is likely if the numbers can be summed. They must also be part of a ratio, or about as
+    large as the numbers of another count.
     """
     # Whole numbers that add up may still be cents, bytes or milliseconds.
     fraction_part_names = {
@@ -163,7 +163,7 @@ def _set_likely_counts(columns: list[ColumnFinding]) -> None:
 
 
 def _find_similar_count(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
-    """Return the name of another column of counts with numbers of similar size; "" if none."""
+    """Return the name of another column of counts with numbers of similar size, or ""."""
     for other in columns:
         is_positive = (column.numbers > 0) & (other.numbers > 0)
         if other is not column and other.unit.value == COUNT and is_positive.sum() >= _MIN_ROWS:
@@ -182,7 +182,7 @@ _WEIGHTED_KINDS = ("share", "position", "score", "milliseconds", "seconds")
 
 
 def set_rule(column: ColumnFinding) -> None:
-    """Set how to aggregate a column, such as by a sum, unless it is set already."""
+    """Set how to aggregate a column, such as by a sum. If it is already set, do nothing."""
     words = {*tokens(column.name)}
     if column.is_key or column.is_label or column.rule.value is not None:
         return
@@ -244,7 +244,7 @@ def _find_rule_of_number(column: ColumnFinding, words: set[str]) -> RuleFinding:
 
 
 def _find_across(column: ColumnFinding) -> tuple[str, ...]:
-    """Return the names of the columns that a column may be summed over; empty for all."""
+    """Return the names of the columns over which a column may be summed; () means all."""
     key, engines = (
         column.relation.key,
         {"engine"} if column.facts.engine_outcome == "adds" else set(),
@@ -257,7 +257,7 @@ def _find_across(column: ColumnFinding) -> tuple[str, ...]:
 
 
 def _find_currency_column(column: ColumnFinding) -> str | None:
-    """Return the name of the column that holds the currency of some amounts; None if none."""
+    """Return the name of the column with the currency of a column of amounts, or None."""
     if column.unit.value != "currency":
         return None
     object_source = column.source.rpartition(".")[0]
@@ -272,14 +272,14 @@ def _find_currency_column(column: ColumnFinding) -> str | None:
 
 
 def _find_weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> RuleFinding:
-    """Return how to aggregate a rate or a mean: as a ratio of two columns, or weighted.
+    """Return how to aggregate a rate or a mean: by a ratio of two columns, or a weighted mean.
 
     Parameters
     ----------
     column : ColumnFinding
         The column with the rates or means.
     is_share : bool
-        Whether its name announces a share, such as ``mention_rate``.
+        Whether its name suggests a share, such as ``mention_rate``.
     words : set of str
         The words in its name.
     """
@@ -359,7 +359,7 @@ def _find_ratio_rule(column: ColumnFinding, denominators: set[str]) -> RuleFindi
 def _find_possible_denominators(column: ColumnFinding, *name_sets: set[str]) -> set[str]:
     """Return the names of the counts that may be the denominator or the weight of a column.
 
-    Each set in ``name_sets`` limits the names further.
+    If ``name_sets`` are given, the names must be in all of these sets.
     """
     candidate_sets = [
         *name_sets,

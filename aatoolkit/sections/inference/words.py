@@ -1,4 +1,4 @@
-"""Guess from the name of a field what its values are, and whether the keys of an object are data.
+"""Guess the kind of values of a field from its name, and whether an object's keys are data.
 
 >>> meaning_of("citationCount").kind, Vocabulary({}).find_dimension(["2026-11-01", "2026-11-02"])
 ('count', 'date')
@@ -31,16 +31,16 @@ FACTORS = {
 
 @dataclass(frozen=True)
 class Meaning:
-    """The kind of values that a name announces, as ``citationCount`` announces counts.
+    """The kind of values that a field name suggests, such as counts for ``citationCount``.
 
     Attributes
     ----------
     kind : str
         The kind, such as ``count``, ``share``, ``rank``, ``money`` or ``time``; empty if unknown.
     mean, percent, points, places : bool
-        Whether a word in the name means an average, per cent, percentage points or ranks.
+        Whether a word in the name means an average, percent, percentage points or ranks.
     factor : float
-        The factor of the unit in the name: 0.01 for cents, 1 for most names.
+        The factor that converts from the unit in the name: 0.01 for cents, 1 for most names.
     has_counted_noun : bool
         Whether the name has a noun for things that are counted, such as ``citations``.
     """
@@ -55,7 +55,7 @@ class Meaning:
 
 
 def tokens(name: str) -> list[str]:
-    """Split a name into words in lower case, with common short forms spelt out.
+    """Split a name into lower-case words, with common abbreviations written out.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def tokens(name: str) -> list[str]:
 
 @lru_cache(4096)
 def meaning_of(name: str) -> Meaning:
-    """Guess from the words in a name what kind of values it has.
+    """Guess the kind of values of a field from the words in its name.
 
     Examples
     --------
@@ -88,11 +88,11 @@ def meaning_of(name: str) -> Meaning:
     last_word = words[-1]
 
     def has_word_for(*concepts: str) -> bool:
-        """Return whether a word in the name stands for a concept, such as ``mean``."""
+        """Return whether any word in the name means one of some concepts, such as ``mean``."""
         return not words_of(*concepts).isdisjoint(word_set)
 
     def ends_with_word_for(*concepts: str) -> bool:
-        """Return whether the last word in the name stands for a concept."""
+        """Return whether the last word in the name means one of some concepts, such as ``mean``."""
         return last_word in words_of(*concepts)
 
     is_mean = has_word_for("mean")
@@ -163,19 +163,19 @@ def meaning_of(name: str) -> Meaning:
 
 
 def qualify_generic_name(name: str, path: str) -> str:
-    """Put the name of the object around a field before a name that says little, such as ``value``.
+    """Prefix a generic field name, such as ``value``, with the name of the enclosing object.
 
     Parameters
     ----------
     name : str
         The name of the field.
     path : str
-        Its path, such as ``trend.visibility.value``.
+        The path of the field, such as ``trend.visibility.value``.
 
     Returns
     -------
     str
-        The longer name; other names stay as they are.
+        The longer name. Names that are not generic are returned unchanged.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def qualify_generic_name(name: str, path: str) -> str:
 
 
 def is_measure_name(name: str) -> bool:
-    """Return whether the words in a name announce a count, a share or another measure.
+    """Return whether the words in a name suggest a count, a share or another measure.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def is_measure_name(name: str) -> bool:
 
 
 def is_time_name(name: str) -> bool:
-    """Return whether the words in a name announce a date or time.
+    """Return whether the words in a name suggest a date or time.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def is_time_name(name: str) -> bool:
 
 
 def is_flag_name(name: str) -> bool:
-    """Return whether the words in a name announce a boolean.
+    """Return whether the words in a name suggest a boolean.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def is_flag_name(name: str) -> bool:
 
 
 def is_id_name(name: str) -> bool:
-    """Return whether the words in a name announce an identifier.
+    """Return whether the words in a name suggest an identifier.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def is_id_name(name: str) -> bool:
 
 
 def is_serial_number(words: list[str]) -> bool:
-    """Return whether the words in a name announce a serial number.
+    """Return whether the words in a name suggest a serial number.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def _is_counted(word: str) -> bool:
 
 
 def _is_time(words: list[str]) -> bool:
-    """Return whether the words in a name announce a date or time, such as ``last seen``."""
+    """Return whether the words in a name suggest a date or time, such as ``last seen``."""
     edges = {*words[:1], *words[-1:]}
     is_edge = not edges.isdisjoint({"first", "last"}) and not edges.isdisjoint(words_of("time"))
     return is_edge or not words_of("time_end").isdisjoint(words[-1:])
@@ -284,7 +284,7 @@ def singular(word: str) -> str:
 
 
 class Vocabulary:
-    """The known engines, topics, categories and brands, to recognise them in other JSON.
+    """The known names of engines, topics, categories and brands, to recognise them in JSON.
 
     Parameters
     ----------
@@ -319,14 +319,14 @@ class Vocabulary:
 
     @classmethod
     def from_responses(cls, options: Any, responses: Iterable[Any]) -> Vocabulary:
-        """Collect the known values from JSON.
+        """Create a vocabulary from the names in some JSON.
 
         Parameters
         ----------
         options : object
-            The JSON in which the service lists the values that one can filter by.
+            The JSON in which the service lists the values of its filters.
         responses : iterable
-            The JSON of other responses, for the names of the fields with each text.
+            The JSON of other responses. It is used to find the field name of each text.
 
         Examples
         --------
@@ -343,9 +343,9 @@ class Vocabulary:
         return cls(values_by_dimension, dict(iter_texts([*responses])))
 
     def find_dimension(self, keys: Iterable[str]) -> str | None:
-        """Return what the keys of an object are, such as ``engine`` or ``date``; None if unknown.
+        """Return the kind of names in an object's keys, such as ``engine`` or ``date``, or None.
 
-        Most of the keys must be known values, or have the form of a date, a URL and so on.
+        Most of the keys must be known names, or have the form of a date, a URL and so on.
         """
         unique_keys = list(dict.fromkeys(keys))
         if not unique_keys:
@@ -360,7 +360,7 @@ class Vocabulary:
 
 
 def iter_named_values(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield the name, in snake_case, and the value of each field of JSON, also of nested fields.
+    """Yield the name in snake_case and the value of each field in JSON; nested fields, too.
 
     Examples
     --------
@@ -373,7 +373,7 @@ def iter_named_values(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]
 
 
 def _find_labels(value: Any) -> set[str]:
-    """Return the ids and names in a list of items, or the keys of an object of items.
+    """Return the ids and names of the items in a list, or the keys of a dict of items.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The 17 sections of the API, by topic."""
+"""The 17 sections (kinds of response) of the API, by topic."""
 
 from aatoolkit.service.sections import brands, commerce, site, sources, work
 

@@ -3,12 +3,13 @@
 **Overview.** The key figures, their values by day, the brands and the engines. The visibility score
 is the mention rate times 100.
 
-**Ranking.** Brands, ordered by how often answers mention them. Rank 1 has the largest share of
-voice; equal brands are ordered by name. The brand filter selects the brands to list; it does not
-change ranks. The rates of first and of top three positions are shares of the mentions with a
-position. Counts by prompt are 0 if no answer mentions the brand, and null without answers.
+**Ranking.** Brands, ordered by the number of answers that mention them. Rank 1 has the largest
+share of voice; ties are ordered by name. The brand filter selects the brands to list, and does not
+change ranks. The rates of first and of top three positions are shares of the mentions whose
+position is known. Counts by prompt are 0 if no answer mentions the brand, and null if there are no
+answers.
 
-**Perception.** Sentiment of brands, attributes given to them, and claims about them. The shares of
+**Perception.** The sentiment of mentions, and the attributes and claims in answers. The shares of
 positive, neutral and negative mentions are of all mentions with a sentiment. The score is the mean
 over the mentions that have a score. The share of an attribute is of all attributes of the brand.
 
@@ -71,7 +72,7 @@ topBrands[].previousAnswerCount
 
 @section("overview")
 def overview(obs: Observations) -> SectionAnswer:
-    """Return the section ``overview``: key figures, figures by day, brands and engines."""
+    """Return the section ``overview``: key figures, key figures by day, brands and engines."""
     reasons = no_subject, no_citations = why_no_subject(obs), why_no_own_citations(obs)
     states = missing_changes(obs, _OVERVIEW_CHANGES)
     if no_subject:
@@ -90,7 +91,7 @@ def overview(obs: Observations) -> SectionAnswer:
 
 
 def _kpi_objects(obs: Observations) -> JsonObject:
-    """Return the key figures as JSON, each with its value in the previous window."""
+    """Return a dict from key figure to a JSON object with its current and its previous value."""
     figures = _key_figures(obs)
     previous_figures = _key_figures(obs, PREVIOUS) if obs.has_previous else dict.fromkeys(figures)
 
@@ -124,7 +125,7 @@ def _kpi_objects(obs: Observations) -> JsonObject:
 
 
 def _key_figures(obs: Observations, window: str = "") -> JsonObject:
-    """Return the key figures of one window, with their counts.
+    """Return a dict of the key figures of one window, and the counts from which they are computed.
 
     ``window`` is "" for the requested window, or `PREVIOUS`.
     """
@@ -136,7 +137,7 @@ def _key_figures(obs: Observations, window: str = "") -> JsonObject:
 
 
 def _daily_figures(obs: Observations) -> list[JsonObject]:
-    """Return the key figures of each day."""
+    """Return a list with the key figures of each day of the window."""
     brand_measures, citation_counts = measure_focus_brands(obs, DAYS), count_citations(obs, DAYS)
     days = (obs.window.start + timedelta(days=offset) for offset in range(obs.window.days))
     return [
@@ -156,13 +157,13 @@ def _daily_figures(obs: Observations) -> list[JsonObject]:
 
 
 def _previous_by_brand(obs: Observations) -> dict[str, JsonObject]:
-    """Return the measures of each brand in the previous window."""
+    """Return a dict from brand to its measures in the previous window."""
     rows = measure_brands(obs, PREVIOUS) if obs.has_previous else []
     return {row["brand"]: row for row in rows}
 
 
 def _top_brands(obs: Observations) -> list[JsonObject]:
-    """Return the brands with their measures and the change of their mention rates."""
+    """Return a list of the brands with their measures and the change of their mention rates."""
     previous_by_brand, brands = _previous_by_brand(obs), []
     for row in measure_brands(obs):
         previous_row = previous_by_brand.get(row["brand"], {})
@@ -183,7 +184,7 @@ def _top_brands(obs: Observations) -> list[JsonObject]:
 
 
 def _engine_measures(obs: Observations) -> list[JsonObject]:
-    """Return the measures of each engine."""
+    """Return a list with the measures on each engine."""
     measures = measure_focus_brands(obs, ENGINES)
     return [
         select_fields(
@@ -268,7 +269,7 @@ FROM cells GROUP BY prompt_id ORDER BY prompt_id
 
 @section("ranking")
 def ranking(obs: Observations) -> SectionAnswer:
-    """Return the section ``ranking``: leaderboard, positions by brand and engine, ranks by day."""
+    """Return the section ``ranking``: brands by rank, by prompt, by engine and by day."""
     leaderboard, is_observed = _leaderboard(obs), obs.has_rows("mentions")
     brands = [row["brand"] for row in leaderboard]
     matrix = obs.fetch_rows(_MATRIX_SQL, brands=brands, observed=is_observed)
@@ -306,7 +307,7 @@ byPrompt[].brands{}.previousMentionCount byPrompt[].brands{}.previousShareOfVoic
 
 
 def _leaderboard(obs: Observations) -> list[JsonObject]:
-    """Return the brands by rank, with their measures in both windows."""
+    """Return a list of the brands by rank, with their measures in both windows."""
     previous_by_brand = _previous_by_brand(obs)
     return [
         {
@@ -403,7 +404,7 @@ def perception(obs: Observations) -> SectionAnswer:
 
 
 def _sentiment_shares(row: JsonObject) -> JsonObject:
-    """Return the sentiment score, and the share and count of each sentiment."""
+    """Return a JSON object with the sentiment score, and the share and count of each sentiment."""
     return select_fields(
         row,
         "score positive neutral negative scoredCount labelledCount positiveCount neutralCount"
@@ -461,7 +462,7 @@ FROM store.prompts WHERE host = $host
 
 @section("prompts")
 def prompts(obs: Observations) -> SectionAnswer:
-    """Return the section ``prompts``: prompts with their measures, and the account's allowance."""
+    """Return the section ``prompts``: prompts with their measures, and the account's quota."""
     rows = _prompt_rows(obs)
     account = _account_allowance(obs)
     states = {
@@ -483,7 +484,7 @@ def prompts(obs: Observations) -> SectionAnswer:
 
 
 def _account_allowance(obs: Observations) -> JsonObject:
-    """Return the account's plan and its number of prompts."""
+    """Return the account's plan, and the number of prompts in it, used and remaining."""
     project = obs.project
     allowance, used_count = project["prompt_allowance"], obs.fetch_value(_USED_SQL)
     is_known = allowance is not None and used_count is not None
@@ -498,7 +499,7 @@ def _account_allowance(obs: Observations) -> JsonObject:
 
 
 def _prompt_rows(obs: Observations) -> list[JsonObject]:
-    """Return the prompts with their measures."""
+    """Return a list of the prompts with their measures."""
     mentions, counts = measure_focus_brands(obs, PROMPTS), count_citations(obs, PROMPTS)
     runs_by_prompt = _runs_by_prompt(obs)
     rows = []
@@ -530,7 +531,8 @@ def _prompt_rows(obs: Observations) -> list[JsonObject]:
 def _previous_measures(obs: Observations, grouping: Grouping, key: Any, names: str) -> JsonObject:
     """Return measures of one group of answers in the previous window.
 
-    ``key`` is the group, such as a prompt; ``names`` is a text with the names of the measures.
+    ``key`` identifies the group, such as a prompt. ``names`` has the names of the measures,
+    separated by spaces.
     """
     row = {}
     if obs.has_previous:
@@ -539,7 +541,7 @@ def _previous_measures(obs: Observations, grouping: Grouping, key: Any, names: s
 
 
 def _runs_by_prompt(obs: Observations) -> dict[str, list[JsonObject]]:
-    """Return the latest run and the measures on each engine, by prompt."""
+    """Return a dict from prompt to a list: for each AI engine the latest run and the measures."""
     is_measured = why_no_subject(obs) is None
     measures = measure_focus_brands(obs, PROMPT_ENGINES)
     runs_by_prompt: dict[str, list[JsonObject]] = {}
@@ -605,7 +607,10 @@ WHERE host = $host AND chat_id IN (SELECT unnest($chats)) ORDER BY query_index
 
 @section("chats")
 def chats(obs: Observations) -> SectionAnswer:
-    """Return the section ``chats``: the latest runs, answered or not."""
+    """Return the section ``chats``: the latest runs, with any outcome.
+
+    A run is one prompt sent to an engine (AI assistant).
+    """
     matched_count = obs.fetch_value("SELECT count(*) FROM named_runs")
     rows = obs.fetch_rows(_CHATS_SQL, limit=MAX_CHATS)
     chat_ids = [row["chatId"] for row in rows]

@@ -7,10 +7,10 @@ rate is the share of examined answers that have shopping results. Other rates ar
 answers with shopping results. Price ranges and averages use only the most frequent currency. The
 brand filter narrows the lists, but not the denominators.
 
-**Conversions.** Visits that came from answer engines, and their conversions. ``totals.sessions``
-counts all visits, whatever the engine filter. ``aiSessions`` counts the visits from engines that
-pass the filter. *Other* visits come from no engine, or from an engine whose visits cannot be told
-apart from others.
+**Conversions.** Visits that came from answer engines (AI assistants), and their conversions.
+``totals.sessions`` counts all visits and ignores the engine filter. ``aiSessions`` counts the
+visits from engines that pass the filter. *Other* visits come from no engine, or from an engine
+whose visits cannot be told apart from others.
 
 Conversions are recorded later than visits. Conversions, revenue and rates count only days whose
 conversions are complete.
@@ -110,9 +110,9 @@ ORDER BY engine
 
 @section("ads")
 def ads(obs: Observations) -> SectionAnswer:
-    """Return the section ``ads``: advertisements, and the share of answers with any.
+    """Return the section ``ads``: advertisements, and the share of answers with one.
 
-    The brand filter selects advertisers; it does not change denominators.
+    The brand filter selects advertisers. It does not change the denominators of shares.
     """
     engines = obs.fetch_rows(_SUPPORT_SQL)
     body = {
@@ -130,7 +130,10 @@ def ads(obs: Observations) -> SectionAnswer:
 def _ads_availability(
     obs: Observations, engines: list[JsonObject], body: JsonObject
 ) -> SectionAvailability:
-    """Return the availability of ``ads``, with the engines whose answers were not examined."""
+    """Return the availability of the section ``ads``.
+
+    It lists the engines (AI assistants) whose answers were not examined for advertisements.
+    """
     unexamined, template = [], "Answers of {} were not examined for advertisements."
     states = {}
     for engine in engines:

@@ -1,10 +1,10 @@
 """Sections on the site: requests of crawlers, and an examination of its pages.
 
 **Crawl.** Which crawlers requested which paths. The time series counts requests by hour or by day.
-A count of 0 means that all hours were recorded. Without requests and with missing hours, the count
-is null.
+A count of 0 means that there were no requests, and all hours were recorded. If there were no
+requests but some hours were not recorded, the count is null.
 
-**Crawlability.** What the last examination of the site found for crawlers and assistants.
+**Crawlability.** The results of the latest examination of the site, for crawlers and assistants.
 """
 
 from __future__ import annotations
@@ -183,7 +183,10 @@ def crawl(obs: Observations) -> SectionAnswer:
 
 
 def _crawl_availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
-    """Return the availability of ``crawl``; partial if some hours were not recorded."""
+    """Return the availability of the section (kind of response) ``crawl``.
+
+    It is ``partial`` if some hours were not recorded.
+    """
     requested_engines = obs.question.filter("engine")
     if requested_engines and not obs.fetch_value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"

@@ -1,6 +1,7 @@
 """Sections on sources: what answers cite, the search queries behind answers, and gaps.
 
-**Domains.** How often engines cite and retrieve each domain, and what kind of site it is.
+**Domains.** How often engines (AI assistants) cite and retrieve each domain, and what kind of site
+it is.
 
 **Urls.** How often engines cite each page, for which prompts, and which brands the page mentions.
 
@@ -48,9 +49,10 @@ _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 
 
 def _sources_availability(obs: Observations, *paths: str) -> SectionAvailability:
-    """Return the availability of a section about cited sources.
+    """Return the availability of a section (kind of response) about cited sources.
 
-    ``paths`` are the JSON paths of figures on retrieved sources, which some engines hide.
+    ``paths`` are the JSON paths of numbers about retrieved sources, which some engines (AI
+    assistants) hide.
     """
     if not obs.has_rows("citations"):
         return SectionAvailability("unavailable", why_no_rows("citations"))
@@ -153,7 +155,8 @@ FROM seen_sources WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
 def domains(obs: Observations) -> SectionAnswer:
     """Return the section ``domains``: the domains that answers cite, by rank.
 
-    Figures on retrieval are null if an engine that cites the domain hides what it retrieves.
+    Numbers of retrievals are null if an engine (AI assistant) that cites the domain hides its
+    retrievals.
     """
     availability = _sources_availability(
         obs,
@@ -322,7 +325,7 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 
 @section("gaps")
 def gaps(obs: Observations) -> SectionAnswer:
-    """Return the section ``gaps``: the own brand and its competitors, by domain and topic."""
+    """Return the section ``gaps``: the own brand compared with competitors, by domain and topic."""
     own_brands = obs.fetch_column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
     competitors = obs.fetch_column(
         "SELECT brand FROM store.brands WHERE host = $host AND tracked"
@@ -438,7 +441,10 @@ def fanouts(obs: Observations) -> SectionAnswer:
 
 
 def _fanouts_availability(obs: Observations) -> SectionAvailability:
-    """Return the availability of ``fanouts``, with the engines that hide their queries."""
+    """Return the availability of the section (kind of response) ``fanouts``.
+
+    It lists the engines (AI assistants) that hide their search queries.
+    """
     engines = obs.fetch_rows(_ENGINES_SQL)
     hiding_engines = {row["engine"]: row["label"] for row in engines if row["hides"]}
     states = {
@@ -458,5 +464,5 @@ def _fanouts_availability(obs: Observations) -> SectionAvailability:
 
 
 def _why_hidden(labels: Iterable[str]) -> str:
-    """Return the sentence "… does not expose its query expansions." for each engine."""
+    """Return a text with one sentence for each AI engine, that it hides its search queries."""
     return " ".join(f"{label} does not expose its query expansions." for label in labels)

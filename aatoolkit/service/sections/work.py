@@ -3,20 +3,21 @@
 Impact and insights compare two windows of answers. Answers to the same prompt resemble each other,
 so each prompt counts as one observation (`p_value_of_change`).
 
-**Actions.** Actions of the values that pass the filters, and actions for all values. Actions that
-were proposed or changed after the window are left out.
+**Actions.** Actions for the filter values, and actions that are not limited to any value. Actions
+that were proposed or changed after the window are left out.
 
-**Impact.** The windows before and after each completed action; the window after it overlaps the
-requested window. Only answers to the prompts that the action should affect count. The verdict is
-``improved`` or ``declined`` if p < 0.05, else ``no_detectable_change``; the confidence is 1 - p.
-``mentionRate`` has a 95 % confidence interval (`clustered_interval`). ``citationCount``, the number
-of citations of own pages, has none; its test uses citations per answer. With fewer than five
-prompts there is no test. The verdict on an action is that on its first metric.
+**Impact.** A comparison of the windows before and after each completed action. The window after it
+overlaps the requested window. Only answers to the prompts that the action should affect are
+counted. The verdict is ``improved`` or ``declined`` if p < 0.05, else ``no_detectable_change``; the
+confidence is 1 - p. ``mentionRate`` has a 95 % confidence interval (`clustered_interval`).
+``citationCount``, the number of citations of own pages, has none; its test uses citations per
+answer. With fewer than five prompts there is no test. The verdict on an action is the verdict on
+its first metric.
 
 **Insights.** Notable changes since the previous window:
 
 ============================ ===========================================================
-``visibility_change``        the mention rate of a brand, overall or on one engine
+``visibility_change``        the mention rate of a brand, overall or on one engine (AI assistant)
 ``sentiment_change``         the sentiment score of a brand
 ``competitor_citation_gain`` on one domain: more answers cite pages that mention one
                              competitor
@@ -24,11 +25,11 @@ prompts there is no test. The verdict on an action is that on its first metric.
 ============================ ===========================================================
 
 The brands are those of the brand filter; by default, the project's own. Changes with an adjusted
-p-value up to 0.1 are reported: at most 10 % of them are expected to be chance (Benjamini and
-Hochberg 1995). The severity grades the size of the change. The confidence is the adjusted p-value
-in words, or ``provisional`` with fewer than 30 observations in either window. Small changes are
-left out, and changes with fewer than 10 observations in either window. Changes of citations need at
-least 5 citing answers.
+p-value up to 0.1 are reported. At most 10 % of them are expected to be due to chance (Benjamini and
+Hochberg 1995). The severity depends on the size of the change. The confidence is the adjusted
+p-value in words, or ``provisional`` with fewer than 30 observations in either window. Small changes
+are left out, and changes with fewer than 10 observations in either window. Changes of citations
+need at least 5 citing answers.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ GROUP BY "group" ORDER BY "group"
 
 @section("actions")
 def actions(obs: Observations) -> SectionAnswer:
-    """Return the section ``actions``: actions by group, and their count by state."""
+    """Return the section ``actions``: actions by group, and the number of actions by state."""
     if not obs.has_rows("actions"):
         availability = SectionAvailability(
             "unavailable", why_no_rows("actions"), 0, last_run_time(obs)
@@ -168,7 +169,7 @@ ORDER BY day, label
 
 @section("impact")
 def impact(obs: Observations) -> SectionAnswer:
-    """Return the section ``impact``: completed actions, changes of metrics, and annotations."""
+    """Return the section ``impact``: completed actions with changes of metrics, and annotations."""
     obstacles = {"mentionRate": why_no_subject(obs), "citationCount": why_no_own_citations(obs)}
     countable_metrics = {name for name, reason in obstacles.items() if reason is None}
     has_experiments = obs.has_rows("experiments")
@@ -198,9 +199,10 @@ def impact(obs: Observations) -> SectionAnswer:
 
 
 def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> JsonObject:
-    """Return the metrics before and after a completed action, and a verdict, as JSON.
+    """Return a JSON object with the metrics before and after a completed action, and a verdict.
 
-    ``countable_metrics`` are the metrics that can be measured for the project.
+    ``experiment`` has the action and its counts. ``countable_metrics`` are the metrics that can be
+    measured for the project.
     """
 
     def split_windows(is_treated: bool) -> list[list[JsonObject]]:
@@ -245,9 +247,9 @@ def _sum_column(rows: list[JsonObject], column: str) -> int:
 
 
 def _compare_metric(name: str, rows_by_window: list[list[JsonObject]]) -> JsonObject:
-    """Return the comparison of a metric before and after an action, as JSON.
+    """Return a JSON object that compares a metric before and after an action.
 
-    ``rows_by_window`` has the counts by prompt of both windows.
+    ``rows_by_window`` has two lists, for the windows before and after, with the counts by prompt.
     """
     column, is_rate = _COUNT_COLUMNS[name], name == "mentionRate"
     counts_by_prompt: dict[str, list[int]] = {}
@@ -281,7 +283,10 @@ def _compare_metric(name: str, rows_by_window: list[list[JsonObject]]) -> JsonOb
 
 
 def _describe_shortages(outcomes: list[JsonObject], is_countable: bool) -> list[str]:
-    """Return sentences on actions with too few answers or prompts for a verdict."""
+    """Return sentences on actions with too few answers or prompts for a verdict.
+
+    ``is_countable`` says whether any metric can be measured for the project.
+    """
     verdicts = [outcome["verdict"] for outcome in outcomes]
     untested_count = sum(
         metric["metric"] == "mentionRate" and metric["confidence"] is None
@@ -313,7 +318,7 @@ _MAX_EVIDENCE = 5
 class _ChangeKind(NamedTuple):
     """A kind of notable change: its metric, its texts, and the minimum effect of each severity.
 
-    ``rise`` and ``fall`` are recommendations, as format strings.
+    ``rise`` and ``fall`` are format strings for the recommendation after an increase or a decrease.
     """
 
     key: str
@@ -463,7 +468,7 @@ def insights(obs: Observations) -> SectionAnswer:
 
 
 def _insights_availability(obs: Observations) -> SectionAvailability:
-    """Return the availability of ``insights``, which need answers in both windows."""
+    """Return the availability of the section ``insights``, which needs answers in both windows."""
     missing_reasons = [why_no_subject(obs), why_no_own_citations(obs)]
     if not obs.has_rows("source_page_brands"):
         missing_reasons.append("It is not known which brands the cited pages mention.")
@@ -481,7 +486,7 @@ def _insights_availability(obs: Observations) -> SectionAvailability:
 
 
 def _measure_change(row: JsonObject) -> JsonObject | None:
-    """Return a change with its size, severity and prompts; None if there are too few data."""
+    """Return a copy of a change with its size, severity and prompts; None if data are too few."""
     change_kind = _CHANGE_KINDS[row["kind"]]
     is_count, is_loss = change_kind.unit == "count", row["kind"] == "citation_loss"
     before, n_before, after, n_after = map(sum, zip(*row["prompts"], strict=True))
@@ -516,7 +521,7 @@ def _measure_change(row: JsonObject) -> JsonObject | None:
 
 
 def _build_insight(obs: Observations, change: JsonObject, p_value: float) -> JsonObject:
-    """Return the insight about a change as JSON."""
+    """Return a JSON object with the texts and numbers that describe a change."""
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
     change_kind, (before, after) = _CHANGE_KINDS[kind], change["values"]
     labels = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(obs)}

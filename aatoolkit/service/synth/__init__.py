@@ -1,7 +1,7 @@
-"""A synthetic store of any size: the same seed gives the same bytes.
+"""A synthetic store (a folder of tables) of any size. The same seed gives the same bytes.
 
-All data are made up. They have every gap that real observations have, such as engines that never
-ran, and days without answers.
+All data are made up. They have the same kinds of gaps as real observations, such as engines (AI
+assistants) that never ran, and days without answers.
 
 In reading order: ``world`` has hosts, engines, brands, prompts and pages. ``draw`` generates random
 answers, and the logs of sites.
@@ -48,7 +48,7 @@ The store's clock is at {as_of}.
 
 
 def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str, pa.Table]:
-    """Generate the tables of a synthetic store at random, and return them by name.
+    """Generate the tables of a synthetic store at random.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str
     Returns
     -------
     dict of str to pyarrow.Table
-        The tables of the store, which `write_store` writes to a folder.
+        The tables of the store by name; pass it to `write_store` to write them to a folder.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def write_synthetic_store(
 
 
 def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[Tables]:
-    """Generate the random tables of each host, and yield them by name."""
+    """Yield, for each host, a dict of its randomly generated tables."""
     yield tables_from_rows("", ROWS[""])
     counts = [int(plan.share * answers) for plan in HOSTS]
     counts[0] += answers - sum(counts)

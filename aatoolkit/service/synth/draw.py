@@ -46,8 +46,9 @@ _URN_DRAWS = 1000
 class Runs:
     """The runs of a project in order of time, and the brands that their answers mention.
 
-    Arrays such as ``days_ago`` and ``engine_index`` have an entry per run. ``mention_run``,
-    ``mention_brand`` and ``mention_place`` have an entry per mention.
+    A run is one prompt sent to an AI engine. Arrays such as ``days_ago`` and ``engine_index`` have
+    one entry per run. ``mention_run``, ``mention_brand`` and ``mention_place`` have one entry per
+    mention.
     """
 
     def __init__(self, plan: HostPlan, seed: int, count: int, icc: float) -> None:
@@ -85,17 +86,21 @@ class Runs:
         return len(self.days_ago)
 
     def random_generator(self, area: int) -> np.random.Generator:
-        """Return a random number generator for one part of the data."""
+        """Return a random number generator for one part of the data, so that parts are
+        independent.
+        """
         # A generator per part: a change to one part leaves the others as they are.
         return independent_generator(self._seed, self.plan.number, area)
 
     def engine_mask(self, column: str, wanted_value: bool | None) -> Array:
-        """Return, for each run, whether its engine has ``wanted_value`` in a column."""
+        """Return a boolean array: for each run, whether its engine has ``wanted_value`` in a
+        column.
+        """
         engine_matches = self.plan.fixed_array("engines", column) == wanted_value
         return engine_matches[self.engine_index]  # type: ignore[no-any-return]
 
     def _draw_mentions(self) -> None:
-        """Generate which brands each answer mentions, at random."""
+        """Choose at random which brands each answer mentions, and store them in arrays."""
         rng = self.random_generator(1)
         rates = self.plan.fixed_array("brands", "rate", 0.0)
         shape = (len(self), len(rates))
@@ -109,7 +114,7 @@ class Runs:
         self.mention_brand = brand_order[self.mention_run, self.mention_place]
 
     def _mention_probabilities(self, rates: Array) -> Array:
-        """Return the probability that a run mentions a brand, as an array of runs by brands."""
+        """Return an array of runs by brands with the probabilities that a run mentions a brand."""
         plan, is_recent = self.plan, self.days_ago < TURN_DAYS
         offsets = (
             self.random_generator(2).random((len(plan.fixed_rows("engines")), len(rates))) * 0.1
@@ -135,8 +140,8 @@ class Runs:
     def _odds_factors(self, rates: Array) -> Array:
         """Return random factors for the odds of a mention, as an array of prompts by brands.
 
-        Rates of prompts vary as in a beta-binomial distribution: with intra-class correlation ρ,
-        their variance around the brand's rate r is ρ·r(1-r).
+        The mention rates of prompts follow a beta-binomial distribution: with intra-class
+        correlation ρ, their variance around the brand's rate r is ρ·r(1-r).
         """
         factors = np.ones((len(self.plan.fixed_rows("prompts")), len(rates)))
         if self.icc == 0:
@@ -154,7 +159,9 @@ class Runs:
 
     @cached_property
     def mentions_only_rivals(self) -> Array:
-        """For each run, whether its answer mentions a competitor and no own brand."""
+        """A boolean array: for each run, whether its answer mentions a competitor and no own
+        brand.
+        """
         is_own = self.plan.fixed_array("brands", "own", False).astype(bool)
         is_rival = self.plan.fixed_array("brands", "tracked") & ~is_own
         has_own, has_rival = (
@@ -196,7 +203,7 @@ def draw_answers(runs: Runs) -> Tables:
 
 
 def _answer_texts(runs: Runs) -> pa.Array:
-    """Return the text of each answer: a sentence with the brands it mentions."""
+    """Return the text of each answer: a sentence with the brands that it mentions."""
     offsets = np.concatenate([[0], np.cumsum(runs.mention_counts)])
     brands = take_values(
         [f"**{brand}**" for brand in runs.plan.fixed_values("brands", "brand")], runs.mention_brand
@@ -432,9 +439,9 @@ def draw_ads(runs: Runs) -> Tables:
 
 
 def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> Tables:
-    """Generate the random table of cards, i.e. of the links in advertisements.
+    """Generate the random table of cards, which are the links in advertisements.
 
-    ``card_counts`` has their number per advertisement.
+    ``card_counts`` has the number of cards of each advertisement.
     """
     rng = runs.random_generator(21)
     ad_indices, positions = repeat_indices(card_counts)

@@ -1,10 +1,11 @@
-"""The synthetic world: hosts, engines, brands, prompts and pages; all of it is made up.
+"""The settings of the synthetic data: hosts, engines, brands, prompts and pages, all made up.
 
 ``world.json`` has the hosts, the pages that answers cite, and lists of random choices.
 ``fixed.json`` has the rows of each host that do not depend on the seed, and settings of random
 rows, such as the ``rate`` at which a brand is mentioned.
 
-Only uniform random numbers are used: other distributions give other last digits on other platforms.
+Only uniform random numbers are used, because those of other distributions can differ in the last
+digits between platforms.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Tables: TypeAlias = dict[str, pa.Table]
 def independent_generator(seed: int, *path: int) -> np.random.Generator:
     """Return a random number generator for one part of the data.
 
-    ``path`` identifies the part, such as host and table.
+    ``path`` has numbers that identify the part, such as those of the host and the table.
     """
     return np.random.Generator(np.random.PCG64([seed, *path]))
 
@@ -44,7 +45,7 @@ def draw_weighted(rng: np.random.Generator, weights: Sequence[float] | Array, co
 
 
 def draw_choices(rng: np.random.Generator, name: str, count: int) -> tuple[Array, pa.Array]:
-    """Return ``count`` random indices and values of ``CHOICES[name]``."""
+    """Return ``count`` random indices into ``CHOICES[name]``, and the values at these indices."""
     values, weights = zip(*CHOICES[name], strict=True)
     indices = draw_weighted(rng, weights, count)
     return indices, take_values(values, indices)
@@ -61,9 +62,10 @@ def draw_booleans(rng: np.random.Generator, probability: float | Array, count: i
 
 
 def repeat_indices(counts: Array) -> tuple[Array, Array]:
-    """Return each index of ``counts`` as often as its count, and number the repeats.
+    """Return an array in which each index of ``counts`` occurs as often as its count.
 
-    For ``[2, 1]`` the result is ``[0, 0, 1]`` and ``[0, 1, 0]``.
+    The second array numbers the repeats. For ``[2, 1]`` the result is ``[0, 0, 1]`` and
+    ``[0, 1, 0]``.
     """
     indices = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     starts = np.cumsum(counts) - counts
@@ -92,7 +94,9 @@ def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
 
 
 def table_from_columns(name: str, host: str, /, **columns: Any) -> Tables:
-    """Return the store's table ``name`` with its columns and the host, in a dict."""
+    """Return a dict with one table of the store, ``name``, made from columns and the host's
+    name.
+    """
     row_count = len(next(iter(columns.values())))
     columns["host"] = pa.repeat(host, row_count)
     table = pa.table(
@@ -106,7 +110,7 @@ def table_from_columns(name: str, host: str, /, **columns: Any) -> Tables:
 
 
 def tables_from_rows(host: str, rows_by_table: Mapping[str, Sequence[Mapping[str, Any]]]) -> Tables:
-    """Return tables of the store from rows, by name."""
+    """Return a dict of tables of the store, made from rows."""
     tables: Tables = {}
     for name, rows in rows_by_table.items():
         columns = {key: [row.get(key) for row in rows] for key in TABLES[name].column_names}
@@ -145,8 +149,8 @@ OWN_PATHS: dict[str, float] = {
 class HostPlan:
     """The settings for the synthetic data of one project.
 
-    ``share`` is the project's share of all answers. ``silent`` lists days without runs, counted
-    back from the last day.
+    ``share`` is the project's share of all answers. ``silent`` lists the days without runs, as
+    numbers of days before the last day.
     """
 
     number: int
@@ -160,11 +164,13 @@ class HostPlan:
         return ROWS[self.host].get(table, [])  # type: ignore[no-any-return]
 
     def fixed_values(self, table: str, column: str, default: Any = None) -> list[Any]:
-        """Return a column of the fixed rows of a table, as a list."""
+        """Return one column, as a list, of the rows of a table that do not depend on the seed."""
         return [row.get(column, default) for row in self.fixed_rows(table)]
 
     def fixed_array(self, table: str, column: str, default: Any = None) -> Array:
-        """Return a column of the fixed rows of a table, as a NumPy array."""
+        """Return one column, as a NumPy array, of the rows of a table that do not depend on the
+        seed.
+        """
         return np.array(self.fixed_values(table, column, default))
 
     def pages(self) -> list[dict[str, Any]]:
@@ -185,7 +191,9 @@ class HostPlan:
         return pages
 
     def domain_types(self) -> dict[str, str | None]:
-        """Return the kind of site, such as ``competitor``, of each domain that answers can cite."""
+        """Return a dict from each domain that answers can cite to its kind, such as
+        ``competitor``.
+        """
         rivals = {row.get("domain") for row in self.fixed_rows("brands") if not row.get("own")}
         kinds: dict[str, str | None] = {}
         for page in self.pages():
