@@ -733,6 +733,8 @@ def one_row_per_mark(data: PlotData, by: Texts, columns: Texts, freq: str = "") 
         return data
     # A group that was measured in part has the value of its measured rows.
     names = [*by, *columns, *(needed for name in columns for needed in data.rule_columns(name))]
+    # What was not measured is stated by engine, also if ``by`` has labels of engines.
+    names += {"engine"} & {*data.kinds}
     selected = data.frame[[*dict.fromkeys(names)]]
     grouping = by_period(selected, by, freq) if freq else by
     grouped = plot_data(aggregate(selected, grouping, None, True, {}, True))
@@ -762,22 +764,20 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
     """Return for each row the reason why a column has no value, e.g. "not measured"; else ""."""
     is_number = data.kinds[name] == "number"
     missing = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)
-    if not missing.any():
-        return [""] * len(data)
-    size = data.sample_column(name) or ""
-    has_no_sample = (
-        data.values(size) == 0 if data.kinds.get(size) == "number" else np.zeros(len(data), bool)
-    )
-    cells = data.cells(name)
+    size, cells = data.sample_column(name) or "", data.cells(name)
+    has_no_sample = np.zeros(len(data), bool)
+    if data.kinds.get(size) == "number":  # a size that may not be measured says nothing
+        has_no_sample = (data.values(size) == 0) & ~data.cells(size).having(Status.UNKNOWN)
 
     def reason(row: int, unit: str | None) -> str:
         state = cells.states[int(cells.codes[row])]
-        if state.status == Status.NOT_APPLICABLE:
+        status = state.status
+        if status == Status.NOT_APPLICABLE:
             return NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
-        if state.status == Status.UNAVAILABLE:
+        if status == Status.UNAVAILABLE:
             return NOT_MEASURED
         if has_no_sample[row] and unit in (FRACTION, RANK, SCORE):
             return NOTHING
-        return NOT_MEASURED if state.status == Status.PARTIAL else NOT_GIVEN
+        return NOT_MEASURED if status == Status.PARTIAL else NOT_GIVEN
 
     return [reason(row, unit) if missing[row] else "" for row, unit in enumerate(data.units(name))]
