@@ -501,6 +501,7 @@ class _Search:
         for count_key in number_keys:
             nouns = {token for token in tokens(count_key) if not _is_word_for_part(token)}
             is_of_days = bool(nouns & words_of("days")) and nouns <= words_of("days", "engine")
+            is_of_days &= nouns != {*tokens(count_key)}  # which is the length of the window
             concept = "whole" if is_under_data_key or is_of_days else "due"
             total_key = next(
                 (
@@ -655,20 +656,26 @@ class _Search:
 
     def _add_items(self, items: list[Any], path: Path) -> None:
         """Store the items of a list: as texts, as notices (objects with a message) or as rows."""
-        header = self._shapes.headers.get((*path, Each()))
-        if header is None and (len(items) <= _MAX_NOTICES or _is_in_gaps((*path, Each()))):
+        row_path = (*path, Each())
+        header = self._shapes.headers.get(row_path)
+        if header is None and (len(items) <= _MAX_NOTICES or _is_in_gaps(row_path)):
             items = [*map(as_text, items)]
         records = [item for item in items if isinstance(item, dict)]
-        is_of_gaps = _is_in_gaps((*path, Each())) and not has_numbers(records, is_id_time_or_lack)
+        are_measured = has_numbers(
+            records, lambda key: is_id_time_or_lack(key) or is_word_of(key, "mark")
+        )
+        is_of_gaps = _is_in_gaps(row_path) and not are_measured
+        is_main = row_path == self._shapes.main and are_measured
+        are_notices = not is_main and all(map(_is_notice, records))
         if header is not None:
             column_names = self._response.descend(header).values
             cell_lists = [item for item in items if isinstance(item, list)]
             grid_records = [dict(zip(column_names, cells, strict=False)) for cells in cell_lists]
-            self._add_rows(grid_records, (*path, Each()))
+            self._add_rows(grid_records, row_path)
         elif items and all(map(_is_word, items)):
             self._add_occurrence(path, items, self._has_numbers)
-        elif (*path, Each()) not in self._row_lists and (
-            (len(records) <= _MAX_NOTICES and all(map(_is_notice, records))) or is_of_gaps
+        elif row_path not in self._row_lists and (
+            (are_notices and len(records) <= _MAX_NOTICES) or is_of_gaps
         ):
             for record in records:
                 engine_keys = [key for key, value in record.items() if _is_in(value, self._engines)]
@@ -689,7 +696,7 @@ class _Search:
                         self.engine_fields[code_path] = engine_keys[0]
                     self.notices.add(code_path)
         else:
-            self._add_rows(records, (*path, Each()))
+            self._add_rows(records, row_path)
 
     def _add_rows(
         self,
@@ -856,7 +863,8 @@ def _is_axis(names: Any, siblings: Iterable[Any]) -> bool:
 
 
 def _is_word(value: Any) -> bool:
-    return isinstance(value, str | bool) and len(str(value)) <= _MAX_LENGTH
+    text = str(value)
+    return isinstance(value, str | bool) and len(text) <= _MAX_LENGTH and "://" not in text
 
 
 def _is_in(value: Any, texts: Collection[str]) -> bool:
@@ -904,7 +912,7 @@ def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: st
         isinstance(number, bool) or (isinstance(number, str) and not _DECIMAL.fullmatch(number))
         for number in numbers
     )
-    is_number &= words_of("lack_count", "place_lack").isdisjoint(tokens(number_field))
+    is_number &= words_of("lack_count", "place_lack", "due").isdisjoint(tokens(number_field))
     return is_repeated and is_number and words_without.isdisjoint(words_with)
 
 
@@ -1016,7 +1024,10 @@ def _score_path(
     } - words_with_numbers
     score -= 2 * has_word_of(keys[-1], "trade")
     is_flag = isinstance(first_value, bool) and state_of_named_flag(keys[-1], False) is not None
-    if not (is_count or idle_engines or is_flag or any(item.engine for item in occurrences)):
+    lists_lacks = isinstance(first_value, list) and has_word_of(keys[-1], "negation")
+    lists_lacks |= _is_in_gaps(path)
+    is_sure = is_count or idle_engines or is_flag or lists_lacks
+    if not (is_sure or any(occurrence.engine for occurrence in occurrences)):
         score -= 3 * any(has_word_of(key, "business") for key in keys[-3:])
     name_reason = "a name for states of data" if is_named else ""
     scored_reasons = (
@@ -1033,12 +1044,7 @@ def _score_path(
             words_without_numbers and words_with_numbers,
         ),
         (3, evidence, evidence),
-        (
-            3,
-            "a list under a name for what lacks",
-            (isinstance(first_value, list) and has_word_of(keys[-1], "negation"))
-            or _is_in_gaps(path),
-        ),
+        (3, "a list under a name for what lacks", lists_lacks),
         (3, "a count and its total, by engine", is_count and occurrences[0].engine),
         (1, name_reason, is_named and isinstance(first_value, bool | list)),
     )
@@ -1240,7 +1246,7 @@ class _WordEvidence:
         if word is None and self._is_kind and {*self._words_by_engine} <= {""}:
             return "not_applicable" if number_flags == {False} else SILENT
         is_positive = word is not None and word.canonical == "available"
-        if is_positive and self._is_notice and not engines:
+        if is_positive and not engines and (self._is_notice or is_word_of(text, "success")):
             return SILENT  # a task that succeeded may have read a part
         if word and not is_flag and not (lacks and not engines and is_positive):
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY
