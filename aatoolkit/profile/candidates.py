@@ -31,7 +31,7 @@ from aatoolkit.availability.detect.words import (
     state_of_flag,
     state_of_named_flag,
 )
-from aatoolkit.availability.status import EMPTY, Availability
+from aatoolkit.availability.status import EMPTY, Availability, Status
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
@@ -1164,8 +1164,10 @@ class _WordEvidence:
         self._words_by_engine: dict[str, set[str]] = defaultdict(set)
         self._is_idle: dict[str, list[bool]] = defaultdict(list)
         word_occurrences = [*chain.from_iterable(map(_split_by_word, occurrences))]
+        complete_words = set()  # of projects of which each engine ran
         for value, has_number, measured, idle, engine in word_occurrences:
             word = to_word(value)
+            complete_words |= {word} if measured and not idle else set()
             self._number_flags_by_word[word].append(has_number)
             self._is_idle[word].append(engine in idle)
             if engine not in idle and (not measured or True in measured.values()):
@@ -1182,6 +1184,7 @@ class _WordEvidence:
             available_words,
             key=lambda word: (
                 word not in _FLAGS and find_word(word) is not None,
+                word in complete_words,
                 True in self._number_flags_by_word[word],
                 len(self._number_flags_by_word[word]),
             ),
@@ -1230,8 +1233,9 @@ class _WordEvidence:
         is_mixed = {False, True} <= number_flags
         if is_flag and (flag_state := state_of_named_flag(self._key, text == "true")) is not None:
             return _word_of_state(flag_state)
-        if text == "false" and state_of_named_flag(self._key, True) is not None:
-            return "available"  # as false under a key such as `isPartial`
+        if text == "false" and (flag_state := state_of_named_flag(self._key, True)) is not None:
+            # False under `isPartial` says that all is there, under `empty` only that something is.
+            return "available" if flag_state.status == Status.PARTIAL else SILENT
         is_denial = not self._is_note or has_word_of(self._key, "negation")
         if text == "true" and is_mixed and not is_denial:
             return SILENT  # what an engine can show may be there, or not
