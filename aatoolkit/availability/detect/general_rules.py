@@ -335,6 +335,7 @@ def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_st
             name: item
             for name, item in value.items()
             if not (isinstance(item, dict | list) or _is_state_or_reason(name))
+            if not (item is False and has_word_of(name, "negation"))
         }
         read_map_of_states(facts, key, list_entries(entries, member.path, scope))
 
