@@ -1158,7 +1158,7 @@ class _WordEvidence:
         } and any(state_of_flag(False, text) == STATES["not_applicable"] for text in texts)
         self._is_notice = is_notice
         self._is_kind = self._is_in_rows and not is_notice and has_word_of(self._key, "class")
-        self._lacks = (is_notice or self._is_list or names_lack) and not names_states
+        self._lacks = is_notice or ((self._is_list or names_lack) and not names_states)
         self._is_note = not names_lack
         self._number_flags_by_word: dict[str, list[bool | None]] = defaultdict(list)
         self._words_by_engine: dict[str, set[str]] = defaultdict(set)

@@ -167,3 +167,14 @@ def test_a_count_of_days_is_read_by_the_window_of_the_request() -> None:
     for days, status in {30: "partial", 7: "available", None: "unknown"}.items():
         signals = detect(rows, rule, days=days).signals
         assert [str(s.availability.status) for s in signals] == [status] * (days is not None)
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_beside_an_unknown_word_the_section_is_not_called_available() -> None:
+    rule = Rule(at="rows[].letter", words={"G": "available"})
+    rows = [{"letter": "G", "hits": 3}, {"letter": "Q", "hits": 2}]
+    scopes = [
+        {signal.scope for signal in detect({"rows": rows[:count]}, rule).signals}
+        for count in (1, 2)
+    ]
+    assert scopes == [{"row", "section"}, {"row"}]

@@ -575,9 +575,14 @@ def read_prose(facts: Facts) -> None:
 
 
 def find_error_word(texts: Iterable[str]) -> Word | None:
-    """Return the first known term in the texts of an error, such as ``not_connected``, or None.
+    """Return the surest known term in the texts of an error, such as ``not_connected``, or None.
 
     Codes are searched before sentences.
+
+    Examples
+    --------
+    >>> find_error_word(["Forbidden", "Query expansions are not part of the plan."])
+    Word(canonical='forbidden', strength=2)
     """
     texts = [*texts]
     words = [find_strongest_word(filter(is_code, texts)), *map(find_word_in_text, texts)]

@@ -334,6 +334,9 @@ class Vocabulary:
         >>> options = {"models": [{"key": "otter"}, {"key": "heron"}]}
         >>> Vocabulary.from_responses([options], []).find_dimension(["heron", "otter"])
         'engine'
+        >>> more_options = {"models": [{"key": "crane"}]}
+        >>> Vocabulary.from_responses([options, more_options], []).find_dimension(["crane"])
+        'engine'
         """
         values_by_dimension: dict[str, set[str]] = defaultdict(set)
         for name, value in chain.from_iterable(map(iter_named_values, all_options)):

@@ -50,6 +50,7 @@ def read(values: list[Any], name: str) -> Column:
         ([20261101, 20261102], "opened", "Int64", None),
         ([20261101, 20261102, 20261103, 20261017, 20261399], "opened", "Int64", None),
         ([1794182400, 1794268800, 1794355200], "zuletzt", "date", "epoch s"),
+        ([1794130889, 1794028588], "created", "timestamp", "epoch s"),
         (["yes", "no"], "cited", "boolean", "boolean"),
         ([0, 1, 1], "isOwn", "boolean", "boolean"),
         (["1m 30s", "12s"], "length", "Float64", "duration"),
