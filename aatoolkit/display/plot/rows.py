@@ -262,7 +262,8 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     styles = [engine_styles.get(word) or (OWN if name.is_own else other_style)
               for name, word in zip(names, rows.texts(x), strict=True)]  # fmt: skip
     # One very wide interval is cut, for beside it all others would be short.
-    ends = np.fmin(bounds.high, -1.5 * np.sort(-bounds.high)[:2][-1])
+    limit = -1.5 * np.sort(-bounds.high)[:2][-1]
+    ends = np.where(bounds.high > limit, limit, bounds.high)
     scale = scale_for(np.concatenate([values, ends]), unit, label=rows.axis_label(y),
                       is_whole=rows.is_count(y))  # fmt: skip
     has_lines = not np.isnan(bounds.low).all()
