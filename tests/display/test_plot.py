@@ -318,8 +318,9 @@ def test_whiskers_are_those_of_the_table_over_prompts_where_they_are_known() -> 
             ends.loc[common], table.loc[common, ends.columns], check_dtype=False
         )
         assert any(mark.kind == "line" and len(mark) >= 6 for mark in axes.spec.marks)
-    alone = prompts.aa.plot("bars", x="prompt_id", y="mention_rate")
-    assert "the answers to one prompt" in notes(alone)
+    for options in ({"kind": "bars", "x": "prompt_id"}, {"top": 4}):
+        alone = prompts.aa.plot(y="mention_rate", **options)
+        assert "the answers to one prompt" in notes(alone)
     assert "takes answers for independent" in notes(read("overview_engines").aa.plot())
 
 

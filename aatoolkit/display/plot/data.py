@@ -745,7 +745,7 @@ def whiskers(data: PlotData, y: str, rows: PlotData | None = None, by: Texts = (
 
     If ``data`` was aggregated, ``rows`` is the data before, and ``by`` the grouping columns.
     """
-    unaggregated = rows.frame if rows is not None and len(rows) > len(data) else None
+    unaggregated = None if rows in (None, data, data.whole) else rows.frame
     return bounds(data.frame, y, unaggregated, by)
 
 
