@@ -14,6 +14,7 @@ from carried import MEASURED, ColumnMetadata, FrameMetadata, Source, attach, des
 from drawn import row_looks, row_words
 from matplotlib.figure import Figure
 from processes import python
+from samples import payload_of
 from serving import shared_client, shared_dataset
 
 import aatoolkit as aa
@@ -366,7 +367,7 @@ def test_what_has_no_room_is_left_out_and_not_cut() -> None:
         title = axes.figure.get_suptitle().replace("\n", " ")
         assert title in (axes.spec.headline, axes.spec.title)
         assert " …" not in words_of(axes)
-    claims = labels(read("perception_claims").aa.plot())
+    claims = labels(read("perception_claims").aa.plot(figsize=(5, 4)))
     assert any("\n" in label for label in claims)
     assert "…" not in "".join(claims)
     assert "ChatGPT model update" in words_of(read("impact_annotations").aa.plot(figsize=(3, 2)))
@@ -562,7 +563,13 @@ def test_tables_of_several_hosts_have_the_pictures_of_one() -> None:
 
 @pytest.mark.parametrize(
     ("name", "by", "own"),
-    [("brand", "owner", "us"), ("brand", "is_own", True), ("domain", "kind", "own")],
+    [
+        ("brand", "owner", "us"),
+        ("brand", "is_own", True),
+        ("brand", "owned", True),
+        ("domain", "kind", "own"),
+        ("domain", "source_type", "owned"),
+    ],
 )
 def test_who_owns_a_row_is_told_in_several_ways(name: str, by: str, own: Any) -> None:
     frame = pd.DataFrame(
@@ -573,6 +580,27 @@ def test_who_owns_a_row_is_told_in_several_ways(name: str, by: str, own: Any) ->
         assert [row.text for row in axes.spec.y.names if row.is_own] == ["A"]
     mentions = read("chat_mentions").aa.plot().spec
     assert mentions.title == "Number of chat mentions by brand and sentiment"
+
+
+def found(rows: list[dict[str, Any]]) -> aa.Tables:
+    """The tables of an answer of acme.example that nobody declared."""
+    return aa.normalize(
+        aa.sections.propose({"rows": rows}, "found").section, payload_of({"rows": rows})
+    )
+
+
+def test_only_brands_domains_and_addresses_are_own() -> None:
+    terms = shared_dataset("globex.example")["fanouts"]["fanout_terms"].aa.plot()
+    assert "globex" in labels(terms)
+    rows = {"brand": [*"AAB"], "own": [True, True, False], "word": ["cheap", "known", "known"]}
+    frame = pd.DataFrame({**rows, "n": [1, 2, 3]})
+    spec = frame.aa.plot("heatmap", x="brand", color="word", y="n").spec
+    assert [name.full for name in spec.x.names] == ["B", "A (own)"]
+    assert [name.full for name in spec.y.names] == ["known", "cheap"]
+    for site in ("acme.example", "www.acme.example", "https://acme.example/a"):
+        sites = [{"place": place, "n": 3} for place in (site, "b.example/acme.example")]
+        names = found(sites).main.aa.plot(x="place", y="n").spec.y.names
+        assert [name.is_own for name in names] == [True, False]
 
 
 def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:

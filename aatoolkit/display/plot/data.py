@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -64,6 +64,8 @@ _ID = ("_id", "_key", "sku", "cursor")
 
 _UNITS = {word: unit for unit, facts in UNITS.items() for word in facts.metrics.split()}
 """The unit of a metric by the last word of its name, such as ``rate``."""
+_SITE = re.compile(r"^(?:https?://)?(?:www\.)?([^/]+)")
+"""Matches the domain at the beginning of an address."""
 _CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 _LEVEL = re.compile("[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+")
 _NO_MEASURE = re.compile(f"(^|_)(id|http|status|statut|code)(_|$)|({COVERAGE}|_low|_high)$")
@@ -541,25 +543,23 @@ class PlotData:
             is_cut |= self.values(name + COVERAGE) < 1
         return is_cut.to_numpy(bool) & ~np.isnan(self.values(name))
 
-    def is_own_row(self) -> Mask:
-        """Return a boolean mask of the rows about the project's own brand, domain or pages."""
+    def is_own(self, name: str) -> Mask:
+        """Return a boolean mask of the rows in which a column names the own brand, site or page."""
         if self.whole:
-            return self.whole.is_own_row()[self.positions]
-        name, owner_column = next(iter(_owner_columns(self.frame)), _OWNERS[0])
-        no_row = np.zeros(len(self), bool)
-        is_own = _are_own(self.frame[owner_column]) if owner_column in self.kinds else no_row
-        if owner_column in self.kinds and name in ("brand", "advertiser"):
-            return is_own
+            return self.whole.is_own(name)[self.positions]
+        is_own = no_row = np.zeros(len(self), bool)
+        if name in APART or name not in self.kinds:
+            return no_row
+        for named, owner_column in _owner_columns(self.frame):
+            if named == name:
+                is_own = is_own | _are_own(self.frame[owner_column])
+        texts = pd.Series(self.texts(name), dtype=object)
+        sites = texts.str.extract(_SITE, expand=False)
         for host, facts in self.facts_by_host:
             # An own brand of one host is a competitor of another.
             is_of_host = self.series["host"].isin([host]) if host and "host" in self.kinds else True
-            for name in self.kinds:
-                # A key such as the name of a series may hold the names of brands, and an identifier
-                # such as "alpine-hearth" is the name of the brand "Alpine Hearth".
-                if name in facts.own or name in self.keys or name.endswith("brand_id"):
-                    own = facts.own.get(name) or facts.own.get("brand", set())
-                    names = {*own, *(re.sub(r"\W+", "-", brand.lower()) for brand in own)}
-                    is_own = is_own | (self.series[name].isin(names) & is_of_host).to_numpy(bool)
+            is_named = texts.isin(facts.own) | sites.isin({*facts.own, host})
+            is_own = is_own | (is_named & is_of_host).to_numpy(bool)
         # If all rows are own, as in a crawl of the own pages, none needs a mark.
         return no_row if is_own.all() else is_own
 
@@ -637,13 +637,13 @@ _LARGEST = 1 << 22
 class ResponseFacts:
     """Facts collected from all tables of a response: own names, titles, daily values and days.
 
-    - ``own``: the project's own names by column, such as its brands.
+    - ``own``: the names of the project's own brands and sites.
     - ``titles``: by column of identifiers, the title of each identifier.
     - ``daily_values``: the numbers of daily tables by column.
     - ``days``: the dates in tables of one row, by column.
     """
 
-    own: dict[str, set[str]] = field(default_factory=dict)
+    own: set[str] = field(default_factory=set)
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
     daily_values: dict[str, Numbers] = field(default_factory=dict)
     days: dict[str, str] = field(default_factory=dict)
@@ -662,7 +662,7 @@ class ResponseFacts:
         table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
         columns, own_rows = [*map(str, table.columns)], table
         if "brand" in table:
-            own_rows = table[table["brand"].isin(self.own.get("brand", set()))]
+            own_rows = table[table["brand"].isin(self.own)]
         if len(table) == 1:
             days = table.select_dtypes("datetime").iloc[0].dropna()
             self.days |= {str(name): str(day)[:10] for name, day in days.items()}
@@ -683,22 +683,28 @@ class ResponseFacts:
                     pairs.itertuples(index=False, name=None)
                 )
         for name, owner_column in _owner_columns(table):
-            own_names = table[name][_are_own(table[owner_column])]
-            self.own.setdefault(name, set()).update(own_names.dropna().astype(str))
+            self.own |= {*table[name][_are_own(table[owner_column])].dropna().astype(str)}
 
 
-OWNER_COLUMNS = ("own", "is_own", "owner", "house")
+OWNER_COLUMNS = ("own", "is_own", "owned", "owner", "house")
 """The columns that say whether a brand is the own one."""
 
+_SITES = ("source_domain", "domain", "url", "key")
 _OWNERS = (
-    *product(("brand", "advertiser"), OWNER_COLUMNS),
-    *product(("source_domain", "domain", "url"), ("domain_type", "kind")),
+    (OWNER_COLUMNS, ("brand", "advertiser", "name", *_SITES)),
+    (("kind", "type", "class"), _SITES),
 )
-"""Pairs of a column, such as a brand, and a column that says whether it is the own one."""
+"""The endings of columns that say what is own, and of those whose names it is said of."""
 
 
 def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
-    return [columns for columns in _OWNERS if {*columns} <= {*table.columns}]
+    """Return pairs of a column, such as a brand, and a column that says whether it is own."""
+
+    def ending(words: Texts) -> list[str]:
+        return [n for word in words for n in map(str, table) if f"_{n}".endswith(f"_{word}")]
+
+    return [(named, owner_column) for owners, names in _OWNERS for named in ending(names)[:1]
+            for owner_column in ending(owners)]  # fmt: skip
 
 
 def _are_own(values: pd.Series) -> Mask:

@@ -133,7 +133,7 @@ def names_of(data: PlotData, x: str = "", labels: Iterable[str] = ()) -> list[Na
     ``labels`` are the labels to use; by default those of the column ``x``.
     """
     labels = labels or data.row_labels(x)
-    return [*map(Name, labels, data.is_own_row().tolist())]
+    return [*map(Name, labels, data.is_own(x).tolist())]
 
 
 def scale_for(values: Numbers, unit: str | None = None, margin: float = 1.02, **more: Any) -> Scale:
@@ -254,7 +254,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     elif data.is_repeated(y):
         rows = one_row_per_mark(data, [*by, *data.keys], [y])
     is_time, total = rows.kinds[x] == "time", len(rows)
-    other_style = REST if rows.is_own_row().any() else OWN
+    other_style = REST if rows.is_own(x).any() else OWN
     rows = rows.rows_at(rows.best_first(y, x)[rows.shown_slice(x, options.max_rows(15))])
     bounds, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
     names = names_of(rows, x)
@@ -461,7 +461,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     order = np.lexsort([-table[levels[0]], -totals])
     table = table.sort_index() if data.kinds[x] == "time" else table.iloc[order]
     shown = table[levels][data.shown_slice(x, options.max_rows(12))]
-    own_names = {*rows["x"][data.is_own_row()]} if x in ("brand", "advertiser") else {}
+    own_names = {*rows["x"][data.is_own(x)]}
     noun, row_noun, totals = data.table_words or "rows", data.row_noun(x), shown.sum(axis=1)
     # What a row of a drafted table is, is not known.
     noun, title = ("rows", f"Rows of {noun}") if "#" in data.table else (noun, f"Number of {noun}")

@@ -481,7 +481,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     level_match = re.search(r"\d+%", low_column.doc if low_column else "")
     assumption_match = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
     return row_panel(
-        kind, rows, title, names_of(rows, labels=labels), cells, scale,
+        kind, rows, title, names_of(rows, (naming_columns or [""])[-1], labels), cells, scale,
         [plot.value], total=len(data),
         headline=headline, beside=[WordColumn(row_texts)],
         over=[line_segments(tick, tick, at - 0.28, at + 0.28, INK, 1.6)],

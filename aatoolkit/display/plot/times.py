@@ -105,8 +105,7 @@ def _key_names(
         return [Name("")] * len(keys)
     keys_of_rows = data.row_labels(name, *excluded, texts=data.texts(name))
     labels = dict(zip(keys_of_rows, data.row_labels(name, *excluded), strict=True))
-    is_own_row = pd.Series(data.is_own_row())
-    own_keys = is_own_row.groupby(keys_of_rows).all() & (name not in APART)
+    own_keys = pd.Series(data.is_own(name)).groupby(keys_of_rows).all()
     return [Name(labels.get(key, key), bool(own_keys.get(key))) for key in keys]
 
 
