@@ -480,6 +480,14 @@ def test_an_identifier_beside_its_text_is_named_by_the_text() -> None:
     prompts = {"prompt_id": ["p1", "p2"], "prompt": ["best crm", "what is a crm"]}
     axes = pd.DataFrame(prompts).assign(n=[2, 1]).aa.plot(x="prompt_id", y="n")
     assert labels(axes) == prompts["prompt"]
+    for key, codes, title in (
+        ("brand", ["brd_x8", "brd_y9"], "brand_name"), ("brand", ["brd_x8", "brd_y9"], "name"),
+        ("prompt", ["prm_1", "prm_2"], "prompt_text"), ("accion", ["AC-7", "AC-8"], "titulo"),
+    ):  # fmt: skip
+        frame = pd.DataFrame({"object": "row", key: codes, title: ["One", "Two"], "n": [2, 1]})
+        assert labels(frame.aa.plot(x=key, y="n")) == ["One", "Two"]
+    pages = pd.DataFrame({"url": ["a.example/b-c", "b.example"], "title": "Home", "n": [2, 1]})
+    assert labels(pages.aa.plot(x="url", y="n")) == ["a.example/b-c", "b.example"]
 
 
 def test_a_state_looks_alike_in_the_legend_and_in_the_marks() -> None:

@@ -53,8 +53,8 @@ CONTEXT = ("days", "window_start", "window_end", "fetched_at")
 APART = ("host", "days")
 """The columns for the host and the window; rows that differ in them are never added up."""
 
-TITLES = ("title", "prompt", "text", "label", "name", "headline")
-"""The names of columns that hold a readable name of the row."""
+TITLES = ("title", "prompt", "text", "label", "name", "headline", "titulo", "titre", "titel")
+"""The names of columns that hold a readable name of the row, the English ones first."""
 
 FEW = 10
 """The rate of fewer cases than this is mostly chance."""
@@ -62,6 +62,8 @@ FEW = 10
 _ID = ("_id", "_key", "sku", "cursor")
 """The endings of the names of columns that hold identifiers."""
 
+_CODED = re.compile("[A-Za-z]+[-_][A-Za-z0-9-]+")
+"""Matches identifiers, such as ``brd_X8m8`` or ``AC-1022``; of names too, but not of addresses."""
 _UNITS = {word: unit for unit, facts in UNITS.items() for word in facts.metrics.split()}
 """The unit of a metric by the last word of its name, such as ``rate``."""
 _SITE = re.compile(r"^(?:https?://)?(?:www\.)?([^/]+)")
@@ -398,20 +400,21 @@ class PlotData:
     @per_column
     def labels(self, name: str) -> Texts:
         """Return a column as readable texts: codes as words, titles instead of identifiers."""
-        texts = self.texts(name)
-        is_id = name.endswith(_ID) or name == "value"
-        is_code = all(map(_CODE.fullmatch, texts)) and any(
-            "_" in text or text[5:].isupper() for text in texts
+        texts, titles = self.texts(name), dict[str, str]()
+        for _, facts in self.facts_by_host:
+            for by_id in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
+                titles = by_id | titles
+        is_id = name.endswith(_ID) or name == "value" or titles.keys() & {*texts}
+        is_code = (
+            not is_id
+            and all(map(_CODE.fullmatch, texts))
+            and any("_" in text or text[5:].isupper() for text in texts)
         )
-        has_codes = name == "metric" or self.has_states(name) or (is_code and not is_id)
+        has_codes = name == "metric" or self.has_states(name) or is_code
         if has_codes or self.is_category(name):
             # Values with other capitals, such as US or eBay, are names.
             return [humanize(text.lower() if text.isupper() else text).replace(" ids", "s")
                     if has_codes or _LEVEL.fullmatch(text) else text for text in texts]  # fmt: skip
-        titles: dict[str, str] = {}
-        for _, facts in self.facts_by_host if is_id else ():
-            for by_id in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
-                titles = by_id | titles
         return [titles.get(text) or re.sub(r"^https?://", "", text) for text in texts]
 
     def varying_context(self, *excluded: str | None) -> list[str]:
@@ -483,7 +486,7 @@ class PlotData:
             return self.time_noun(name)
         if name != self.label_column or name in self.keys:
             return name
-        title = self.table_words.removesuffix("s") if name in TITLES else ""
+        title = self.table_words.removesuffix("s") if name in TITLES[:6] else ""
         id_nouns = (key.removesuffix("_id") for key in reversed(self.keys) if key.endswith("_id"))
         return next(id_nouns, title or name)
 
@@ -670,9 +673,11 @@ class ResponseFacts:
         if times and len(own_rows) and own_rows[times[0]].is_unique:
             for name, values in own_rows.select_dtypes("number").items():
                 self.daily_values.setdefault(str(name), as_floats(values))
-        for id_column in [name for name in columns if name.endswith(_ID)]:
-            titles = TITLES if id_column == columns[0] and table[id_column].is_unique else ()
+        ids = [name for name in columns if name.endswith(_ID) or _are_coded(table[name])]
+        main_id = next((name for name in ids if table[name].is_unique), "")
+        for id_column in ids:
             stem = id_column.removesuffix("_id")
+            titles = TITLES if id_column == main_id else ()
             candidates = (stem, *(f"{stem}_{name}" for name in TITLES), *titles)
             title_column = next(
                 (name for name in candidates if name in table and name != id_column), None
@@ -705,6 +710,12 @@ def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
 
     return [(named, owner_column) for owners, names in _OWNERS for named in ending(names)[:1]
             for owner_column in ending(owners)]  # fmt: skip
+
+
+def _are_coded(values: pd.Series) -> bool:
+    return _kind_of(values) == "word" and all(
+        map(_CODED.fullmatch, values.dropna().astype(str).head(9))
+    )
 
 
 def _are_own(values: pd.Series) -> Mask:
