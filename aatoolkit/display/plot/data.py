@@ -64,6 +64,8 @@ _ID = ("_id", "_key", "sku", "cursor")
 
 _CODED = re.compile("[A-Za-z]+[-_][A-Za-z0-9-]+")
 """Matches identifiers, such as ``brd_X8m8`` or ``AC-1022``; of names too, but not of addresses."""
+_MOMENT = re.compile(r"(1[2-9]|2[01])\d{8}(\d{3})?|(19|20)\d\d(0[1-9]|1[0-2])([0-2]\d|3[01])")
+"""Matches Unix times in seconds or milliseconds, and days in the form YYYYMMDD."""
 _UNITS = {word: unit for unit, facts in UNITS.items() for word in facts.metrics.split()}
 """The unit of a metric by the last word of its name, such as ``rate``."""
 _SITE = re.compile(r"^(?:https?://)?(?:www\.)?([^/]+)")
@@ -104,6 +106,11 @@ class Options:
 
 _KINDS = {"b": "flag", "M": "time", "i": "number", "u": "number", "f": "number"}
 """The kind of column for each kind of dtype; all other dtypes hold words or lists."""
+
+
+def _all_match(pattern: re.Pattern[str], values: pd.Series) -> bool:
+    found = values.dropna()
+    return len(found) > 0 and all(map(pattern.fullmatch, map(str, found)))
 
 
 def _kind_of(values: pd.Series) -> str:
@@ -181,8 +188,15 @@ class PlotData:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """A dict from column name to kind: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
-        return {name: _kind_of(values) for name, values in self.series.items()}
+        """A dict from column name to kind: ``number``, ``time``, ``flag``, ``list`` or ``word``.
+
+        Integers that are times are no measures, but of the kind ``code``.
+        """
+        return {
+            name: "code" if values.dtype.kind in "iu" and _all_match(_MOMENT, values)
+            and not getattr(self.column(name), "unit", None) else _kind_of(values)
+            for name, values in self.series.items()
+        }  # fmt: skip
 
     def of_kind(self, kind: str) -> list[str]:
         """Return the names of all columns of a kind, such as ``number``, in order."""
@@ -673,7 +687,11 @@ class ResponseFacts:
         if times and len(own_rows) and own_rows[times[0]].is_unique:
             for name, values in own_rows.select_dtypes("number").items():
                 self.daily_values.setdefault(str(name), as_floats(values))
-        ids = [name for name in columns if name.endswith(_ID) or _are_coded(table[name])]
+        ids = [
+            name
+            for name in columns
+            if name.endswith(_ID) or _all_match(_CODED, table[name].head(9))
+        ]
         main_id = next((name for name in ids if table[name].is_unique), "")
         for id_column in ids:
             stem = id_column.removesuffix("_id")
@@ -710,12 +728,6 @@ def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
 
     return [(named, owner_column) for owners, names in _OWNERS for named in ending(names)[:1]
             for owner_column in ending(owners)]  # fmt: skip
-
-
-def _are_coded(values: pd.Series) -> bool:
-    return _kind_of(values) == "word" and all(
-        map(_CODED.fullmatch, values.dropna().astype(str).head(9))
-    )
 
 
 def _are_own(values: pd.Series) -> Mask:
