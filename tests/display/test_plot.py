@@ -597,6 +597,18 @@ def found(rows: list[dict[str, Any]]) -> aa.Tables:
     )
 
 
+def test_rows_of_which_nobody_said_what_they_are_are_no_finding() -> None:
+    answers = found(
+        [{"engine": engine, "text": f"Answer {n}"} for n in range(12) for engine in "aab"]
+    )
+    assert answers.main.aa.plot().kind == "table"
+    asked = answers.main.aa.plot("counts", x="engine").spec
+    assert (asked.title, asked.headline) == ("Number of rows by engine", "")
+    citations = read("chat_citations").aa.plot().spec
+    assert citations.legend[1][0] == "not cited"
+    assert not citations.headline, "what is not cited is no citation"
+
+
 def test_only_brands_domains_and_addresses_are_own() -> None:
     terms = shared_dataset("globex.example")["fanouts"]["fanout_terms"].aa.plot()
     assert "globex" in labels(terms)

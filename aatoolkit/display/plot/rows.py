@@ -434,8 +434,10 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         return None
     by = options.color or (None if options.x else _grouping_column(data, x))
     is_chosen = bool(options.kind or options.x)
-    is_small = data.metadata.key and len(data) <= _FEW_ROWS
-    if is_small and not (is_chosen or by):
+    is_small = data.metadata.key and len(data) <= _FEW_ROWS and not by
+    # What a row of a drafted table is, is not known.
+    is_drafted = "#" in data.table
+    if (is_small or is_drafted) and not is_chosen:
         return None
     columns = [*data.varying_context(x, by), x, *filter(None, [by])]
     # Rows that a merge repeated must not be counted.
@@ -462,20 +464,22 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     table = table.sort_index() if data.kinds[x] == "time" else table.iloc[order]
     shown = table[levels][data.shown_slice(x, options.max_rows(12))]
     own_names = {*rows["x"][data.is_own(x)]}
-    noun, row_noun, totals = data.table_words or "rows", data.row_noun(x), shown.sum(axis=1)
-    # What a row of a drafted table is, is not known.
-    noun, title = ("rows", f"Rows of {noun}") if "#" in data.table else (noun, f"Number of {noun}")
+    noun = data.table_words * (not is_drafted) or "rows"
+    row_noun, totals = data.row_noun(x), shown.sum(axis=1)
     top_name, top_count, headline = quoted(str(shown.index[0])), int(totals.iloc[0]), ""
     if by and are_states(levels):
         level_counts = (f"{int(table[level].sum()):,} {humanize(str(level))}" for level in levels)
         headline = f"{capitalized(noun)}: {', '.join(level_counts)}"
-    elif data.combined_availability(columns).status == Status.PARTIAL:
-        pass  # the rows may be a sample, in which the order is another
+    elif (
+        is_drafted or data.kinds.get(by or "") == "flag"
+        or data.combined_availability(columns).status == Status.PARTIAL
+    ):  # fmt: skip
+        pass  # rows of two kinds make no sum, and in a sample the order is another
     elif top_count > totals.iloc[1:].max() and top_name != BLANK and data.kinds[x] != "time":
         headline = f"Most {noun}: {top_name}, {top_count:,} of {len(data):,}"
     return _stacked_bars(
         "counts", data, columns, [x],
-        data.title(title, row_noun, by), shown,
+        data.title(f"Number of {noun}", row_noun, by), shown,
         [Name(str(n), n in own_names) for n in shown.index], [number(float(n)) for n in totals],
         None, [""] * len(shown), n=f"n = {len(data):,} {noun}", headline=headline, total=len(table),
     )  # fmt: skip
