@@ -609,6 +609,13 @@ def test_rows_of_which_nobody_said_what_they_are_are_no_finding() -> None:
     assert not citations.headline, "what is not cited is no citation"
 
 
+def test_rows_of_a_table_are_told_apart_by_their_key() -> None:
+    rows = pd.DataFrame(
+        {"k": range(6), "same": "a", "w": [*"xxy"] * 2, "m": 1.5, "n": [1, 2, 3] * 2}
+    )
+    assert attach(rows, FrameMetadata(key=("k",))).aa.plot().spec.columns == ["k", "w", "same", "n"]
+
+
 def test_only_brands_domains_and_addresses_are_own() -> None:
     terms = shared_dataset("globex.example")["fanouts"]["fanout_terms"].aa.plot()
     assert "globex" in labels(terms)

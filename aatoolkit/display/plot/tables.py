@@ -252,15 +252,20 @@ def _columns(data: PlotData, x: str | None = None) -> list[str]:
     """Return the columns to show in a table; if ``x`` labels the rows, states come first."""
     excluded = (*CONTEXT, *((x, *APART, *data.keys) if x else ()))
     columns = [n for n in data.kinds if n not in excluded and data.frame[n].notna().any()]
-    # Identifiers without a title come last, and of equal columns one is enough.
-    rows = data.first(_ROWS)
+    # Constants and identifiers without a title come last, and of equal columns one is enough.
+    rows = data.first(99)
     columns.sort(key=lambda name: (
-        bool(x) and not _is_state(data, name), rows.is_bare_key(name), name in OWNER_COLUMNS
+        bool(x) and not _is_state(data, name), len({*cell_texts(rows, name)}) < 2,
+        rows.is_bare_key(name), name in OWNER_COLUMNS,
     ))  # fmt: skip
     columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
     numbers = [name for name in columns if data.kinds[name] == "number"]
     words = [name for name in columns if name not in numbers]
-    return words[: _COLUMNS - min(len(numbers), 2)] + numbers[:2]
+    words = words[: _COLUMNS - min(len(numbers), 2)]
+    if not x and len({*zip(*(cell_texts(rows, name) for name in words), strict=True)}) < len(rows):
+        # Rows that have the same words are told apart by their key.
+        words = [*dict.fromkeys([*(name for name in columns if name in data.keys), *words])]
+    return [*dict.fromkeys([*words, *numbers[:2]])][:_COLUMNS]
 
 
 def _state_counts(data: PlotData, name: str) -> str:
