@@ -316,7 +316,9 @@ def test_one_very_wide_interval_is_cut_and_codes_are_no_measures() -> None:
     assert "→" in str(spec.marks[-1].words)
     spec = shared_dataset()["overview"]["overview_engines"].aa.plot().spec
     assert spec.x.high == pytest.approx(1.02 * spec.bounds["mention_rate_high"].max())
-    pages = pd.DataFrame({"page": ["a", "b"], "prompt_id": [12001, 12002], "hits": [3, 4]})
+    pages = pd.DataFrame(
+        {"page": ["a", "b"], "prompt_id": [12001, 12002], "cap": 9, "hits": [3, 4]}
+    )
     assert [*pages.aa.plot().spec.columns] == ["hits"]
 
 

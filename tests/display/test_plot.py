@@ -20,6 +20,7 @@ from serving import shared_client, shared_dataset
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
+from aatoolkit.sections.aggregation import SUM
 
 HOSTS = ("acme.example", "globex.example", "initech.example")
 KINDS = {
@@ -607,6 +608,17 @@ def test_rows_of_which_nobody_said_what_they_are_are_no_finding() -> None:
     citations = read("chat_citations").aa.plot().spec
     assert citations.legend[1][0] == "not cited"
     assert not citations.headline, "what is not cited is no citation"
+
+
+def test_a_rate_is_drawn_before_counts_also_without_a_rule() -> None:
+    columns = (
+        aa.Column("site", "string"), aa.Column("hits", "Int64", unit="count", aggregate=SUM),
+        aa.Column("visibility", "Float64", unit="fraction 0-1"),
+    )  # fmt: skip
+    table = aa.Table("sites", "Sites.", aa.sections.records("rows"), ("site",), columns)
+    rows = [{"site": site, "hits": n, "visibility": n / 10} for n, site in enumerate("abc")]
+    sites = aa.normalize(aa.Section("mine", "Mine.", table), {"rows": rows}).main
+    assert sites.aa.plot().spec.columns == ["visibility"]
 
 
 def test_rows_of_a_table_are_told_apart_by_their_key() -> None:

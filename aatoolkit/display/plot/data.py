@@ -334,7 +334,8 @@ class PlotData:
     def measures(self) -> list[str]:
         """The names of numeric columns to draw, the most informative first (rates, scores …)."""
         ranks = {name: self._measure_rank(name) for name in self.numbers}
-        return sorted(filter(ranks.get, ranks), key=ranks.__getitem__)
+        names = sorted(filter(ranks.get, ranks), key=ranks.__getitem__)
+        return [name for name in names if self.frame[name].nunique() > 1] or names
 
     @property
     def numbers(self) -> list[str]:
@@ -355,7 +356,9 @@ class PlotData:
         if unit == FRACTION and self.is_rate(name):
             return 1
         is_sum = self.is_additive(name) and unit in (SCORE, COUNT, REQUESTS)
-        return 3 if is_sum else {SCORE: 2, FRACTION: 4, FRACTION_CHANGE: 6}.get(unit or "", 0)
+        # A drafted rate seldom has a rule, and says more than the counts beside it.
+        rate = 4 - 2 * ("#" in self.table and not self.keys[1:])
+        return 3 if is_sum else {SCORE: 2, FRACTION: rate, FRACTION_CHANGE: 6}.get(unit or "", 0)
 
     def sample_column(self, name: str) -> str | None:
         """Return the name of the column with the sample sizes of ``name``, or None."""
