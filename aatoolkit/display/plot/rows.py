@@ -95,7 +95,8 @@ def row_panel(
         is_dot, measured = shape == "dots", [cell for cell in group if cell.x == cell.x]
         # Lines are drawn over boxes, but below dots.
         low, high, rows = (floats([getattr(c, n) for c in group]) for n in ("low", "high", "row"))
-        layers = [line_segments(low, high, rows, rows, *((style, 2.0) if is_dot else (INK, 1.1)))]
+        looks = [(style, 2.0)] if is_dot else [(INK, 1.1), (Style("paper"), 3.0)]
+        layers = [line_segments(low, high, rows, rows, *look) for look in looks]
         starts, ends = floats([c.start for c in measured]), floats([c.x for c in measured])
         layers.append(Mark(
             shape, ends if is_dot else starts, floats([cell.row for cell in measured]), style,
