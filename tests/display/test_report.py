@@ -207,10 +207,12 @@ def test_a_service_with_names_of_its_own_has_a_page_that_says_what_is_lacking() 
         ],
     }
     text = page(foreign(body, "overview", "prompts"), 5)
-    assert "No key figure has a value" in text
+    assert "No table has key figures; the sections have the numbers" in text
     assert "cannot be" in text
     assert '<th scope="row">cheap crm</th>' in text
     figures = {"kpis": [{"metric": m, "value": 9, "previous": 4} for m in ("answers", "visits")]}
+    lacking = shared_client().project("newco.example").read_all(sections=["overview"])
+    assert "No key figure has a value; the sections say why" in page(lacking, 5)
     assert "9</a><small>+5: cannot be tested" in page(foreign(figures, "overview"), 5)
 
 
