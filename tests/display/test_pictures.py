@@ -200,6 +200,7 @@ def test_words_neither_meet_nor_are_cut(kind: str, size: str) -> None:
     axes = KINDS[kind](**({"figsize": SIZES[size]} if SIZES[size] else {}))
     edges, texts = axes.figure.bbox, written(axes.figure)
     assert axes.spec.extent in " ".join(words for words, _ in texts).replace("\n", " ")
+    assert min(text.get_fontsize() for text in axes.figure.findobj(mpl.text.Text)) >= 6.5
     for words, box in texts:
         assert box.x0 >= edges.x0 - 1, words
         assert box.x1 <= edges.x1 + 1, words

@@ -295,7 +295,7 @@ def _try_layout(
     # Above: title, subtitle, legend, and the label of numbers. Names at the ends of lines need
     # room; else they are a legend.
     title_size = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
-    headline, subtitle = _title_and_subtitle(spec, inner, title_size, 2 if scale > 0.6 else 1)
+    headline, subtitle = _title_and_subtitle(spec, inner, title_size, 2)
     title = Text(MARGIN, MARGIN, headline, title_size, "ink", True)
     top = MARGIN + _height_of(headline, title_size)
     how_to_read = f"{subtitle}. {spec.how}".strip(". ") * bool(lines)
@@ -433,7 +433,7 @@ def _mark_texts(
                        "left" if mark.shift else "center", (x, float(mark.y[i])))  # fmt: skip
 
 
-_EASES = ((2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82), (0, 0.75), (0, 0.6))
+_EASES = ((2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82))
 """Layouts to try in turn: lines of the subtitle, and scale of text."""
 
 
@@ -445,8 +445,7 @@ def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layo
     for lines, scale in ((2, largest), (2, (1 + largest) / 2), *_EASES):
         layout, has_room = _try_layout(spec, width, height, lines, scale)
         # Smaller text is better than names that are cut or turned, as long as it can be read.
-        is_poor = layout.is_turned or scale < 0.75
-        faults = scale * (not has_room), layout.is_cut and scale > 0.85, is_poor
+        faults = scale * (not has_room), layout.is_cut and scale > 0.85, layout.is_turned
         layouts.append((faults, layout))
         if not any(faults):
             break
