@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -142,22 +142,20 @@ def filled_times(moments: pd.Series) -> pd.DatetimeIndex:
     return full if times.isin(full).all() and len(full) < 2 * len(times) else times
 
 
-_Result = TypeVar("_Result")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def per_column(
-    function: Callable[[PlotData, str], _Result],
-) -> Callable[[PlotData, str], _Result]:
+def per_column(function: _Function) -> _Function:
     """Decorate a function of a `PlotData` and a column, so that its result is cached by column."""
 
     @wraps(function)
-    def computed(data: PlotData, name: str) -> _Result:
+    def computed(data: PlotData, name: str) -> Any:
         results = vars(data).setdefault(f"_{function.__name__}", {})
         if name not in results:
             results[name] = function(data, name)
-        return results[name]  # type: ignore[no-any-return]
+        return results[name]
 
-    return computed
+    return cast(_Function, computed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +191,7 @@ class PlotData:
         Integers that are times are no measures, but of the kind ``code``.
         """
         return {
-            name: "code" if values.dtype.kind in "iu" and _all_match(_MOMENT, values)
+            name: "code" if _all_match(_MOMENT, values)
             and not getattr(self.column(name), "unit", None) else _kind_of(values)
             for name, values in self.series.items()
         }  # fmt: skip
@@ -419,9 +417,8 @@ class PlotData:
         """Return a column as readable texts: codes as words, titles instead of identifiers."""
         texts, titles = self.texts(name), dict[str, str]()
         for _, facts in self.facts_by_host:
-            for by_id in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
-                titles = by_id | titles
-        is_id = name.endswith(_ID) or name == "value" or titles.keys() & {*texts}
+            titles = facts.titles | titles
+        is_id = name.endswith(_ID) or titles.keys() & {*texts}
         is_code = (
             not is_id
             and all(map(_CODE.fullmatch, texts))
@@ -573,13 +570,11 @@ class PlotData:
         for named, owner_column in _owner_columns(self.frame):
             if named == name:
                 is_own = is_own | _are_own(self.frame[owner_column])
-        texts = pd.Series(self.texts(name), dtype=object)
-        sites = texts.str.extract(_SITE, expand=False)
+        sites = pd.Series(self.texts(name), dtype=object).str.extract(_SITE, expand=False)
         for host, facts in self.facts_by_host:
             # An own brand of one host is a competitor of another.
             is_of_host = self.series["host"].isin([host]) if host and "host" in self.kinds else True
-            is_named = texts.isin(facts.own) | sites.isin({*facts.own, host})
-            is_own = is_own | (is_named & is_of_host).to_numpy(bool)
+            is_own = is_own | (sites.isin({*facts.own, host}) & is_of_host).to_numpy(bool)
         # If all rows are own, as in a crawl of the own pages, none needs a mark.
         return no_row if is_own.all() else is_own
 
@@ -658,13 +653,13 @@ class ResponseFacts:
     """Facts collected from all tables of a response: own names, titles, daily values and days.
 
     - ``own``: the names of the project's own brands and sites.
-    - ``titles``: by column of identifiers, the title of each identifier.
+    - ``titles``: the title of each identifier.
     - ``daily_values``: the numbers of daily tables by column.
     - ``days``: the dates in tables of one row, by column.
     """
 
     own: set[str] = field(default_factory=set)
-    titles: dict[str, dict[str, str]] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
     daily_values: dict[str, Numbers] = field(default_factory=dict)
     days: dict[str, str] = field(default_factory=dict)
 
@@ -700,14 +695,9 @@ class ResponseFacts:
             stem = id_column.removesuffix("_id")
             titles = TITLES if id_column == main_id else ()
             candidates = (stem, *(f"{stem}_{name}" for name in TITLES), *titles)
-            title_column = next(
-                (name for name in candidates if name in table and name != id_column), None
-            )
-            if title_column:
-                pairs = table[[id_column, title_column]].dropna().astype(str)
-                self.titles.setdefault(id_column, {}).update(
-                    pairs.itertuples(index=False, name=None)
-                )
+            for title in [n for n in candidates if n in table and n not in ids][:1]:
+                pairs = table[[id_column, title]].dropna().astype(str)
+                self.titles.update(pairs.itertuples(index=False, name=None))
         for name, owner_column in _owner_columns(table):
             self.own |= {*table[name][_are_own(table[owner_column])].dropna().astype(str)}
 

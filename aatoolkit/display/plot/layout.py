@@ -294,7 +294,7 @@ def _try_layout(
     names, is_table = spec.y.names, bool(spec.y.names) and not spec.marks
     # Above: title, subtitle, legend, and the label of numbers. Names at the ends of lines need
     # room; else they are a legend.
-    title_size = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
+    title_size = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * scale
     headline, subtitle = _title_and_subtitle(spec, inner, title_size, 2)
     title = Text(MARGIN, MARGIN, headline, title_size, "ink", True)
     top = MARGIN + _height_of(headline, title_size)
@@ -317,10 +317,9 @@ def _try_layout(
     # there is still room for the first number below the marks.
     row_height = (height - top - 5 * size) / len(names) if height and names else math.inf
     row_lines = int(max(min(row_height / size / 1.25, 8 if height else 3), 1))
-    name_share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
     # Beside names, marks and the numbers at their ends need room.
     widest = max((width_of(word, small) for mark in spec.marks for word in mark.words), default=0.0)
-    names_width = min(inner * name_share, 0.75 * inner - widest)
+    names_width = min(inner * 0.45, 0.75 * inner - widest)
     row_names = [
         _wrap(name.full, names_width, size, row_lines, name.is_own)
         for name in names

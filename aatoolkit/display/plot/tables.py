@@ -260,12 +260,11 @@ def _columns(data: PlotData, x: str | None = None) -> list[str]:
     ))  # fmt: skip
     columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
     numbers = [name for name in columns if data.kinds[name] == "number"]
-    words = [name for name in columns if name not in numbers]
-    words = words[: _COLUMNS - min(len(numbers), 2)]
-    if not x and len({*zip(*(cell_texts(rows, name) for name in words), strict=True)}) < len(rows):
-        # Rows that have the same words are told apart by their key.
-        words = [*dict.fromkeys([*(name for name in columns if name in data.keys), *words])]
-    return [*dict.fromkeys([*words, *numbers[:2]])][:_COLUMNS]
+    words = [n for n in columns if n not in numbers][: _COLUMNS - min(len(numbers), 2)]
+    # Rows that have the same words are told apart by their key.
+    are_alike = not x and rows.frame[words].astype(str).duplicated().any()
+    keys = [name for name in columns if are_alike and name in data.keys]
+    return [*dict.fromkeys([*keys, *words, *numbers[:2]])][:_COLUMNS]
 
 
 def _state_counts(data: PlotData, name: str) -> str:
