@@ -512,8 +512,8 @@ class PlotData:
 
     def daily_values(self, name: str) -> Numbers:
         """Return the daily values of a metric from any table of the response; empty if none."""
-        candidates = (facts.daily_values.get(name) for _, facts in self.facts_by_host)
-        return next((values for values in candidates if values is not None), np.empty(0))
+        every = [facts.daily_values for _, facts in self.facts_by_host]
+        return next((values[name] for values in every if name in values), np.empty(0))
 
     @cached_property
     def facts_by_host(self) -> list[tuple[str, ResponseFacts]]:
@@ -564,9 +564,9 @@ class PlotData:
         """Return a boolean mask of the rows in which a column names the own brand, site or page."""
         if self.whole:
             return self.whole.is_own(name)[self.positions]
-        is_own = no_row = np.zeros(len(self), bool)
-        if name in APART or name not in self.kinds:
-            return no_row
+        is_own = np.zeros(len(self), bool)
+        if name in APART:
+            return is_own
         for named, owner_column in _owner_columns(self.frame):
             if named == name:
                 is_own = is_own | _are_own(self.frame[owner_column])
@@ -576,7 +576,7 @@ class PlotData:
             is_of_host = self.series["host"].isin([host]) if host and "host" in self.kinds else True
             is_own = is_own | (sites.isin({*facts.own, host}) & is_of_host).to_numpy(bool)
         # If all rows are own, as in a crawl of the own pages, none needs a mark.
-        return no_row if is_own.all() else is_own
+        return is_own & ~is_own.all()
 
     def rows_at(self, positions: Any) -> PlotData:
         """Return the data of the rows at these positions, in this order, numbered from 0."""
@@ -605,8 +605,8 @@ class PlotData:
     def has_few(self, name: str) -> Mask:
         """Return a boolean mask of the rates whose sample is too small to compare them."""
         sample = self.rate_sample(name)
-        few = self.values(sample) < FEW if sample else np.zeros(len(self), bool)
-        return few & ~np.isnan(self.values(name))
+        few = self.values(sample or name) < FEW
+        return few & bool(sample) & ~np.isnan(self.values(name))
 
     def combined_availability(self, columns: Iterable[str]) -> Availability:
         """Return the combined availability (status and reason) of several columns."""
@@ -787,9 +787,7 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
     if not missing.any():
         return [""] * len(data)
     size = data.sample_column(name) or ""
-    has_no_sample = (
-        data.values(size) == 0 if data.kinds.get(size) == "number" else np.zeros(len(data), bool)
-    )
+    has_no_sample = data.values(size) == 0 if data.kinds.get(size) == "number" else ~missing
     cells = data.cells(name)
 
     def reason(row: int, unit: str | None) -> str:

@@ -414,5 +414,5 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
             markerfacecolor=paper if is_hollow else colour,
             markeredgewidth=1.4 if is_hollow else 0.5,
         )  # fmt: skip
-    elif mark.kind == "band" and mark.to is not None:
+    elif mark.to is not None:  # a band
         axes.fill_between(mark.x, mark.y, mark.to, color=colour, alpha=0.16, linewidth=0)

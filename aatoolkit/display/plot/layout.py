@@ -184,14 +184,14 @@ class Layout(NamedTuple):
         return self.size / 9.0
 
 
-def _title_and_subtitle(spec: Spec, width: float, size: float, max_lines: int) -> tuple[str, str]:
-    """Return the title in up to ``max_lines`` lines of a width, and the subtitle."""
+def _title_and_subtitle(spec: Spec, width: float, size: float) -> tuple[str, str]:
+    """Return the title in up to two lines of a width, and the subtitle."""
     for headline in (spec.headline, spec.headline.partition("; ")[0]):
-        wrapped = _wrap(headline, width, size, max_lines, True)
+        wrapped = _wrap(headline, width, size, 2, True)
         if wrapped and "…" not in wrapped:
             return wrapped, f"{spec.whole_title}, {spec.window}".removesuffix(", ")
     # A headline that would be cut says less than the title.
-    return _clauses(spec.whole_title, width, size, max_lines, True), capitalized(spec.window)
+    return _clauses(spec.whole_title, width, size, 2, True), capitalized(spec.window)
 
 
 def _legend(
@@ -295,7 +295,7 @@ def _try_layout(
     # Above: title, subtitle, legend, and the label of numbers. Names at the ends of lines need
     # room; else they are a legend.
     title_size = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * scale
-    headline, subtitle = _title_and_subtitle(spec, inner, title_size, 2)
+    headline, subtitle = _title_and_subtitle(spec, inner, title_size)
     title = Text(MARGIN, MARGIN, headline, title_size, "ink", True)
     top = MARGIN + _height_of(headline, title_size)
     how_to_read = f"{subtitle}. {spec.how}".strip(". ") * bool(lines)
@@ -432,16 +432,13 @@ def _mark_texts(
                        "left" if mark.shift else "center", (x, float(mark.y[i])))  # fmt: skip
 
 
-_EASES = ((2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82))
-"""Layouts to try in turn: lines of the subtitle, and scale of text."""
-
-
 def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layout:
     """Compute the layout of a picture, ``width`` points wide and ``height`` points high."""
     # Text is larger on a large figure, because readers look at it from afar.
     largest = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
     layouts = []
-    for lines, scale in ((2, largest), (2, (1 + largest) / 2), *_EASES):
+    # Each layout has fewer lines of the subtitle, or a smaller scale of text.
+    for lines, scale in ((2, largest), (2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82)):
         layout, has_room = _try_layout(spec, width, height, lines, scale)
         # Smaller text is better than names that are cut or turned, as long as it can be read.
         faults = scale * (not has_room), layout.is_cut and scale > 0.85, layout.is_turned

@@ -128,13 +128,12 @@ def missing_style(reason: str) -> Style:
     return {NOT_MEASURED: UNMEASURED, NOT_GIVEN: NO_VALUE}.get(reason, NO_NUMBER)
 
 
-def names_of(data: PlotData, x: str = "", labels: Iterable[str] = ()) -> list[Name]:
+def names_of(data: PlotData, x: str, labels: Iterable[str] = ()) -> list[Name]:
     """Return a `Name` for each row: its label, and whether it is the project's own brand or site.
 
     ``labels`` are the labels to use; by default those of the column ``x``.
     """
-    labels = labels or data.row_labels(x)
-    return [*map(Name, labels, data.is_own(x).tolist())]
+    return [*map(Name, labels or data.row_labels(x), data.is_own(x).tolist())]
 
 
 def scale_for(values: Numbers, unit: str | None = None, margin: float = 1.02, **more: Any) -> Scale:

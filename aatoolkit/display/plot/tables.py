@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -291,17 +290,12 @@ def _table(
     """Return the `Spec` (chart description) of a table: the first rows of ``columns``."""
     rows = data.first(options.max_rows(_ROWS if x else _TEXT_ROWS))
     names = names_of(rows, x) if x else [Name("")] * len(rows)
-    beside = [_word_column(rows, name) for name in columns]
     title = data.table_words or ", ".join(map(humanize, columns)) or "no columns"
     if x:
         title += f" by {humanize(data.row_noun(x))}"
-    elif beside:
-        # In the first column, what is repeated is written once.
-        others = [word * (word != above) for above, word in pairwise(beside[0].words)]
-        beside[0] = replace(beside[0], words=[beside[0].words[0], *others])
     return row_panel(
         kind, rows, capitalized(title), names, (), NONE, columns, total=len(data),
-        headline=headline, beside=beside,
+        headline=headline, beside=[_word_column(rows, name) for name in columns],
     )  # fmt: skip
 
 
@@ -485,7 +479,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     level_match = re.search(r"\d+%", low_column.doc if low_column else "")
     assumption_match = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
     return row_panel(
-        kind, rows, title, names_of(rows, (naming_columns or [""])[-1], labels), cells, scale,
+        kind, rows, title, names_of(rows, [*rows.kinds, *naming_columns][-1], labels), cells, scale,
         [plot.value], total=len(data),
         headline=headline, beside=[WordColumn(row_texts)],
         over=[line_segments(tick, tick, at - 0.28, at + 0.28, INK, 1.6)],
