@@ -42,8 +42,10 @@ class Chaptered(ABCMeta):
         members = [*members_of(cls)]
         if doc and members:
             lines = [f"{member:{_INDENT}}{line}" for member, line in members]
-            last_line = f"``help({name}.{members[0][0]})`` has the arguments and examples of one."
-            cls.__doc__ = "\n".join([doc, "", "Members", "-------", *lines, "", last_line])
+            if "``help(" not in doc:
+                member = members[0][0]
+                lines += ["", f"``help({name}.{member})`` has the arguments and examples of one."]
+            cls.__doc__ = "\n".join([doc, "", "Members", "-------", *lines])
 
     def __dir__(cls) -> list[str]:
         # ``help`` would print the whole documentation of each member after the chapter.

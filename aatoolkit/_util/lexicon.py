@@ -16,6 +16,7 @@ _LOWER = rf"[^\W\d_{_UPPER}]"
 _CAMEL_CASE = re.compile(
     rf"({_LOWER})([{_UPPER}])|(\d)([{_UPPER}])|([{_UPPER}]+)([{_UPPER}]{_LOWER})"
 )
+_WITHOUT_ACCENT = str.maketrans("àáâãäåçèéêëìíîïñòóôõöøùúûü", "aaaaaaceeeeiiiinoooooouuuu")
 _WORD = re.compile(r"[^\W_]+")
 _REFERENCE = re.compile(r"<(\w+)>")
 _PATTERN_LINE = re.compile(r"(state|flag|stem|form) (\w+)(?: (weak|strong|plain))?: *(.+)")
@@ -67,7 +68,8 @@ def words_of(*concepts: str) -> frozenset[str]:
     >>> "umsatz" in words_of("money"), "share" in words_of("rate", "money")
     (True, True)
     """
-    return frozenset().union(*(_words_by_concept()[concept].split() for concept in concepts))
+    text = " ".join(_words_by_concept()[concept] for concept in concepts)
+    return frozenset([*text.split(), *text.translate(_WITHOUT_ACCENT).split()])
 
 
 @cache

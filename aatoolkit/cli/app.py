@@ -429,8 +429,11 @@ def draft(args: Args) -> int:
         "sections": {name: section.counts() for name, section in profile_draft.items()},
         "errors": {name: str(error) for name, error in profile_draft.errors.items()},
     }
+    left_out = [name for name in SECTIONS if name not in {*profile_draft, *profile_draft.errors}]
     summary = repr(profile_draft).replace("<", "", 1).replace(">", "", 1)
     show(args, output, map(visible, summary.splitlines()))
+    if left_out:
+        print_note(f"not drafted: {', '.join(left_out)}; more --requests may show them")
     print_note(f"the profile is in {path}; review it, and read with --profile {path}")
     return 1 if profile_draft.errors or profile_draft.stopped else 0
 
@@ -642,7 +645,7 @@ def diff(args: Args) -> int:
 @command(
     study_commands,
     "rerun NOTEBOOK STUDY",
-    option("-o --output FILE", "The notebook with its outputs.", Output()),
+    option("-o --out FILE", "The notebook with its outputs.", Output()),
     option("--timeout SECONDS", "What all cells together may take.", click.FloatRange(1), 600),
     JSON,
 )
@@ -652,13 +655,13 @@ def rerun(args: Args) -> int:
     Exits with 0 if each sealed result is the same, 1 if one differs, 2 if it cannot be run.
     """
     try:
-        result = _open_study(args.study).rerun(args.notebook, out=args.output, timeout=args.timeout)
+        result = _open_study(args.study).rerun(args.notebook, out=args.out, timeout=args.timeout)
     except (StudyError, NotWritten) as error:
         print_note(f"aatoolkit: {error}")
         return 2
     show(args, result.to_dict(), result.lines())
-    if args.output is not None:
-        print_note(f"written: {args.output}")
+    if args.out is not None:
+        print_note(f"written: {args.out}")
     return 0 if result.ok else 1
 
 

@@ -501,5 +501,5 @@ class Collection(Keyed[HostScope, Dataset]):
 
     def _title(self) -> str:
         scope_note = f", {len(self.scopes)} scopes" if len(self.scopes) > 1 else ""
-        failure_note = f", {len(self.errors)} responses failed" if self.errors else ""
-        return f"{len(self.hosts)} hosts{scope_note}{failure_note}"
+        failure_note = f", {counted(len(self.errors), 'response')} failed" if self.errors else ""
+        return f"{counted(len(self.hosts), 'host')}{scope_note}{failure_note}"

@@ -308,7 +308,10 @@ def cells_of_plan(
     """
 
     def is_zero(name: str, rows: Mask) -> Mask:
-        is_zero_number: Mask = rows & (as_floats(frame[name]) == 0)
+        values = as_floats(frame[name])
+        # A zero that may be no measurement counts as nothing only beside other numbers.
+        rows = rows | cells.having(Status.UNKNOWN) & (groups.count(values > 0) > 0)[groups.ids]
+        is_zero_number: Mask = rows & (values == 0)
         return is_zero_number
 
     rule = planned.rule

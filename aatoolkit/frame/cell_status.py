@@ -72,8 +72,10 @@ class Cells:
 
     @property
     def complete(self) -> Mask:
-        """A boolean mask of the rows that have a number and whose status is not "partial"."""
-        return self.has_number & ~self.having(Status.PARTIAL)
+        """A boolean mask of the rows that have a number, but not one that may be partial."""
+        may_be_partial = [str(state.reason).startswith(_PARTIAL_PREFIX) for state in self.states]
+        complete: Mask = self.has_number & ~np.array(may_be_partial, bool)[self.codes]
+        return complete & ~self.having(Status.PARTIAL)
 
     @property
     def unreported(self) -> Mask:

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.text import some_of
 from aatoolkit.availability import Availability, Status, combine
-from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import AvailabilityError, NotWritten
 from aatoolkit.frame.cell_status import (
     CAUSE,
@@ -185,8 +183,8 @@ def complete(
         **{name: flat_frame[name].astype(values.dtype) for name, values in cast_levels.items()}
     )
     new_rows = _missing_rows(flat_frame, metadata, cast_levels)
-    rows = new_rows[[*levels]].drop_duplicates().itertuples(index=False)
-    why = f"no row in the response for {some_of([' '.join(map(as_text, row)) for row in rows])}"
+    keys = [*dict.fromkeys((*metadata.key, *levels))]
+    why = f"no row in the response for this {' and '.join(keys)}"
     new_states = _row_states(new_rows, metadata, states_by_engine, replace(NO_ROW, reason=why))
     row_states = _row_states(flat_frame, metadata, states_by_engine, Availability(Status.AVAILABLE))
     stacked_frame = pd.concat([flat_frame, new_rows], ignore_index=True)
@@ -195,11 +193,10 @@ def complete(
         stacked_frame[name] = pd.concat(
             [column_states.astype(new_states[name].dtype), new_states[name]], ignore_index=True
         )
-    keys = new_rows[[*dict.fromkeys((*metadata.key, *levels))]]
-    statements = tuple(row_statements(new_states, ROW, keys, metadata))
+    statements = tuple(row_statements(new_states, ROW, new_rows[keys], metadata))
     described_columns = {
         name: column
-        if name in (*metadata.key, *levels)
+        if name in keys
         else replace(
             column, statements=(*column.statements, *statements), other_rows=column.elsewhere
         )

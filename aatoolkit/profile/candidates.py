@@ -31,8 +31,8 @@ from aatoolkit.availability.detect.words import (
     state_of_flag,
     state_of_named_flag,
 )
-from aatoolkit.availability.status import EMPTY, Availability
-from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path
+from aatoolkit.availability.status import EMPTY, Availability, Status
+from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
 from aatoolkit.sections.availability_rule import WINDOW, as_count, as_text, extent_word, to_word
@@ -52,6 +52,7 @@ _ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}|[A-Z]")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d.*")
 _NO_STATE = re.compile(r"[A-Z][a-z]+[ A-Z]|[A-Z][a-z]+$|\d{4}-\d\d-\d\d")
 _FLAGS = {"true", "false"}
+_DECIMAL = re.compile(r"-?[\d.,]+")
 _NUMBER_IN_TEXT = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
 Path = tuple[Step, ...]
@@ -72,6 +73,8 @@ class Row(NamedTuple):
         The engines that never ran.
     engine : str
         The engine of the row; empty if unknown.
+    outer_record : mapping
+        The enclosing row, if this row is an object in it.
     """
 
     record: Mapping[str, Any]
@@ -79,6 +82,11 @@ class Row(NamedTuple):
     has_numbers: bool | None
     idle: Collection[str]
     engine: str = ""
+    outer_record: Mapping[str, Any] = {}
+
+    def number(self, field: str) -> Any:
+        """Return the value of a field of the row, or else of the enclosing row."""
+        return self.record.get(field, self.outer_record.get(field))
 
 
 class Occurrence(NamedTuple):
@@ -241,8 +249,11 @@ def find_candidates(
             occurrence.has_numbers for occurrence in occurrences
         } == {False}
         default_evidence = _ONLY_UNMEASURED if is_null and has_numbers(document) else ""
-        evidence = search.evidence.get(path, default_evidence)
         total = search.totals.get(path, "")
+        default_evidence = (
+            "a part of what is due" if has_word_of(total, "due") else default_evidence
+        )
+        evidence = search.evidence.get(path, default_evidence)
         legend = _find_legend(occurrences, legends)
         score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total))
         other_hosts = [host for host, value in value_by_host.items() if value != current_value]
@@ -280,28 +291,36 @@ def find_candidates(
             total,
         )
         candidates.append(candidate)
-    return _select_likeliest(candidates)
+    return _select_likeliest(candidates, document)
 
 
-def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
+def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candidate]:
     """Return the likeliest candidates (paths that may say which data are missing).
 
     Similar candidates are joined into one.
     """
     likeliest: list[Candidate] = []
+    candidate_by_root: dict[str, Candidate] = {}
+    for candidate in sorted(
+        candidates,  # codes before sentences
+        key=lambda item: (-item.score, isinstance(item.value, str) and " " in item.value),
+    ):
+        candidate_by_root.setdefault(_find_absent_root(document, candidate.at), candidate)
+    candidates = [*candidate_by_root.values()]
     denying_candidates = [
         candidate
         for candidate in candidates
         if any(map(_denies, candidate.words)) and not candidate.total
     ]
     denying_parents = {candidate.at.rpartition(".")[0] for candidate in denying_candidates}
-    for candidate in sorted(candidates, key=lambda candidate: -candidate.score):
+    for candidate in candidates:
         parent, _, key = candidate.at.rpartition(".")
         has_denying_sibling = (
-            ("[]" in parent or _ONLY_UNMEASURED in candidate.why)
+            "[]" in parent
             and parent in denying_parents
             and candidate not in denying_candidates
             and not (candidate.total and candidate.engine)
+            and not has_word_of(candidate.total, "due")
         )
         if has_denying_sibling and not has_word_of(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
@@ -318,6 +337,25 @@ def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
         )
         for candidate in likeliest[:MAX_CANDIDATES]
     ]
+
+
+def _find_absent_root(document: Any, pattern: str) -> str:
+    """Return the first part of a path that a response lacks; the whole path if it lacks none.
+
+    The fields of an object that is there only without data say one thing.
+
+    Examples
+    --------
+    >>> _find_absent_root({"rows": []}, "error.cause.code"), _find_absent_root({"n": 1}, "n")
+    ('error', 'n')
+    """
+    steps = parse_pattern(pattern)
+    for count, step in enumerate(steps, start=1):
+        if not isinstance(step, Field):
+            break
+        if value_at(document, steps[:count]) in (None, [], {}):
+            return format_path(steps[:count])
+    return pattern
 
 
 def _are_alike(candidate: Candidate, other: Candidate) -> bool:
@@ -431,7 +469,7 @@ class _Search:
             engine_field = engine_field or self._outer_engine_fields.get(path, "")
             for field_name in field_names:
                 if field_name != engine_field:
-                    self._add_field(path, field_name, field_names, row_lists, engine_field)
+                    self._add_field(path, field_name, row_lists, engine_field)
         return self._occurrences
 
     def word_at(self, response: Any, path: Path) -> Any:
@@ -463,6 +501,7 @@ class _Search:
         for count_key in number_keys:
             nouns = {token for token in tokens(count_key) if not _is_word_for_part(token)}
             is_of_days = bool(nouns & words_of("days")) and nouns <= words_of("days", "engine")
+            is_of_days &= nouns != {*tokens(count_key)}  # which is the length of the window
             concept = "whole" if is_under_data_key or is_of_days else "due"
             total_key = next(
                 (
@@ -473,7 +512,8 @@ class _Search:
                 ),
                 WINDOW if is_of_days else "",
             )
-            if not total_key or (nouns == {*tokens(count_key)} and not is_of_days):
+            is_sure = is_of_days or has_word_of(total_key, "due")
+            if not total_key or (nouns == {*tokens(count_key)} and not is_sure):
                 total_key = self._total_by_count.get(path, {}).get(count_key, "")
             if not total_key and len(number_keys) == 2 and is_sample:
                 # Of the two counts of a sample, the greater one is what was drawn from.
@@ -496,21 +536,27 @@ class _Search:
         self,
         path: Path,
         key: str,
-        field_names: Iterable[str],
         row_lists: list[list[Row]],
         engine_field: str,
     ) -> None:
         """Store the values of a field of rows, if they may say which numbers are missing."""
         words: set[Any] = {row.words.get(key) for row in chain.from_iterable(row_lists)} - {None}
         is_named = has_word_of(key, "place")
-        if not 0 < len(words) <= _MAX_WORDS or not self._engines.isdisjoint(words):
+        is_dimension = any(
+            has_word_of(key, name) for name in ("topic", "category", "brand", "finding")
+        )
+        is_dimension = (is_dimension and not is_named) or not self._engines.isdisjoint(words)
+        if is_dimension or not 0 < len(words) <= _MAX_WORDS:
             return
         are_texts = all(isinstance(word, str) for word in words)
         are_names = are_texts and all(map(_NO_STATE.match, words)) and not any(map(_denies, words))
         if not (are_texts or is_named or engine_field) or (are_names and not is_named):
             return
+        number_fields = dict.fromkeys(
+            name for rows in row_lists for row in rows for name in (*row.record, *row.outer_record)
+        )
         number_field = next(
-            (name for name in field_names if _marks_missing_number(row_lists, key, name)), None
+            (name for name in number_fields if _marks_missing_number(row_lists, key, name)), None
         )
         occurrences, null_occurrences = [], []
         is_in_list = False
@@ -526,7 +572,7 @@ class _Search:
                         null_occurrences.append(Occurrence(None, has_number, {}, row.idle, engine))
                     continue
                 if number_field is not None:
-                    has_number = row.record.get(number_field) is not None
+                    has_number = row.number(number_field) is not None
                 measured_beside = measured_by_engine if engine else {}
                 occurrences.append(Occurrence(word, has_number, measured_beside, row.idle, engine))
                 # With other numbers, the row lacks only a part.
@@ -574,7 +620,10 @@ class _Search:
         word_by_count_key = self._find_count_words(document, path)
         for key, value in document.items():
             field_path = (*path, Field(key))
-            if repeats_question(key) and not any(map(_denies, _iter_texts(value))):
+            names = value if isinstance(value, dict) else ()
+            is_of_data = any(has_word_of(name, "drawn") for name in names)
+            is_of_data |= any(map(_denies, _iter_texts(value)))
+            if repeats_question(key) and not is_of_data:
                 continue
             is_legend = isinstance(value, dict) and is_word_of(key, "legend")
             if is_legend or _is_axis(value, document.values()):
@@ -607,20 +656,26 @@ class _Search:
 
     def _add_items(self, items: list[Any], path: Path) -> None:
         """Store the items of a list: as texts, as notices (objects with a message) or as rows."""
-        header = self._shapes.headers.get((*path, Each()))
-        if header is None and (len(items) <= _MAX_NOTICES or _is_in_gaps((*path, Each()))):
+        row_path = (*path, Each())
+        header = self._shapes.headers.get(row_path)
+        if header is None and (len(items) <= _MAX_NOTICES or _is_in_gaps(row_path)):
             items = [*map(as_text, items)]
         records = [item for item in items if isinstance(item, dict)]
-        is_of_gaps = _is_in_gaps((*path, Each())) and not has_numbers(records, is_id_time_or_lack)
+        are_measured = has_numbers(
+            records, lambda key: is_id_time_or_lack(key) or is_word_of(key, "mark")
+        )
+        is_of_gaps = _is_in_gaps(row_path) and not are_measured
+        is_main = row_path == self._shapes.main and are_measured
+        are_notices = not is_main and all(map(_is_notice, records))
         if header is not None:
             column_names = self._response.descend(header).values
             cell_lists = [item for item in items if isinstance(item, list)]
             grid_records = [dict(zip(column_names, cells, strict=False)) for cells in cell_lists]
-            self._add_rows(grid_records, (*path, Each()))
+            self._add_rows(grid_records, row_path)
         elif items and all(map(_is_word, items)):
             self._add_occurrence(path, items, self._has_numbers)
-        elif (*path, Each()) not in self._row_lists and (
-            (len(records) <= _MAX_NOTICES and all(map(_is_notice, records))) or is_of_gaps
+        elif row_path not in self._row_lists and (
+            (are_notices and len(records) <= _MAX_NOTICES) or is_of_gaps
         ):
             for record in records:
                 engine_keys = [key for key, value in record.items() if _is_in(value, self._engines)]
@@ -641,10 +696,14 @@ class _Search:
                         self.engine_fields[code_path] = engine_keys[0]
                     self.notices.add(code_path)
         else:
-            self._add_rows(records, (*path, Each()))
+            self._add_rows(records, row_path)
 
     def _add_rows(
-        self, items: Sequence[Any], path: Path, containers: Sequence[tuple[bool | None, str]] = ()
+        self,
+        items: Sequence[Any],
+        path: Path,
+        containers: Sequence[tuple[bool | None, str]] = (),
+        outer_records: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         """Store rows, and the rows nested in them.
 
@@ -690,8 +749,11 @@ class _Search:
                 has_number,
                 self._idle,
                 engine,
+                outer_record,
             )
-            for record, has_number, engine in zip(records, have_numbers, engines, strict=True)
+            for record, has_number, engine, outer_record in zip(
+                records, have_numbers, engines, outer_records or [{}] * len(records), strict=True
+            )
         ]
         self._row_lists[path].append(rows)
         engine_field = self._find_engine_field(records[0], [rows])
@@ -705,12 +767,14 @@ class _Search:
                 objects = [value for value in objects if not self._add_map(value, field_path)]
                 if engine_field:
                     self._outer_engine_fields[field_path] = engine_field
-                row_containers = [
-                    (row.has_numbers, str(row.record.get(engine_field, "")))
-                    for row in rows
-                    if any(row.record.get(key) is value for value in objects)
+                outer_rows = [
+                    row for row in rows if any(row.record.get(key) is value for value in objects)
                 ]
-                self._add_rows(objects, field_path, row_containers)
+                row_containers = [
+                    (row.has_numbers, str(row.record.get(engine_field, ""))) for row in outer_rows
+                ]
+                outer_records = [row.record for row in outer_rows]
+                self._add_rows(objects, field_path, row_containers, outer_records)
                 for value in values:
                     if isinstance(value, list) and _is_in_gaps((*field_path, Each())):
                         self._add_items(value, field_path)
@@ -747,7 +811,7 @@ def _find_totals(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str,
         for record, _ in records
         for key, item in record.items()
         if as_count(item) is not None
-        and not (has_word_of(key, "lack_count") or has_word_of(key, "negation"))
+        and not any(has_word_of(key, name) for name in ("lack_count", "negation", "previous"))
     )
     total_keys = [key for key in number_keys if not has_word_of(key, "ceiling")]
     total_by_count: dict[str, str] = {}
@@ -767,6 +831,7 @@ def _is_part_of(
     ``records`` has tuples: an object, and whether its response has data.
     """
     pair_count = full_count = positive_count = 0
+    names_part = has_word_of(count_field, "part")
     is_window = True  # days of the window are known, so fewer of them need to be complete
     for record, is_measured in records:
         count, total = as_count(record.get(count_field)), as_count(record.get(total_field))
@@ -774,7 +839,8 @@ def _is_part_of(
             continue
         is_window &= total == Scope().days
         is_full = count == total > 2
-        if not 0 <= count <= total or (is_full and not is_measured):
+        # Pages may be read, and allowances used up, before any engine ran.
+        if not 0 <= count <= total or (is_full and not (is_measured or names_part)):
             return False
         pair_count += 1
         full_count += is_full
@@ -797,7 +863,8 @@ def _is_axis(names: Any, siblings: Iterable[Any]) -> bool:
 
 
 def _is_word(value: Any) -> bool:
-    return isinstance(value, str | bool) and len(str(value)) <= _MAX_LENGTH
+    text = str(value)
+    return isinstance(value, str | bool) and len(text) <= _MAX_LENGTH and "://" not in text
 
 
 def _is_in(value: Any, texts: Collection[str]) -> bool:
@@ -828,9 +895,7 @@ def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: st
     """
     words_without, words_with, is_repeated = set(), set(), False
     for rows in row_lists:
-        words_and_missing = [
-            (row.words.get(key), row.record.get(number_field) is None) for row in rows
-        ]
+        words_and_missing = [(row.words.get(key), row.number(number_field) is None) for row in rows]
         list_words_without = {
             word for word, is_missing in words_and_missing if is_missing and word is not None
         }
@@ -839,12 +904,15 @@ def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: st
         words_with |= list_words_with
         if list_words_without and list_words_with:
             is_repeated |= len(list_words_without | list_words_with) < len(words_and_missing)
-    numbers = [row.record.get(number_field) for rows in row_lists for row in rows]
+    numbers = [row.number(number_field) for rows in row_lists for row in rows]
     is_number = has_word_of(key, "place") or (
         not is_id_time_or_lack(number_field) and has_numbers(numbers)
     )
-    is_number &= not any(isinstance(number, bool | str) for number in numbers)
-    is_number &= words_of("lack_count", "place_lack").isdisjoint(tokens(number_field))
+    is_number &= not any(
+        isinstance(number, bool) or (isinstance(number, str) and not _DECIMAL.fullmatch(number))
+        for number in numbers
+    )
+    is_number &= words_of("lack_count", "place_lack", "due").isdisjoint(tokens(number_field))
     return is_repeated and is_number and words_without.isdisjoint(words_with)
 
 
@@ -955,7 +1023,11 @@ def _score_path(
         occurrence.value for occurrence in occurrences if are_codes
     } - words_with_numbers
     score -= 2 * has_word_of(keys[-1], "trade")
-    if not (is_count or any(occurrence.engine for occurrence in occurrences)):
+    is_flag = isinstance(first_value, bool) and state_of_named_flag(keys[-1], False) is not None
+    lists_lacks = isinstance(first_value, list) and has_word_of(keys[-1], "negation")
+    lists_lacks |= _is_in_gaps(path)
+    is_sure = is_count or idle_engines or is_flag or lists_lacks
+    if not (is_sure or any(occurrence.engine for occurrence in occurrences)):
         score -= 3 * any(has_word_of(key, "business") for key in keys[-3:])
     name_reason = "a name for states of data" if is_named else ""
     scored_reasons = (
@@ -972,12 +1044,7 @@ def _score_path(
             words_without_numbers and words_with_numbers,
         ),
         (3, evidence, evidence),
-        (
-            3,
-            "a list under a name for what lacks",
-            (isinstance(first_value, list) and has_word_of(keys[-1], "negation"))
-            or _is_in_gaps(path),
-        ),
+        (3, "a list under a name for what lacks", lists_lacks),
         (3, "a count and its total, by engine", is_count and occurrences[0].engine),
         (1, name_reason, is_named and isinstance(first_value, bool | list)),
     )
@@ -1081,15 +1148,26 @@ class _WordEvidence:
         self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
         names_lack = _is_in_gaps(path) or any(has_word_of(key, "place_lack") for key in keys)
         texts = [text for occurrence in occurrences for text in _iter_texts(occurrence.value)]
-        names_states = "available" in {word and word.canonical for word in map(find_word, texts)}
-        self._lacks = is_notice or ((self._is_list or names_lack) and not names_states)
+        words = [find_word(text) or _find_word_in(text) for text in texts]
+        canonical_words = {word and word.canonical for word in words}
+        names_states = "available" in canonical_words
+        self._is_support = canonical_words <= {
+            "available",
+            "unavailable",
+            "not_applicable",
+        } and any(state_of_flag(False, text) == STATES["not_applicable"] for text in texts)
+        self._is_notice = is_notice
+        self._is_kind = self._is_in_rows and not is_notice and has_word_of(self._key, "class")
+        self._lacks = (is_notice or self._is_list or names_lack) and not names_states
         self._is_note = not names_lack
         self._number_flags_by_word: dict[str, list[bool | None]] = defaultdict(list)
         self._words_by_engine: dict[str, set[str]] = defaultdict(set)
         self._is_idle: dict[str, list[bool]] = defaultdict(list)
         word_occurrences = [*chain.from_iterable(map(_split_by_word, occurrences))]
+        complete_words = set()  # of projects of which each engine ran
         for value, has_number, measured, idle, engine in word_occurrences:
             word = to_word(value)
+            complete_words |= {word} if measured and not idle else set()
             self._number_flags_by_word[word].append(has_number)
             self._is_idle[word].append(engine in idle)
             if engine not in idle and (not measured or True in measured.values()):
@@ -1106,6 +1184,7 @@ class _WordEvidence:
             available_words,
             key=lambda word: (
                 word not in _FLAGS and find_word(word) is not None,
+                word in complete_words,
                 True in self._number_flags_by_word[word],
                 len(self._number_flags_by_word[word]),
             ),
@@ -1148,11 +1227,15 @@ class _WordEvidence:
         if word is None or word.canonical != "available":  # a legend knows better what is missing
             word = find_word(explanation) or _find_word_in(explanation) or word
         engines = [name for name, words in self._words_by_engine.items() if name and text in words]
+        if word and self._is_support and word.canonical in ("available", "unavailable"):
+            # As `none` beside `supported`: what an engine can show may not be measured.
+            return SILENT if word.canonical == "available" else "not_applicable"
         is_mixed = {False, True} <= number_flags
         if is_flag and (flag_state := state_of_named_flag(self._key, text == "true")) is not None:
             return _word_of_state(flag_state)
-        if text == "false" and state_of_named_flag(self._key, True) is not None:
-            return "available"  # as false under a key such as `isPartial`
+        if text == "false" and (flag_state := state_of_named_flag(self._key, True)) is not None:
+            # False under `isPartial` says that all is there, under `empty` only that something is.
+            return "available" if flag_state.status == Status.PARTIAL else SILENT
         is_denial = not self._is_note or has_word_of(self._key, "negation")
         if text == "true" and is_mixed and not is_denial:
             return SILENT  # what an engine can show may be there, or not
@@ -1164,7 +1247,12 @@ class _WordEvidence:
                 is_mixed and self._is_everywhere
             ):
                 return SILENT  # a sentence about the method, or there whatever was measured
-        if word and not is_flag and not (lacks and not engines and word.canonical == "available"):
+        if word is None and self._is_kind and {*self._words_by_engine} <= {""}:
+            return "not_applicable" if number_flags == {False} else SILENT
+        is_positive = word is not None and word.canonical == "available"
+        if is_positive and not engines and (self._is_notice or is_word_of(text, "success")):
+            return SILENT  # a task that succeeded may have read a part
+        if word and not is_flag and not (lacks and not engines and is_positive):
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY
             is_of_part = has_numbers_beside and (lacks or " " in text)
             return "partial" if is_of_part else word.canonical

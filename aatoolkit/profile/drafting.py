@@ -66,13 +66,14 @@ class Draft(Mapping[str, SectionDraft]):
         self.errors: dict[str, AAToolkitError] = dict(responses.errors)
         self.responses = responses
         self.stopped: str = responses.stopped
-        vocabulary = Vocabulary.from_responses(responses.options, responses.documents.values())
+        all_options = [responses.options, *responses.options_by_host.values()]
+        vocabulary = Vocabulary.from_responses(all_options, responses.documents.values())
         active_and_idle_engines = find_engines(responses.options)
         engines_by_host = {
             host: find_engines(options) for host, options in responses.options_by_host.items()
         }
         engine_by_label: dict[str, str] = {}
-        for options in (*responses.options_by_host.values(), responses.options):
+        for options in reversed(all_options):
             engine_by_label |= find_engine_labels(options)
         self._sections: dict[str, SectionDraft] = {}
         for name, document in responses.documents.items():

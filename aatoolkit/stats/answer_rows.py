@@ -22,6 +22,7 @@ from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, meta
 from aatoolkit.scope import FILTERS
 from aatoolkit.stats.estimate import NAN, check_level, verdict_of
 from aatoolkit.stats.results import equals_text, percent, refusal, result
+from aatoolkit.stats.sums import clusters_of, host_column
 from aatoolkit.stats.trace import (
     count_of,
     name_variables,
@@ -78,7 +79,8 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     pandas.DataFrame
         ``chat_id``, ``prompt_id``, ``engine``, ``ran_at``, ``date``, ``mentioned``, ``brand`` (the
         brand looked for), ``position`` (where in the answer it is mentioned) and ``cited`` (whether
-        an own page is cited; missing if the service does not say which sites are owned).
+        an own page is cited; missing if the service does not say which sites are owned). If
+        ``chats`` has a column ``host``, it comes first.
 
     Raises
     ------
@@ -129,7 +131,8 @@ def answers_of(
 ) -> pd.DataFrame:
     """Return the result of `answers` from the three tables of the section ``chats``."""
     is_answered = equals_text(chats["outcome"], "answered")
-    result = chats.loc[is_answered, [*_CHAT_COLUMNS]].reset_index(drop=True)
+    chat_columns = [*host_column(chats), *_CHAT_COLUMNS]
+    result = chats.loc[is_answered, chat_columns].reset_index(drop=True)
     is_of_brand = mentions["own"] if brand is None else mentions["brand"].eq(brand)
     brand_mentions = mentions[is_of_brand.fillna(False).to_numpy(bool)]
     if brand is not None and not len(brand_mentions):
@@ -148,7 +151,7 @@ def answers_of(
     if len(citations) and not citations["domain_type"].notna().any():
         result["cited"] = pd.array([pd.NA] * len(result), dtype="boolean")
     metadata = metadata_of(chats)
-    columns = {name: metadata.columns[name] for name in _CHAT_COLUMNS}
+    columns = {name: metadata.columns[name] for name in chat_columns}
     columns["date"] = ColumnMetadata(None, metadata.columns["ran_at"].availability)
     for name, table, source_column in (
         ("mentioned", mentions, "brand"),
@@ -228,7 +231,7 @@ def cited_and_mentioned(
 def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     """Return the result of `cited_and_mentioned` from a frame with one row per answer."""
     usable_rows = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
-    prompt_codes, prompts = pd.factorize(rows["prompt_id"].iloc[usable_rows])
+    prompt_codes, prompts = pd.factorize(clusters_of(rows, "prompt_id").iloc[usable_rows])
     cited_mask, mentioned_mask = (
         rows[name].iloc[usable_rows].to_numpy(bool) for name in ("cited", "mentioned")
     )

@@ -308,7 +308,7 @@ def _compare_group(
             method += f"; takes each {pair} for independent"
         else:
             change = paired_change(y1, n1, y0, n0, confidence, is_rate=is_rate)
-        return change, method, _why_untested(change, shared_count, pair), notes
+        return change, method, _why_untested(change, shared_count, f"values of {pair}"), notes
     if is_count and not cluster:
         after, before = total_of(y1), total_of(y0)
         name_variables()
@@ -331,7 +331,8 @@ def _compare_group(
         # Neighbouring days may be alike.
         label, note = ("days", ", long-run variance") if is_by_day else (cluster, "")
         method = f"two samples of {label}, linearised{note}, Welch"
-        return change, method, _why_untested(change, shared_count, label), ()
+        noun = label if is_by_day else f"values of {cluster}"
+        return change, method, _why_untested(change, shared_count, noun), ()
     if sides[0].plan.rule.over or sides[0].plan.rule.by:  # no mean of single rows
         return change, "", "nothing says how it differs between answers; name what repeats", ()
     smaller_size = int(min(number(change.size_after), number(change.size_before)))
@@ -346,9 +347,7 @@ def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CL
     word for them.
     """
     if count < min_count:
-        return (
-            f"{count} {name} on one side or both; at least {min_count} are needed to test a change"
-        )
+        return f"one side or both have only {count} {name}; it takes {min_count} to test a change"
     if not np.isfinite(change.error):
         return f"the numbers of {count} {name} are too large to compute an error"
     if np.isnan(change.df):

@@ -14,13 +14,21 @@ from aatoolkit._util.defaults import LEVEL
 from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.cell_status import cells_of, combine_cells
-from aatoolkit.frame.groupby import By, as_floats, check_columns
+from aatoolkit.frame.groupby import By, as_floats, check_columns, flattened
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
 from aatoolkit.stats.estimate import MIN_CLUSTERS, NAN, check_level, estimate, wilson
 from aatoolkit.stats.results import amount, equals_text, percent, refusal, result
-from aatoolkit.stats.sums import PROMPT, Rules, cluster_sums, rule_of, without_counts
+from aatoolkit.stats.sums import (
+    PROMPT,
+    Rules,
+    cluster_sums,
+    clusters_of,
+    host_column,
+    rule_of,
+    without_counts,
+)
 from aatoolkit.stats.trace import (
     GroupSums,
     Integers,
@@ -102,7 +110,7 @@ def interval(
     population = f"for these values of {cluster} (strata)"
     if panel == "sampled":
         interval_kind += " on the effective sample size" if is_rate else ""
-        population = f"for values of {cluster} like these (clusters)"
+        population = f"clustered by {cluster}"
     group_keys = sums.groups.keys.reset_index(drop=True)
     return result(
         "interval",
@@ -262,13 +270,15 @@ def stability(
     """Return the agreement between repeated answers as a frame; see ``df.aa.stability``."""
     check_level(level)
     names = [by] if isinstance(by, str) else list(by)
+    names += host_column(flattened(frame)) * (PROMPT in names)
     sums = cluster_sums(frame, column, names, None)
     if not sums.is_rate:
         raise refusal(column, "agreement", "it is no column of true and false, and no rate")
     y, n = map(sums.by_group.total, sums.parts())
     repeated_groups = np.flatnonzero(plain_value(n) >= 2)
     y, n = take(y, repeated_groups), take(n, repeated_groups)
-    cluster_codes, cluster_labels = pd.factorize(sums.groups.keys[names[0]].iloc[repeated_groups])
+    repeated_keys = sums.groups.keys.iloc[repeated_groups]
+    cluster_codes, cluster_labels = pd.factorize(clusters_of(repeated_keys, names[0]))
     by_cluster = GroupSums(
         cluster_codes, len(cluster_labels), lambda index: {names[0]: cluster_labels[index]}
     )

@@ -38,6 +38,7 @@ from aatoolkit.stats.sums import (
     ClusterSums,
     Rules,
     cluster_sums,
+    clusters_of,
     grouping_columns,
     refuse_missing,
 )
@@ -353,7 +354,7 @@ def overlap(
 ) -> pd.DataFrame:
     """Compute the overlap of lists between engines; see ``df.aa.overlap``."""
     check_level(level)
-    flat_frame = trace_frame(flattened(frame), frame)
+    flat_frame = flattened(frame)
     check_columns(flat_frame, [column])
     missing = [name for name in (between, cluster, repeat) if name not in flat_frame.columns]
     if missing:
@@ -367,6 +368,8 @@ def overlap(
         )
     metadata = metadata_of(flat_frame)
     state = metadata.columns[column].availability
+    ids = {name: clusters_of(flat_frame, name, name) for name in (cluster, repeat)}
+    flat_frame = trace_frame(flat_frame.assign(**ids), frame)
     rows = _compare_answers(flat_frame, column, between, cluster, repeat, level)
     if state.status not in (Status.AVAILABLE, Status.UNKNOWN):
         rows = [row | {"why": f"{row['why']}; {state}"} for row in rows]

@@ -53,7 +53,7 @@ class ClusterSums:
     frame: pd.DataFrame
     metadata: FrameMetadata
     groups: Groups
-    labels: pd.Index  # of the clusters, such as prompt ids
+    labels: pd.Index  # of the clusters, such as prompt ids with their hosts
     cluster_column: str | None
     # The next four have an element per pair of group and cluster, in the order of the groups.
     group: Integers  # its position in `groups`
@@ -99,7 +99,8 @@ class ClusterSums:
         cluster. Without clusters, the result is the key of the group.
         """
         if self.cluster_column:
-            return {self.cluster_column: self.labels[self.cluster[pair]]}
+            row = self.rows[np.argmax(self.pair == pair)]
+            return {self.cluster_column: self.frame[self.cluster_column].iloc[row]}
         return self.group_row(self.group[pair])
 
     def group_row(self, group: int) -> Row:
@@ -195,7 +196,7 @@ def cluster_sums(
         is_used = is_used & is_possible if is_rate else is_used
     codes, labels = np.arange(len(flat_frame)) * (not is_count), pd.Index(range(len(flat_frame)))
     if cluster is not None:
-        codes, cluster_names = pd.factorize(flat_frame[cluster])
+        codes, cluster_names = pd.factorize(clusters_of(flat_frame, cluster))
         labels = pd.Index(cluster_names)
         refuse_missing(cluster, (codes < 0) & is_used)
     cluster_count = max(len(labels), 1)
@@ -226,6 +227,34 @@ def cluster_sums(
         positions,
         column_plan,
     )
+
+
+def clusters_of(frame: pd.DataFrame, column: str, prompt: str = PROMPT) -> pd.Series:
+    """Return a column of clusters. Ids of prompts, which are per host, get the host of their row.
+
+    ``prompt`` is the column with the ids of prompts. Without a column ``host``, the host is that of
+    the responses; rows of several hosts then have no prompt in common with another frame.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"host": ["a.example", "b.example"], "prompt_id": ["p1", "p1"]})
+    >>> clusters_of(frame, "prompt_id").tolist()
+    ['a.example p1', 'b.example p1']
+    """
+    if column != prompt:
+        return frame[column]
+    hosts: Any = {source.host or "" for source in metadata_of(frame).sources}
+    hosts = hosts.pop() if len(hosts) == 1 else str(id(frame)) if hosts else ""
+    if host_column(frame):
+        hosts = frame["host"].astype("string").fillna("")
+    clusters: pd.Series = hosts + " " + frame[column].astype("string")
+    return clusters.str.lstrip()
+
+
+def host_column(frame: pd.DataFrame) -> list[str]:
+    """Return ``["host"]`` if a frame has a column with the host of each row's response; else []."""
+    has_host = "host" in frame.columns and not metadata_of(frame).columns["host"].of
+    return ["host"] if has_host else []
 
 
 def refuse_missing(column: str, is_missing: Any) -> None:
@@ -413,11 +442,8 @@ def pairing(
         check_columns(frame, [column] if column else [])
     if column or prompt in by or not all(prompt in frame.columns for frame in frames):
         return pair, cluster
-    hosts = [{source.host for source in metadata_of(frame).sources} - {None} for frame in frames]
-    if all(hosts) and not hosts[0] & hosts[1]:
-        return None, prompt  # an id names another prompt at another host
-    shared_prompts = {*frames[0][prompt].dropna()} & {*frames[1][prompt].dropna()}
-    return (prompt, None) if shared_prompts else (None, prompt)
+    prompts = [{*clusters_of(frame, prompt, prompt).dropna()} for frame in frames]
+    return (prompt, None) if prompts[0] & prompts[1] else (None, prompt)
 
 
 def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:

@@ -30,7 +30,7 @@ from aatoolkit.stats.estimate import (
     varies,
 )
 from aatoolkit.stats.results import amount, points, result
-from aatoolkit.stats.sums import ClusterSums, Rules, cluster_sums, refuse_missing
+from aatoolkit.stats.sums import ClusterSums, Rules, cluster_sums, clusters_of, refuse_missing
 from aatoolkit.stats.trace import (
     GroupSums,
     Integers,
@@ -187,17 +187,18 @@ def effect(
         )
     flat_frame, action_day = flattened(series), pd.Timestamp(day).tz_localize(None).normalize()
     check_columns(flat_frame, [column, cluster, date])
-    prompts_of_groups = [_selected_prompts(flat_frame, cluster, treated, "treated")]
-    prompts_of_groups.append({*flat_frame[cluster].dropna()} - prompts_of_groups[0])
+    row_days = pd.to_datetime(flat_frame[date]).dt.tz_localize(None).dt.normalize()
+    dated_frame = trace_frame(flat_frame.assign(**{date: row_days}), series)
+    prompts_of_groups = [_selected_prompts(dated_frame, cluster, treated, "treated")]
+    all_prompts = {*clusters_of(dated_frame, cluster).dropna()}
+    prompts_of_groups.append(all_prompts - prompts_of_groups[0])
     if control is not None:
-        prompts_of_groups[1] = _selected_prompts(flat_frame, cluster, control, "control")
+        prompts_of_groups[1] = _selected_prompts(dated_frame, cluster, control, "control")
     if shared_prompts := prompts_of_groups[0] & prompts_of_groups[1]:
         examples = ", ".join(sorted(map(str, shared_prompts))[:3])
         raise ArgumentError(
             f"{len(shared_prompts)} {cluster} are both treated and control, such as {examples}"
         )
-    row_days = pd.to_datetime(flat_frame[date]).dt.tz_localize(None).dt.normalize()
-    dated_frame = trace_frame(flat_frame.assign(**{date: row_days}), series)
     sums = cluster_sums(dated_frame, column, date, cluster, rules)
     group_dates = pd.to_datetime(sums.groups.keys[date])
     refuse_missing(date, group_dates.isna().to_numpy()[sums.group[sums.pair]])
@@ -281,8 +282,9 @@ def _selected_prompts(
     for name, values in conditions.items():
         is_list = isinstance(values, Iterable) and not isinstance(values, str)
         mask &= flat_frame[name].isin([*values] if is_list else [values]).to_numpy(bool)  # type: ignore[misc]
-    prompts = {*flat_frame[cluster][mask].dropna()}
-    if split := prompts & {*flat_frame[cluster][~mask].dropna()}:
+    clusters = clusters_of(flat_frame, cluster)
+    prompts = {*clusters[mask].dropna()}
+    if split := prompts & {*clusters[~mask].dropna()}:
         raise ArgumentError(
             f"{len(split)} {cluster} are {group} in some rows only, such as {min(split)}; give "
             "cluster= a column with other values in the other rows, such as prompt and engine"

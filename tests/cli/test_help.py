@@ -111,6 +111,8 @@ def test_the_examples_run(
             status = main([*example, *small.get(command, ())])
             printed = capsys.readouterr()
             assert status == 0, (example, printed.err)
+            if command == "profile draft":
+                assert "not drafted: " in printed.err
             if command == "demo":
                 assert printed.out.split()[:4] == ["section", "table", "rows", "status"]
                 assert len(printed.out.splitlines()) == 1 + 70

@@ -121,6 +121,7 @@ def test_what_failed_is_not_forgotten_in_the_whole(client: Any, scripted: Any, r
     scripted.script = answer
     collected = client().collect(HOSTS[:3], sections="domains")
     states_of_one = collected[HOSTS[0]]["domains"].main.aa.availability
+    assert "3 hosts, 1 response failed" in repr(collected)
     stacked = collected.concat("domains")
     states = stacked.aa.availability
     assert states_of_one.loc["citation_count", "status"] == "available"

@@ -223,6 +223,13 @@ def test_on_axes_of_ones_own_a_picture_keeps_to_its_cell(style: str) -> None:
     assert (dict(plt.rcParams), plt.get_fignums()) == (before, numbers)
 
 
+def test_the_axes_of_bars_can_be_titled() -> None:
+    axes = KINDS["bars"]()
+    axes.set_xlabel("Share", labelpad=24)
+    axes.set_ylabel("Topic")
+    assert written(axes.figure)
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_marks_and_words_contrast_with_their_paper(theme: str) -> None:
     with aa.set_theme(theme):

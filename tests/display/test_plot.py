@@ -555,6 +555,21 @@ def test_hosts_and_windows_are_rows_of_their_own_and_never_added_up() -> None:
     assert both.aa.aggregate("engine").aa.plot().kind == "bars"
 
 
+def test_engines_with_other_names_have_nothing_to_count_only_where_it_is_known() -> None:
+    project = shared_client().project("acme.example")
+    prompts = project.read("prompts", split="engine").main
+    frame = prompts.assign(engine=prompts["engine"].str.upper())
+    finding = frame.aa.plot(x="engine", y="mention_rate").finding
+    assert "GOOGLE-AI-OVERVIEW: mention rate no value given" in finding
+    states = frame.aa.aggregate("engine", "mention_rate", status=True)["mention_rate_availability"]
+    assert [*states.isna()] == [True, True, False, True, False, True]
+    assert {*states.dropna()} == {"unknown"}
+    labels = project.scope_options().engines[["engine", "label"]]
+    labelled = prompts.aa.merge(labels, how="left", on="engine")
+    heatmap = labelled.aa.plot("heatmap", x="topic", y="mention_rate", color="label")
+    assert "not measured" in heatmap.finding.partition("Google AI")[2]
+
+
 def test_tables_of_several_hosts_have_the_pictures_of_one() -> None:
     client = shared_client()
     tables = [client.project(host).read("ranking", days=30) for host in HOSTS[:2]]

@@ -301,7 +301,7 @@ def test_a_number_is_in_the_state_of_its_own_row(trend: pd.DataFrame, dataset: a
     states = [str(weeks.aa.explain(at, "mention_rate").availability) for at in (0, 1)]
     assert ["of the 7 days" in state for state in states] == [True, False]
     engines = dataset["overview"]["overview_engines"].aa.complete(engine=["zzz"])
-    why = "no row in the response for zzz"
+    why = "no row in the response for this engine"
     state = engines.aa.explain({"engine": "zzz"}, "answer_count").availability
     assert state == f"unknown (no row): {why}"
     assert why in engines.aa.availability.loc["answer_count", "reason"]

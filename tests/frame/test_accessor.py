@@ -88,6 +88,7 @@ def test_any_frame_has_it_and_none_is_changed(frame: pd.DataFrame) -> None:
     assert {*accessor.availability["status"]} <= {"unknown"}
     assert len(accessor.sources) == 0
     assert all(line.isprintable() for line in repr(accessor).split("\n"))
+    assert "Accessor" not in str(type(accessor).__doc__)
     assert "<img" not in accessor._repr_html_()
     pd.testing.assert_frame_equal(frame, before)
     assert frame.attrs == {}

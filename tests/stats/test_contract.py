@@ -278,7 +278,7 @@ VERBS: dict[str, Verb] = {
 FEW, MANY = answers(4), answers(12)
 CASES = [
     ("interval", FEW, FEW, "4 different values of prompt_id"),
-    ("compare", FEW, FEW, "4 prompt_id on one side or both; at least 5"),
+    ("compare", FEW, FEW, "only 4 values of prompt_id; it takes 5"),
     ("stability", FEW, FEW, "4 prompt_id were asked again|4 prompt_id .* takes 5"),
     ("changes", FEW, FEW, "6 days with answers, and at least 20"),
     ("rank", FEW, FEW, "4 different values of prompt_id; it takes 5"),

@@ -76,7 +76,7 @@ print(study.seal(), "te" + "st-token-of-one-account")"""
     book = notebook(tmp_path / "book.ipynb", START, seen, changed)
     before = book.read_bytes()
     out = tmp_path / "executed.ipynb"
-    command = ["study", "rerun", str(book), str(study.path), "-o", str(out)]
+    command = ["study", "rerun", str(book), str(study.path), "--out", str(out)]
     assert main([*command, "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert (report["ok"], report["problem"], report["digest"]) == (False, None, study.digest)

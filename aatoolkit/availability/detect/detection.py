@@ -213,7 +213,8 @@ def _conclude_about_section(facts: Facts, *, has_rules: bool) -> None:
     is_empty = statuses <= {*EMPTY} and (
         is_only_pending or ((has_rules or covers_engines) and not has_data)
     )
-    lacks_nothing = has_rules and has_data and Status.AVAILABLE in statuses
+    lacks_nothing = has_rules and has_data and not facts.unknown_words
+    lacks_nothing &= Status.AVAILABLE in statuses
     lacks_nothing &= statuses <= {Status.AVAILABLE, Status.NOT_APPLICABLE}
     if states and (is_empty or lacks_nothing):
         first = signals[0]

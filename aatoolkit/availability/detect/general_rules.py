@@ -335,6 +335,7 @@ def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_st
             name: item
             for name, item in value.items()
             if not (isinstance(item, dict | list) or _is_state_or_reason(name))
+            if not (item is False and has_word_of(name, "negation"))
         }
         read_map_of_states(facts, key, list_entries(entries, member.path, scope))
 
@@ -578,10 +579,9 @@ def find_error_word(texts: Iterable[str]) -> Word | None:
 
     Codes are searched before sentences.
     """
-    codes = [*texts]
-    return find_strongest_word(filter(is_code, codes)) or next(
-        filter(None, map(find_word_in_text, codes)), None
-    )
+    texts = [*texts]
+    words = [find_strongest_word(filter(is_code, texts)), *map(find_word_in_text, texts)]
+    return max(filter(None, words), key=lambda word: word.strength, default=None)
 
 
 def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:

@@ -61,7 +61,7 @@ _CONTRACTED = (
     (re.compile(r"(?i)\b(?:do|does|did) not have\b"), "no"),
 )
 _MAX_LENGTH = 60
-_DAY = re.compile(r"20\d\d[01]\d[0-3]\d")
+_DAY = re.compile(r"20\d\d[01]\d[0-3]\d|1[0-9]{12}|1[5-9]\d{8}")
 _NUMBER = re.compile(r"(?:[A-Z]{3}\s|[$€£]\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|[$€£])?")
 
 

@@ -500,7 +500,7 @@ class PlotData:
             return self.time_noun(name)
         if name != self.label_column or name in self.keys:
             return name
-        title = self.table_words.removesuffix("s") if name in TITLES[:6] else ""
+        title = self.table_words.removesuffix("s") * (name in TITLES[:6])
         id_nouns = (key.removesuffix("_id") for key in reversed(self.keys) if key.endswith("_id"))
         return next(id_nouns, title or name)
 
@@ -569,12 +569,12 @@ class PlotData:
             return is_own
         for named, owner_column in _owner_columns(self.frame):
             if named == name:
-                is_own = is_own | _are_own(self.frame[owner_column])
+                is_own |= _are_own(self.frame[owner_column])
         sites = pd.Series(self.texts(name), dtype=object).str.extract(_SITE, expand=False)
         for host, facts in self.facts_by_host:
             # An own brand of one host is a competitor of another.
             is_of_host = self.series["host"].isin([host]) if host and "host" in self.kinds else True
-            is_own = is_own | (sites.isin({*facts.own, host}) & is_of_host).to_numpy(bool)
+            is_own |= (sites.isin({*facts.own, host}) & is_of_host).to_numpy(bool)
         # If all rows are own, as in a crawl of the own pages, none needs a mark.
         return is_own & ~is_own.all()
 
@@ -755,6 +755,8 @@ def one_row_per_mark(data: PlotData, by: Texts, columns: Texts, freq: str = "") 
         return data
     # A group that was measured in part has the value of its measured rows.
     names = [*by, *columns, *(needed for name in columns for needed in data.rule_columns(name))]
+    # What was not measured is stated by engine, also if ``by`` has labels of engines.
+    names += {"engine"} & {*data.kinds}
     selected = data.frame[[*dict.fromkeys(names)]]
     grouping = by_period(selected, by, freq) if freq else by
     grouped = plot_data(aggregate(selected, grouping, None, True, {}, True))
@@ -784,20 +786,19 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
     """Return for each row the reason why a column has no value, e.g. "not measured"; else ""."""
     is_number = data.kinds[name] == "number"
     missing = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)
-    if not missing.any():
-        return [""] * len(data)
-    size = data.sample_column(name) or ""
-    has_no_sample = data.values(size) == 0 if data.kinds.get(size) == "number" else ~missing
-    cells = data.cells(name)
+    size, cells, has_no_sample = data.sample_column(name) or "", data.cells(name), ~missing
+    if data.kinds.get(size) == "number":  # a size that may not be measured says nothing
+        has_no_sample = (data.values(size) == 0) & ~data.cells(size).having(Status.UNKNOWN)
 
     def reason(row: int, unit: str | None) -> str:
         state = cells.states[int(cells.codes[row])]
-        if state.status == Status.NOT_APPLICABLE:
+        status = state.status
+        if status == Status.NOT_APPLICABLE:
             return NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
-        if state.status == Status.UNAVAILABLE:
+        if status == Status.UNAVAILABLE:
             return NOT_MEASURED
         if has_no_sample[row] and unit in (FRACTION, RANK, SCORE):
             return NOTHING
-        return NOT_MEASURED if state.status == Status.PARTIAL else NOT_GIVEN
+        return NOT_MEASURED if status == Status.PARTIAL else NOT_GIVEN
 
     return [reason(row, unit) if missing[row] else "" for row, unit in enumerate(data.units(name))]

@@ -246,8 +246,8 @@ class Spec:
             if {label, f"{label} 00:00:00"} & {*words}:
                 return {name: label}
             examples += words[:4]
-        names = ", ".join(dict.fromkeys(examples))
-        raise ItemNotFound(f"no mark is named {label!r}; there are {names} …", key=mark)
+        message = f"no mark is named {label!r}; there are {', '.join(dict.fromkeys(examples))} …"
+        raise ItemNotFound(message, key=mark)
 
     def _explain_count(self, row: Any, explainer: Explainer) -> Explanation:
         """Explain the number of rows that a mark counts; each row becomes a child in the tree."""

@@ -328,7 +328,7 @@ def analyse_responses(responses: Any, name: str | None, *, measures: bool = True
     ]
     name = next((name for name in names if name and isinstance(name, str)), "answer")
     analysis = analyse(
-        name, documents[0], {}, Vocabulary.from_responses(None, documents), documents[1:],
+        name, documents[0], {}, Vocabulary.from_responses([], documents), documents[1:],
         measures=measures,
     )  # fmt: skip
     if not analysis.relations:

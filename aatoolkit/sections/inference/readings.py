@@ -198,17 +198,24 @@ def _read_times(numbers: set[Any], name: str) -> FieldReading | None:
     is_whole = all(float(value).is_integer() for value in numbers)
     # Hours to the second or millisecond are no numbers of anything else.
     is_hourly = len(numbers) >= 3 and all(value % 3600 == 0 for value in numbers)
-    may_be_time = has_time_name or is_hourly or meaning_of(name).kind in ("", "time", "id", "rank")
+    kind = meaning_of(name).kind
+    may_be_time = has_time_name or is_hourly or kind in ("", "time", "id", "rank")
     if not (is_whole and may_be_time):
         return None
     # One in thirty numbers of that range is a day by chance.
-    likely_by_parse = {"YYYYMMDD": len(numbers) >= 5, "epoch ms": True, "epoch s": is_hourly}
+    likely_by_parse = {
+        "YYYYMMDD": len(numbers) >= 5,
+        "epoch ms": True,
+        "epoch s": is_hourly or kind == "time",
+    }
     texts = [str(int(value)) for value in numbers]
     for time_format in _TIME_FORMATS:
         if time_format[3] and (has_time_name or likely_by_parse.get(str(time_format[1]))):
             reading = _read_in_format(texts, texts, time_format, ())
             if reading is not None:
-                return reading
+                seconds = {"epoch s": 1, "epoch ms": 1000}.get(str(reading.parse), 0) * 86_400
+                are_days = seconds and len(numbers) >= 3 and not any(n % seconds for n in numbers)
+                return replace(reading, dtype="date") if are_days else reading
     return None
 
 

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -318,24 +319,24 @@ class Vocabulary:
         self.field_by_text = field_by_text or {}
 
     @classmethod
-    def from_responses(cls, options: Any, responses: Iterable[Any]) -> Vocabulary:
+    def from_responses(cls, all_options: Iterable[Any], responses: Iterable[Any]) -> Vocabulary:
         """Create a vocabulary from the names in some JSON.
 
         Parameters
         ----------
-        options : object
-            The JSON in which the service lists the values of its filters.
+        all_options : iterable
+            The JSON in which the service lists the values of its filters, of each host.
         responses : iterable
             The JSON of other responses. It is used to find the field name of each text.
 
         Examples
         --------
         >>> options = {"models": [{"key": "otter"}, {"key": "heron"}]}
-        >>> Vocabulary.from_responses(options, []).find_dimension(["heron", "otter"])
+        >>> Vocabulary.from_responses([options], []).find_dimension(["heron", "otter"])
         'engine'
         """
         values_by_dimension: dict[str, set[str]] = defaultdict(set)
-        for name, value in iter_named_values(options):
+        for name, value in chain.from_iterable(map(iter_named_values, all_options)):
             for dimension, stems in STEMS.items():
                 if any(stem in name for stem in stems):
                     values_by_dimension[dimension].update(_find_labels(value))
