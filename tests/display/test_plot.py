@@ -12,15 +12,15 @@ import pandas as pd
 import pytest
 from carried import MEASURED, ColumnMetadata, FrameMetadata, Source, attach, described
 from drawn import row_looks, row_words
+from foreign import proposed
 from matplotlib.figure import Figure
 from processes import python
-from samples import payload_of
+from samples import sample
 from serving import shared_client, shared_dataset
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
-from aatoolkit.sections.aggregation import SUM
 
 HOSTS = ("acme.example", "globex.example", "initech.example")
 KINDS = {
@@ -320,9 +320,7 @@ def test_whiskers_are_those_of_the_table_over_prompts_where_they_are_known() -> 
             ends.loc[common], table.loc[common, ends.columns], check_dtype=False
         )
         assert any(mark.kind == "line" and len(mark) >= 6 for mark in axes.spec.marks)
-    for options in ({"kind": "bars", "x": "prompt_id"}, {"top": 4}):
-        alone = prompts.aa.plot(y="mention_rate", **options)
-        assert "the answers to one prompt" in notes(alone)
+    assert "the answers to one prompt" in notes(prompts.aa.plot(top=4))
     assert "takes answers for independent" in notes(read("overview_engines").aa.plot())
 
 
@@ -396,6 +394,7 @@ def test_a_title_names_a_leader_only_if_it_leads_by_more_than_chance() -> None:
         ("crawl", "Most requests: GPTBot, 974"),
         ("ranking_positions", "Highest mention count: Globex with position band 1, 89"),
         ("overview_engines", ""),
+        ("chat_citations", ""),
         ("ranking", "Acme CRM: share of voice 23%, previous share of voice 17% (+5.3 pp)"),
     ):  # fmt: skip
         assert read(name).aa.plot().spec.headline == headline
@@ -432,7 +431,8 @@ def test_rows_are_named_by_what_only_they_have_and_metrics_are_cards() -> None:
     rows["n"] = [2, 1]
     assert labels(attach(rows, FrameMetadata(key=("id",))).aa.plot()) == ["price", "weight"]
     for bare, key in ((rows[["id", "type", "n"]], "id"), (rows[["n"]].assign(position=1), "n")):
-        assert attach(bare, FrameMetadata(key=(key,))).aa.plot().kind == "table"
+        spec = attach(bare, FrameMetadata(key=(key,))).aa.plot().spec
+        assert (spec.kind, spec.columns[0]) == ("table", key)
     states = pd.DataFrame({"state": pd.Categorical(["in_stock", "soldOut"])}).aa.plot(x="state")
     assert labels(states) == ["in stock", "sold out"]
     kpis = rows.rename(columns={"theme": "metric", "n": "value"}).assign(previous=1)
@@ -478,17 +478,14 @@ def test_rows_are_named_by_what_identifiers_stand_for() -> None:
 
 
 def test_an_identifier_beside_its_text_is_named_by_the_text() -> None:
-    prompts = {"prompt_id": ["p1", "p2"], "prompt": ["best crm", "what is a crm"]}
-    axes = pd.DataFrame(prompts).assign(n=[2, 1]).aa.plot(x="prompt_id", y="n")
-    assert labels(axes) == prompts["prompt"]
-    for key, codes, title in (
-        ("brand", ["brd_x8", "brd_y9"], "brand_name"), ("brand", ["brd_x8", "brd_y9"], "name"),
-        ("prompt", ["prm_1", "prm_2"], "prompt_text"), ("accion", ["AC-7", "AC-8"], "titulo"),
+    texts = ["best crm", "what is a crm"]
+    for key, title in (
+        ("prompt_id", "prompt"), ("brand", "brand_name"), ("brand", "name"), ("accion", "titulo"),
     ):  # fmt: skip
-        frame = pd.DataFrame({"object": "row", key: codes, title: ["One", "Two"], "n": [2, 1]})
-        assert labels(frame.aa.plot(x=key, y="n")) == ["One", "Two"]
-    pages = pd.DataFrame({"url": ["a.example/b-c", "b.example"], "title": "Home", "n": [2, 1]})
-    assert labels(pages.aa.plot(x="url", y="n")) == ["a.example/b-c", "b.example"]
+        frame = pd.DataFrame({"object": "row", key: ["AC-7", "brd_8"], title: texts, "n": [2, 1]})
+        assert labels(frame.aa.plot(x=key, y="n")) == texts
+    pages = pd.DataFrame({"url": ["a.example/b-c"], "title": "Home", "n": 2})
+    assert labels(pages.aa.plot(x="url", y="n")) == ["a.example/b-c"]
 
 
 def test_a_state_looks_alike_in_the_legend_and_in_the_marks() -> None:
@@ -592,7 +589,6 @@ def test_tables_of_several_hosts_have_the_pictures_of_one() -> None:
         ("brand", "is_own", True),
         ("brand", "owned", True),
         ("domain", "kind", "own"),
-        ("domain", "source_type", "owned"),
     ],
 )
 def test_who_owns_a_row_is_told_in_several_ways(name: str, by: str, own: Any) -> None:
@@ -606,55 +602,27 @@ def test_who_owns_a_row_is_told_in_several_ways(name: str, by: str, own: Any) ->
     assert mentions.title == "Number of chat mentions by brand and sentiment"
 
 
-def found(rows: list[dict[str, Any]]) -> aa.Tables:
-    """The tables of an answer of acme.example that nobody declared."""
-    return aa.normalize(
-        aa.sections.propose({"rows": rows}, "found").section, payload_of({"rows": rows})
-    )
-
-
 def test_rows_of_which_nobody_said_what_they_are_are_no_finding() -> None:
-    answers = found(
-        [{"engine": engine, "text": f"Answer {n}"} for n in range(12) for engine in "aab"]
-    )
-    assert answers.main.aa.plot().kind == "table"
-    asked = answers.main.aa.plot("counts", x="engine").spec
-    assert (asked.title, asked.headline) == ("Number of rows by engine", "")
-    citations = read("chat_citations").aa.plot().spec
-    assert citations.legend[1][0] == "not cited"
-    assert not citations.headline, "what is not cited is no citation"
+    rows = [{"engine": engine, "text": f"Answer {n}"} for n, engine in enumerate("aab" * 9)]
+    answers = proposed({"rows": rows}, "found")["found"].main
+    assert answers.aa.plot().kind == "table"
+    assert not answers.aa.plot("counts", x="engine").spec.headline
 
 
 def test_a_rate_is_drawn_before_counts_also_without_a_rule() -> None:
-    columns = (
-        aa.Column("site", "string"), aa.Column("hits", "Int64", unit="count", aggregate=SUM),
-        aa.Column("visibility", "Float64", unit="fraction 0-1"),
-    )  # fmt: skip
-    table = aa.Table("sites", "Sites.", aa.sections.records("rows"), ("site",), columns)
-    rows = [{"site": site, "hits": n, "visibility": n / 10} for n, site in enumerate("abc")]
-    sites = aa.normalize(aa.Section("mine", "Mine.", table), {"rows": rows}).main
-    assert sites.aa.plot().spec.columns == ["visibility"]
-
-
-def test_rows_of_a_table_are_told_apart_by_their_key() -> None:
-    rows = pd.DataFrame(
-        {"k": range(6), "same": "a", "w": [*"xxy"] * 2, "m": 1.5, "n": [1, 2, 3] * 2}
-    )
-    assert attach(rows, FrameMetadata(key=("k",))).aa.plot().spec.columns == ["k", "w", "same", "n"]
+    section = aa.Section("mine", "Mine.", *aa.sections.default_profile()["domains"].tables)
+    with pytest.warns(aa.errors.SchemaDriftWarning):
+        sites = aa.normalize(section, sample("domains")).main
+    assert sites.aa.plot().spec.columns == ["citation_share"]
 
 
 def test_only_brands_domains_and_addresses_are_own() -> None:
-    terms = shared_dataset("globex.example")["fanouts"]["fanout_terms"].aa.plot()
-    assert "globex" in labels(terms)
-    rows = {"brand": [*"AAB"], "own": [True, True, False], "word": ["cheap", "known", "known"]}
-    frame = pd.DataFrame({**rows, "n": [1, 2, 3]})
-    spec = frame.aa.plot("heatmap", x="brand", color="word", y="n").spec
-    assert [name.full for name in spec.x.names] == ["B", "A (own)"]
-    assert [name.full for name in spec.y.names] == ["known", "cheap"]
-    for site in ("acme.example", "www.acme.example", "https://acme.example/a"):
-        sites = [{"place": place, "n": 3} for place in (site, "b.example/acme.example")]
-        names = found(sites).main.aa.plot(x="place", y="n").spec.y.names
-        assert [name.is_own for name in names] == [True, False]
+    words = {"brand": [*"AAB"], "own": [True, True, False], "word": [*"ayy"], "n": [1, 2, 3]}
+    spec = pd.DataFrame(words).aa.plot("heatmap", x="brand", color="word", y="n").spec
+    assert [name.full for name in (*spec.x.names, *spec.y.names)] == ["B", "A (own)", "y", "a"]
+    rows = [{"place": f"{site}acme.example/a"} for site in ("https://www.", "b.example/")]
+    sites = proposed({"rows": rows}, "found")["found"].main.assign(n=3)
+    assert [name.is_own for name in sites.aa.plot(x="place", y="n").spec.y.names] == [True, False]
 
 
 def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
