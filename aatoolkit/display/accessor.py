@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -137,11 +136,10 @@ class Accessor(NamesNear, Described):
             If the frame's metadata is damaged, or newer than this version can read.
         """
         sources = metadata_of(self._frame).sources
-        names = [field.name for field in fields(Source)]
         table = show_as({
             name: pd.array([getattr(source, name) for source in sources],
                            dtype="boolean" if name == "stale" else "string")
-            for name in names
+            for name in Source.__dataclass_fields__
         })  # fmt: skip
         fetch_times, _ = coerce_values([source.fetched_at for source in sources], "timestamp")
         table["fetched_at"] = fetch_times.to_pandas()

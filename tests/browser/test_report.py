@@ -151,7 +151,7 @@ def test_it_follows_the_light(page: Any, report: Path, scheme: str, shots: Path 
         page.screenshot(path=shots / f"report-{scheme}.png", full_page=True)
 
 
-def test_it_prints(page: Any, report: Path) -> None:
+def test_it_prints(page: Any, report: Path, hostile: Path) -> None:
     page.emulate_media(color_scheme="dark")
     page.goto(report.as_uri())
     printed = page.pdf(prefer_css_page_size=True)
@@ -175,3 +175,5 @@ def test_it_prints(page: Any, report: Path) -> None:
     assert page.evaluate(cut) == 0
     page.set_viewport_size({"width": 703, "height": 1000})
     assert page.evaluate(WIDER, ".table > .wide") == 0, "no number is cut at the edge of its column"
+    page.goto(hostile.as_uri())
+    assert page.evaluate(WIDER, ".sections .wide") == 0, "no table leaves its half of the page"

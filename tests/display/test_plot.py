@@ -12,8 +12,10 @@ import pandas as pd
 import pytest
 from carried import MEASURED, ColumnMetadata, FrameMetadata, Source, attach, described
 from drawn import row_looks, row_words
+from foreign import proposed
 from matplotlib.figure import Figure
 from processes import python
+from samples import sample
 from serving import shared_client, shared_dataset
 
 import aatoolkit as aa
@@ -318,8 +320,7 @@ def test_whiskers_are_those_of_the_table_over_prompts_where_they_are_known() -> 
             ends.loc[common], table.loc[common, ends.columns], check_dtype=False
         )
         assert any(mark.kind == "line" and len(mark) >= 6 for mark in axes.spec.marks)
-    alone = prompts.aa.plot("bars", x="prompt_id", y="mention_rate")
-    assert "the answers to one prompt" in notes(alone)
+    assert "the answers to one prompt" in notes(prompts.aa.plot(top=4))
     assert "takes answers for independent" in notes(read("overview_engines").aa.plot())
 
 
@@ -365,7 +366,7 @@ def test_what_has_no_room_is_left_out_and_not_cut() -> None:
         title = axes.figure.get_suptitle().replace("\n", " ")
         assert title in (axes.spec.headline, axes.spec.title)
         assert " …" not in words_of(axes)
-    claims = labels(read("perception_claims").aa.plot())
+    claims = labels(read("perception_claims").aa.plot(figsize=(5, 4)))
     assert any("\n" in label for label in claims)
     assert "…" not in "".join(claims)
     assert "ChatGPT model update" in words_of(read("impact_annotations").aa.plot(figsize=(3, 2)))
@@ -393,6 +394,7 @@ def test_a_title_names_a_leader_only_if_it_leads_by_more_than_chance() -> None:
         ("crawl", "Most requests: GPTBot, 974"),
         ("ranking_positions", "Highest mention count: Globex with position band 1, 89"),
         ("overview_engines", ""),
+        ("chat_citations", ""),
         ("ranking", "Acme CRM: share of voice 23%, previous share of voice 17% (+5.3 pp)"),
     ):  # fmt: skip
         assert read(name).aa.plot().spec.headline == headline
@@ -429,7 +431,8 @@ def test_rows_are_named_by_what_only_they_have_and_metrics_are_cards() -> None:
     rows["n"] = [2, 1]
     assert labels(attach(rows, FrameMetadata(key=("id",))).aa.plot()) == ["price", "weight"]
     for bare, key in ((rows[["id", "type", "n"]], "id"), (rows[["n"]].assign(position=1), "n")):
-        assert attach(bare, FrameMetadata(key=(key,))).aa.plot().kind == "table"
+        spec = attach(bare, FrameMetadata(key=(key,))).aa.plot().spec
+        assert (spec.kind, spec.columns[0]) == ("table", key)
     states = pd.DataFrame({"state": pd.Categorical(["in_stock", "soldOut"])}).aa.plot(x="state")
     assert labels(states) == ["in stock", "sold out"]
     kpis = rows.rename(columns={"theme": "metric", "n": "value"}).assign(previous=1)
@@ -475,9 +478,14 @@ def test_rows_are_named_by_what_identifiers_stand_for() -> None:
 
 
 def test_an_identifier_beside_its_text_is_named_by_the_text() -> None:
-    prompts = {"prompt_id": ["p1", "p2"], "prompt": ["best crm", "what is a crm"]}
-    axes = pd.DataFrame(prompts).assign(n=[2, 1]).aa.plot(x="prompt_id", y="n")
-    assert labels(axes) == prompts["prompt"]
+    texts = ["best crm", "what is a crm"]
+    for key, title in (
+        ("prompt_id", "prompt"), ("brand", "brand_name"), ("brand", "name"), ("accion", "titulo"),
+    ):  # fmt: skip
+        frame = pd.DataFrame({"object": "row", key: ["AC-7", "brd_8"], title: texts, "n": [2, 1]})
+        assert labels(frame.aa.plot(x=key, y="n")) == texts
+    pages = pd.DataFrame({"url": ["a.example/b-c"], "title": "Home", "n": 2})
+    assert labels(pages.aa.plot(x="url", y="n")) == ["a.example/b-c"]
 
 
 def test_a_state_looks_alike_in_the_legend_and_in_the_marks() -> None:
@@ -576,7 +584,12 @@ def test_tables_of_several_hosts_have_the_pictures_of_one() -> None:
 
 @pytest.mark.parametrize(
     ("name", "by", "own"),
-    [("brand", "owner", "us"), ("brand", "is_own", True), ("domain", "kind", "own")],
+    [
+        ("brand", "owner", "us"),
+        ("brand", "is_own", True),
+        ("brand", "owned", True),
+        ("domain", "kind", "own"),
+    ],
 )
 def test_who_owns_a_row_is_told_in_several_ways(name: str, by: str, own: Any) -> None:
     frame = pd.DataFrame(
@@ -587,6 +600,29 @@ def test_who_owns_a_row_is_told_in_several_ways(name: str, by: str, own: Any) ->
         assert [row.text for row in axes.spec.y.names if row.is_own] == ["A"]
     mentions = read("chat_mentions").aa.plot().spec
     assert mentions.title == "Number of chat mentions by brand and sentiment"
+
+
+def test_rows_of_which_nobody_said_what_they_are_are_no_finding() -> None:
+    rows = [{"engine": engine, "text": f"Answer {n}"} for n, engine in enumerate("aab" * 9)]
+    answers = proposed({"rows": rows}, "found")["found"].main
+    assert answers.aa.plot().kind == "table"
+    assert not answers.aa.plot("counts", x="engine").spec.headline
+
+
+def test_a_rate_is_drawn_before_counts_also_without_a_rule() -> None:
+    section = aa.Section("mine", "Mine.", *aa.sections.default_profile()["domains"].tables)
+    with pytest.warns(aa.errors.SchemaDriftWarning):
+        sites = aa.normalize(section, sample("domains")).main
+    assert sites.aa.plot().spec.columns == ["citation_share"]
+
+
+def test_only_brands_domains_and_addresses_are_own() -> None:
+    words = {"brand": [*"AAB"], "own": [True, True, False], "word": [*"ayy"], "n": [1, 2, 3]}
+    spec = pd.DataFrame(words).aa.plot("heatmap", x="brand", color="word", y="n").spec
+    assert [name.full for name in (*spec.x.names, *spec.y.names)] == ["B", "A (own)", "y", "a"]
+    rows = [{"place": f"{site}acme.example/a"} for site in ("https://www.", "b.example/")]
+    sites = proposed({"rows": rows}, "found")["found"].main.assign(n=3)
+    assert [name.is_own for name in sites.aa.plot(x="place", y="n").spec.y.names] == [True, False]
 
 
 def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:

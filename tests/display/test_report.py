@@ -6,11 +6,11 @@ import json
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
+from foreign import proposed
 from pages import HOSTILE, Page, hostile
 from serving import shared_client
 
@@ -182,15 +182,9 @@ def check_words(written: str) -> None:
     assert re.findall(r"\$\.|\w\[\d*\]", text) == []
 
 
-def foreign(body: dict[str, Any], *names: str) -> aa.Dataset:
-    """A dataset whose sections have one answer, of which nothing is declared."""
-    sections = {name: aa.sections.propose(body, name).section for name in names}
-    return aa.Dataset({n: aa.normalize(of, json.dumps(body)) for n, of in sections.items()})
-
-
 def test_a_section_that_nobody_described_is_in_plain_words_too() -> None:
     body = {"resultList": [{"brand": "Acme", "hit_count": 3, "sub": {"ratePct": 12.5}}]}
-    text = page(foreign(body, "something_new"), 5)
+    text = page(proposed(body, "something_new"), 5)
     check_words(text)
     words = "".join(Page(text).text)
     assert "Something new" in words
@@ -206,12 +200,14 @@ def test_a_service_with_names_of_its_own_has_a_page_that_says_what_is_lacking() 
             {"id": "p2", "topic": "crm", "text": "cheap crm", "seen": 2},
         ],
     }
-    text = page(foreign(body, "overview", "prompts"), 5)
-    assert "No key figure has a value" in text
+    text = page(proposed(body, "overview", "prompts"), 5)
+    assert "No table has key figures; the sections have the numbers" in text
     assert "cannot be" in text
     assert '<th scope="row">cheap crm</th>' in text
     figures = {"kpis": [{"metric": m, "value": 9, "previous": 4} for m in ("answers", "visits")]}
-    assert "9</a><small>+5: cannot be tested" in page(foreign(figures, "overview"), 5)
+    lacking = shared_client().project("newco.example").read_all(sections=["overview"])
+    assert "No key figure has a value; the sections say why" in page(lacking, 5)
+    assert "9</a><small>+5: cannot be tested" in page(proposed(figures, "overview"), 5)
 
 
 def test_every_picture_describes_what_it_shows(written: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from samples import payload_of
+
 import aatoolkit as aa
 
 
@@ -27,3 +29,9 @@ def draft_of(
 def columns_of(draft: aa.profile.Draft, section: str) -> dict[str, Any]:
     """The findings of a section's columns, by table and name."""
     return {f"{column.table}.{column.name}": column for column in draft[section].columns()}
+
+
+def proposed(body: dict[str, Any], *names: str) -> aa.Dataset:
+    """Sections of acme.example that have the same answer, of which nothing is declared."""
+    sections = {name: aa.sections.propose(body, name).section for name in names}
+    return aa.Dataset({n: aa.normalize(of, payload_of(body)) for n, of in sections.items()})

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from itertools import pairwise, product
-from typing import Any, TypeVar
+from itertools import pairwise
+from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -53,8 +53,8 @@ CONTEXT = ("days", "window_start", "window_end", "fetched_at")
 APART = ("host", "days")
 """The columns for the host and the window; rows that differ in them are never added up."""
 
-TITLES = ("title", "prompt", "text", "label", "name", "headline")
-"""The names of columns that hold a readable name of the row."""
+TITLES = ("title", "prompt", "text", "label", "name", "headline", "titulo", "titre", "titel")
+"""The names of columns that hold a readable name of the row, the English ones first."""
 
 FEW = 10
 """The rate of fewer cases than this is mostly chance."""
@@ -62,8 +62,14 @@ FEW = 10
 _ID = ("_id", "_key", "sku", "cursor")
 """The endings of the names of columns that hold identifiers."""
 
+_CODED = re.compile("[A-Za-z]+[-_][A-Za-z0-9-]+")
+"""Matches identifiers, such as ``brd_X8m8`` or ``AC-1022``; of names too, but not of addresses."""
+_MOMENT = re.compile(r"(1[2-9]|2[01])\d{8}(\d{3})?|(19|20)\d\d(0[1-9]|1[0-2])([0-2]\d|3[01])")
+"""Matches Unix times in seconds or milliseconds, and days in the form YYYYMMDD."""
 _UNITS = {word: unit for unit, facts in UNITS.items() for word in facts.metrics.split()}
 """The unit of a metric by the last word of its name, such as ``rate``."""
+_SITE = re.compile(r"^(?:https?://)?(?:www\.)?([^/]+)")
+"""Matches the domain at the beginning of an address."""
 _CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 _LEVEL = re.compile("[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+")
 _NO_MEASURE = re.compile(f"(^|_)(id|http|status|statut|code)(_|$)|({COVERAGE}|_low|_high)$")
@@ -102,6 +108,11 @@ _KINDS = {"b": "flag", "M": "time", "i": "number", "u": "number", "f": "number"}
 """The kind of column for each kind of dtype; all other dtypes hold words or lists."""
 
 
+def _all_match(pattern: re.Pattern[str], values: pd.Series) -> bool:
+    found = values.dropna()
+    return len(found) > 0 and all(map(pattern.fullmatch, map(str, found)))
+
+
 def _kind_of(values: pd.Series) -> str:
     types = pd.api.types
     if types.is_object_dtype(values.dtype) and values.map(types.is_list_like).any():
@@ -131,22 +142,20 @@ def filled_times(moments: pd.Series) -> pd.DatetimeIndex:
     return full if times.isin(full).all() and len(full) < 2 * len(times) else times
 
 
-_Result = TypeVar("_Result")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def per_column(
-    function: Callable[[PlotData, str], _Result],
-) -> Callable[[PlotData, str], _Result]:
+def per_column(function: _Function) -> _Function:
     """Decorate a function of a `PlotData` and a column, so that its result is cached by column."""
 
     @wraps(function)
-    def computed(data: PlotData, name: str) -> _Result:
+    def computed(data: PlotData, name: str) -> Any:
         results = vars(data).setdefault(f"_{function.__name__}", {})
         if name not in results:
             results[name] = function(data, name)
-        return results[name]  # type: ignore[no-any-return]
+        return results[name]
 
-    return computed
+    return cast(_Function, computed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +186,15 @@ class PlotData:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """A dict from column name to kind: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
-        return {name: _kind_of(values) for name, values in self.series.items()}
+        """A dict from column name to kind: ``number``, ``time``, ``flag``, ``list`` or ``word``.
+
+        Integers that are times are no measures, but of the kind ``code``.
+        """
+        return {
+            name: "code" if _all_match(_MOMENT, values)
+            and not getattr(self.column(name), "unit", None) else _kind_of(values)
+            for name, values in self.series.items()
+        }  # fmt: skip
 
     def of_kind(self, kind: str) -> list[str]:
         """Return the names of all columns of a kind, such as ``number``, in order."""
@@ -316,7 +332,8 @@ class PlotData:
     def measures(self) -> list[str]:
         """The names of numeric columns to draw, the most informative first (rates, scores …)."""
         ranks = {name: self._measure_rank(name) for name in self.numbers}
-        return sorted(filter(ranks.get, ranks), key=ranks.__getitem__)
+        names = sorted(filter(ranks.get, ranks), key=ranks.__getitem__)
+        return [name for name in names if self.frame[name].nunique() > 1] or names
 
     @property
     def numbers(self) -> list[str]:
@@ -337,7 +354,9 @@ class PlotData:
         if unit == FRACTION and self.is_rate(name):
             return 1
         is_sum = self.is_additive(name) and unit in (SCORE, COUNT, REQUESTS)
-        return 3 if is_sum else {SCORE: 2, FRACTION: 4, FRACTION_CHANGE: 6}.get(unit or "", 0)
+        # A drafted rate seldom has a rule, and says more than the counts beside it.
+        rate = 4 - 2 * ("#" in self.table and not self.keys[1:])
+        return 3 if is_sum else {SCORE: 2, FRACTION: rate, FRACTION_CHANGE: 6}.get(unit or "", 0)
 
     def sample_column(self, name: str) -> str | None:
         """Return the name of the column with the sample sizes of ``name``, or None."""
@@ -396,20 +415,20 @@ class PlotData:
     @per_column
     def labels(self, name: str) -> Texts:
         """Return a column as readable texts: codes as words, titles instead of identifiers."""
-        texts = self.texts(name)
-        is_id = name.endswith(_ID) or name == "value"
-        is_code = all(map(_CODE.fullmatch, texts)) and any(
-            "_" in text or text[5:].isupper() for text in texts
+        texts, titles = self.texts(name), dict[str, str]()
+        for _, facts in self.facts_by_host:
+            titles = facts.titles | titles
+        is_id = name.endswith(_ID) or titles.keys() & {*texts}
+        is_code = (
+            not is_id
+            and all(map(_CODE.fullmatch, texts))
+            and any("_" in text or text[5:].isupper() for text in texts)
         )
-        has_codes = name == "metric" or self.has_states(name) or (is_code and not is_id)
+        has_codes = name == "metric" or self.has_states(name) or is_code
         if has_codes or self.is_category(name):
             # Values with other capitals, such as US or eBay, are names.
             return [humanize(text.lower() if text.isupper() else text).replace(" ids", "s")
                     if has_codes or _LEVEL.fullmatch(text) else text for text in texts]  # fmt: skip
-        titles: dict[str, str] = {}
-        for _, facts in self.facts_by_host if is_id else ():
-            for by_id in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
-                titles = by_id | titles
         return [titles.get(text) or re.sub(r"^https?://", "", text) for text in texts]
 
     def varying_context(self, *excluded: str | None) -> list[str]:
@@ -481,7 +500,7 @@ class PlotData:
             return self.time_noun(name)
         if name != self.label_column or name in self.keys:
             return name
-        title = self.table_words.removesuffix("s") if name in TITLES else ""
+        title = self.table_words.removesuffix("s") * (name in TITLES[:6])
         id_nouns = (key.removesuffix("_id") for key in reversed(self.keys) if key.endswith("_id"))
         return next(id_nouns, title or name)
 
@@ -493,8 +512,8 @@ class PlotData:
 
     def daily_values(self, name: str) -> Numbers:
         """Return the daily values of a metric from any table of the response; empty if none."""
-        candidates = (facts.daily_values.get(name) for _, facts in self.facts_by_host)
-        return next((values for values in candidates if values is not None), np.empty(0))
+        every = [facts.daily_values for _, facts in self.facts_by_host]
+        return next((values[name] for values in every if name in values), np.empty(0))
 
     @cached_property
     def facts_by_host(self) -> list[tuple[str, ResponseFacts]]:
@@ -541,27 +560,23 @@ class PlotData:
             is_cut |= self.values(name + COVERAGE) < 1
         return is_cut.to_numpy(bool) & ~np.isnan(self.values(name))
 
-    def is_own_row(self) -> Mask:
-        """Return a boolean mask of the rows about the project's own brand, domain or pages."""
+    def is_own(self, name: str) -> Mask:
+        """Return a boolean mask of the rows in which a column names the own brand, site or page."""
         if self.whole:
-            return self.whole.is_own_row()[self.positions]
-        name, owner_column = next(iter(_owner_columns(self.frame)), _OWNERS[0])
-        no_row = np.zeros(len(self), bool)
-        is_own = _are_own(self.frame[owner_column]) if owner_column in self.kinds else no_row
-        if owner_column in self.kinds and name in ("brand", "advertiser"):
+            return self.whole.is_own(name)[self.positions]
+        is_own = np.zeros(len(self), bool)
+        if name in APART:
             return is_own
+        for named, owner_column in _owner_columns(self.frame):
+            if named == name:
+                is_own |= _are_own(self.frame[owner_column])
+        sites = pd.Series(self.texts(name), dtype=object).str.extract(_SITE, expand=False)
         for host, facts in self.facts_by_host:
             # An own brand of one host is a competitor of another.
             is_of_host = self.series["host"].isin([host]) if host and "host" in self.kinds else True
-            for name in self.kinds:
-                # A key such as the name of a series may hold the names of brands, and an identifier
-                # such as "alpine-hearth" is the name of the brand "Alpine Hearth".
-                if name in facts.own or name in self.keys or name.endswith("brand_id"):
-                    own = facts.own.get(name) or facts.own.get("brand", set())
-                    names = {*own, *(re.sub(r"\W+", "-", brand.lower()) for brand in own)}
-                    is_own = is_own | (self.series[name].isin(names) & is_of_host).to_numpy(bool)
+            is_own |= (sites.isin({*facts.own, host}) & is_of_host).to_numpy(bool)
         # If all rows are own, as in a crawl of the own pages, none needs a mark.
-        return no_row if is_own.all() else is_own
+        return is_own & ~is_own.all()
 
     def rows_at(self, positions: Any) -> PlotData:
         """Return the data of the rows at these positions, in this order, numbered from 0."""
@@ -590,8 +605,8 @@ class PlotData:
     def has_few(self, name: str) -> Mask:
         """Return a boolean mask of the rates whose sample is too small to compare them."""
         sample = self.rate_sample(name)
-        few = self.values(sample) < FEW if sample else np.zeros(len(self), bool)
-        return few & ~np.isnan(self.values(name))
+        few = self.values(sample or name) < FEW
+        return few & bool(sample) & ~np.isnan(self.values(name))
 
     def combined_availability(self, columns: Iterable[str]) -> Availability:
         """Return the combined availability (status and reason) of several columns."""
@@ -637,14 +652,14 @@ _LARGEST = 1 << 22
 class ResponseFacts:
     """Facts collected from all tables of a response: own names, titles, daily values and days.
 
-    - ``own``: the project's own names by column, such as its brands.
-    - ``titles``: by column of identifiers, the title of each identifier.
+    - ``own``: the names of the project's own brands and sites.
+    - ``titles``: the title of each identifier.
     - ``daily_values``: the numbers of daily tables by column.
     - ``days``: the dates in tables of one row, by column.
     """
 
-    own: dict[str, set[str]] = field(default_factory=dict)
-    titles: dict[str, dict[str, str]] = field(default_factory=dict)
+    own: set[str] = field(default_factory=set)
+    titles: dict[str, str] = field(default_factory=dict)
     daily_values: dict[str, Numbers] = field(default_factory=dict)
     days: dict[str, str] = field(default_factory=dict)
 
@@ -662,7 +677,7 @@ class ResponseFacts:
         table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
         columns, own_rows = [*map(str, table.columns)], table
         if "brand" in table:
-            own_rows = table[table["brand"].isin(self.own.get("brand", set()))]
+            own_rows = table[table["brand"].isin(self.own)]
         if len(table) == 1:
             days = table.select_dtypes("datetime").iloc[0].dropna()
             self.days |= {str(name): str(day)[:10] for name, day in days.items()}
@@ -670,35 +685,42 @@ class ResponseFacts:
         if times and len(own_rows) and own_rows[times[0]].is_unique:
             for name, values in own_rows.select_dtypes("number").items():
                 self.daily_values.setdefault(str(name), as_floats(values))
-        for id_column in [name for name in columns if name.endswith(_ID)]:
-            titles = TITLES if id_column == columns[0] and table[id_column].is_unique else ()
+        ids = [
+            name
+            for name in columns
+            if name.endswith(_ID) or _all_match(_CODED, table[name].head(9))
+        ]
+        main_id = next((name for name in ids if table[name].is_unique), "")
+        for id_column in ids:
             stem = id_column.removesuffix("_id")
+            titles = TITLES if id_column == main_id else ()
             candidates = (stem, *(f"{stem}_{name}" for name in TITLES), *titles)
-            title_column = next(
-                (name for name in candidates if name in table and name != id_column), None
-            )
-            if title_column:
-                pairs = table[[id_column, title_column]].dropna().astype(str)
-                self.titles.setdefault(id_column, {}).update(
-                    pairs.itertuples(index=False, name=None)
-                )
+            for title in [n for n in candidates if n in table and n not in ids][:1]:
+                pairs = table[[id_column, title]].dropna().astype(str)
+                self.titles.update(pairs.itertuples(index=False, name=None))
         for name, owner_column in _owner_columns(table):
-            own_names = table[name][_are_own(table[owner_column])]
-            self.own.setdefault(name, set()).update(own_names.dropna().astype(str))
+            self.own |= {*table[name][_are_own(table[owner_column])].dropna().astype(str)}
 
 
-OWNER_COLUMNS = ("own", "is_own", "owner", "house")
+OWNER_COLUMNS = ("own", "is_own", "owned", "owner", "house")
 """The columns that say whether a brand is the own one."""
 
+_SITES = ("source_domain", "domain", "url", "key")
 _OWNERS = (
-    *product(("brand", "advertiser"), OWNER_COLUMNS),
-    *product(("source_domain", "domain", "url"), ("domain_type", "kind")),
+    (OWNER_COLUMNS, ("brand", "advertiser", "name", *_SITES)),
+    (("kind", "type", "class"), _SITES),
 )
-"""Pairs of a column, such as a brand, and a column that says whether it is the own one."""
+"""The endings of columns that say what is own, and of those whose names it is said of."""
 
 
 def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
-    return [columns for columns in _OWNERS if {*columns} <= {*table.columns}]
+    """Return pairs of a column, such as a brand, and a column that says whether it is own."""
+
+    def ending(words: Texts) -> list[str]:
+        return [n for word in words for n in map(str, table) if f"_{n}".endswith(f"_{word}")]
+
+    return [(named, owner_column) for owners, names in _OWNERS for named in ending(names)[:1]
+            for owner_column in ending(owners)]  # fmt: skip
 
 
 def _are_own(values: pd.Series) -> Mask:
@@ -747,7 +769,7 @@ def whiskers(data: PlotData, y: str, rows: PlotData | None = None, by: Texts = (
 
     If ``data`` was aggregated, ``rows`` is the data before, and ``by`` the grouping columns.
     """
-    unaggregated = rows.frame if rows is not None and len(rows) > len(data) else None
+    unaggregated = None if rows in (None, data, data.whole) else rows.frame
     return bounds(data.frame, y, unaggregated, by)
 
 
@@ -764,8 +786,7 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
     """Return for each row the reason why a column has no value, e.g. "not measured"; else ""."""
     is_number = data.kinds[name] == "number"
     missing = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)
-    size, cells = data.sample_column(name) or "", data.cells(name)
-    has_no_sample = np.zeros(len(data), bool)
+    size, cells, has_no_sample = data.sample_column(name) or "", data.cells(name), ~missing
     if data.kinds.get(size) == "number":  # a size that may not be measured says nothing
         has_no_sample = (data.values(size) == 0) & ~data.cells(size).having(Status.UNKNOWN)
 

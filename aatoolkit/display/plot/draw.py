@@ -69,7 +69,7 @@ def plot(
     y_columns = names_of([y or rate or ()])
     check_columns(data.frame, [*filter(None, (x, color)), *y_columns])
     not_numeric = [f"{n} holds no numbers but {data.frame[n].dtype}" for n in y_columns
-                   if data.kinds[n] != "number"]  # fmt: skip
+                   if data.kinds[n] not in ("number", "code")]  # fmt: skip
     for name, is_wrong, message in (
         ("kind", kind and kind not in KINDS, unknown("kind", kind, KINDS)),
         ("top", top is not None and top < 1, f"top={top!r} is no whole number from 1"),
@@ -414,5 +414,5 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
             markerfacecolor=paper if is_hollow else colour,
             markeredgewidth=1.4 if is_hollow else 0.5,
         )  # fmt: skip
-    elif mark.kind == "band" and mark.to is not None:
+    elif mark.to is not None:  # a band
         axes.fill_between(mark.x, mark.y, mark.to, color=colour, alpha=0.16, linewidth=0)

@@ -141,7 +141,7 @@ def _traces(
             "marker_symbol": symbol, "marker_size": mark.size * pixels,
             "marker_line_color": edge, "marker_line_width": width,
         }  # fmt: skip
-    elif mark.kind == "band" and mark.to is not None:
+    elif mark.to is not None:  # a band
         fill = f"{colour}29"  # an opacity of 16 %
         is_gap = np.isnan(mark.y + mark.to)
         for part in np.split(np.arange(len(mark)), np.flatnonzero(np.diff(is_gap)) + 1):

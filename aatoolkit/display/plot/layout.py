@@ -184,14 +184,14 @@ class Layout(NamedTuple):
         return self.size / 9.0
 
 
-def _title_and_subtitle(spec: Spec, width: float, size: float, max_lines: int) -> tuple[str, str]:
-    """Return the title in up to ``max_lines`` lines of a width, and the subtitle."""
+def _title_and_subtitle(spec: Spec, width: float, size: float) -> tuple[str, str]:
+    """Return the title in up to two lines of a width, and the subtitle."""
     for headline in (spec.headline, spec.headline.partition("; ")[0]):
-        wrapped = _wrap(headline, width, size, max_lines, True)
+        wrapped = _wrap(headline, width, size, 2, True)
         if wrapped and "…" not in wrapped:
             return wrapped, f"{spec.whole_title}, {spec.window}".removesuffix(", ")
     # A headline that would be cut says less than the title.
-    return _clauses(spec.whole_title, width, size, max_lines, True), capitalized(spec.window)
+    return _clauses(spec.whole_title, width, size, 2, True), capitalized(spec.window)
 
 
 def _legend(
@@ -294,8 +294,8 @@ def _try_layout(
     names, is_table = spec.y.names, bool(spec.y.names) and not spec.marks
     # Above: title, subtitle, legend, and the label of numbers. Names at the ends of lines need
     # room; else they are a legend.
-    title_size = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
-    headline, subtitle = _title_and_subtitle(spec, inner, title_size, 2 if scale > 0.6 else 1)
+    title_size = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * scale
+    headline, subtitle = _title_and_subtitle(spec, inner, title_size)
     title = Text(MARGIN, MARGIN, headline, title_size, "ink", True)
     top = MARGIN + _height_of(headline, title_size)
     how_to_read = f"{subtitle}. {spec.how}".strip(". ") * bool(lines)
@@ -317,10 +317,9 @@ def _try_layout(
     # there is still room for the first number below the marks.
     row_height = (height - top - 5 * size) / len(names) if height and names else math.inf
     row_lines = int(max(min(row_height / size / 1.25, 8 if height else 3), 1))
-    name_share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
     # Beside names, marks and the numbers at their ends need room.
     widest = max((width_of(word, small) for mark in spec.marks for word in mark.words), default=0.0)
-    names_width = min(inner * name_share, 0.75 * inner - widest)
+    names_width = min(inner * 0.45, 0.75 * inner - widest)
     row_names = [
         _wrap(name.full, names_width, size, row_lines, name.is_own)
         for name in names
@@ -433,20 +432,16 @@ def _mark_texts(
                        "left" if mark.shift else "center", (x, float(mark.y[i])))  # fmt: skip
 
 
-_EASES = ((2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82), (0, 0.75), (0, 0.6))
-"""Layouts to try in turn: lines of the subtitle, and scale of text."""
-
-
 def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layout:
     """Compute the layout of a picture, ``width`` points wide and ``height`` points high."""
     # Text is larger on a large figure, because readers look at it from afar.
     largest = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
     layouts = []
-    for lines, scale in ((2, largest), (2, (1 + largest) / 2), *_EASES):
+    # Each layout has fewer lines of the subtitle, or a smaller scale of text.
+    for lines, scale in ((2, largest), (2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82)):
         layout, has_room = _try_layout(spec, width, height, lines, scale)
         # Smaller text is better than names that are cut or turned, as long as it can be read.
-        is_poor = layout.is_turned or scale < 0.75
-        faults = scale * (not has_room), layout.is_cut and scale > 0.85, is_poor
+        faults = scale * (not has_room), layout.is_cut and scale > 0.85, layout.is_turned
         layouts.append((faults, layout))
         if not any(faults):
             break

@@ -95,7 +95,8 @@ def row_panel(
         is_dot, measured = shape == "dots", [cell for cell in group if cell.x == cell.x]
         # Lines are drawn over boxes, but below dots.
         low, high, rows = (floats([getattr(c, n) for c in group]) for n in ("low", "high", "row"))
-        layers = [line_segments(low, high, rows, rows, *((style, 2.0) if is_dot else (INK, 1.1)))]
+        looks = [(style, 2.0)] if is_dot else [(INK, 1.1), (Style("paper"), 3.0)]
+        layers = [line_segments(low, high, rows, rows, *look) for look in looks]
         starts, ends = floats([c.start for c in measured]), floats([c.x for c in measured])
         layers.append(Mark(
             shape, ends if is_dot else starts, floats([cell.row for cell in measured]), style,
@@ -127,13 +128,12 @@ def missing_style(reason: str) -> Style:
     return {NOT_MEASURED: UNMEASURED, NOT_GIVEN: NO_VALUE}.get(reason, NO_NUMBER)
 
 
-def names_of(data: PlotData, x: str = "", labels: Iterable[str] = ()) -> list[Name]:
+def names_of(data: PlotData, x: str, labels: Iterable[str] = ()) -> list[Name]:
     """Return a `Name` for each row: its label, and whether it is the project's own brand or site.
 
     ``labels`` are the labels to use; by default those of the column ``x``.
     """
-    labels = labels or data.row_labels(x)
-    return [*map(Name, labels, data.is_own_row().tolist())]
+    return [*map(Name, labels or data.row_labels(x), data.is_own(x).tolist())]
 
 
 def scale_for(values: Numbers, unit: str | None = None, margin: float = 1.02, **more: Any) -> Scale:
@@ -254,7 +254,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     elif data.is_repeated(y):
         rows = one_row_per_mark(data, [*by, *data.keys], [y])
     is_time, total = rows.kinds[x] == "time", len(rows)
-    other_style = REST if rows.is_own_row().any() else OWN
+    other_style = REST if rows.is_own(x).any() else OWN
     rows = rows.rows_at(rows.best_first(y, x)[rows.shown_slice(x, options.max_rows(15))])
     bounds, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
     names = names_of(rows, x)
@@ -262,7 +262,8 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     styles = [engine_styles.get(word) or (OWN if name.is_own else other_style)
               for name, word in zip(names, rows.texts(x), strict=True)]  # fmt: skip
     # One very wide interval is cut, for beside it all others would be short.
-    ends = np.fmin(bounds.high, -1.5 * np.sort(-bounds.high)[:2][-1])
+    limit = -1.5 * np.sort(-bounds.high)[:2][-1]
+    ends = np.where(bounds.high > limit, limit, bounds.high)
     scale = scale_for(np.concatenate([values, ends]), unit, label=rows.axis_label(y),
                       is_whole=rows.is_count(y))  # fmt: skip
     has_lines = not np.isnan(bounds.low).all()
@@ -433,8 +434,10 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         return None
     by = options.color or (None if options.x else _grouping_column(data, x))
     is_chosen = bool(options.kind or options.x)
-    is_small = data.metadata.key and len(data) <= _FEW_ROWS
-    if is_small and not (is_chosen or by):
+    is_small = data.metadata.key and len(data) <= _FEW_ROWS and not by
+    # What a row of a drafted table is, is not known.
+    is_drafted = "#" in data.table
+    if (is_small or is_drafted) and not is_chosen:
         return None
     columns = [*data.varying_context(x, by), x, *filter(None, [by])]
     # Rows that a merge repeated must not be counted.
@@ -460,21 +463,23 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     order = np.lexsort([-table[levels[0]], -totals])
     table = table.sort_index() if data.kinds[x] == "time" else table.iloc[order]
     shown = table[levels][data.shown_slice(x, options.max_rows(12))]
-    own_names = {*rows["x"][data.is_own_row()]} if x in ("brand", "advertiser") else {}
-    noun, row_noun, totals = data.table_words or "rows", data.row_noun(x), shown.sum(axis=1)
-    # What a row of a drafted table is, is not known.
-    noun, title = ("rows", f"Rows of {noun}") if "#" in data.table else (noun, f"Number of {noun}")
+    own_names = {*rows["x"][data.is_own(x)]}
+    noun = data.table_words * (not is_drafted) or "rows"
+    row_noun, totals = data.row_noun(x), shown.sum(axis=1)
     top_name, top_count, headline = quoted(str(shown.index[0])), int(totals.iloc[0]), ""
     if by and are_states(levels):
         level_counts = (f"{int(table[level].sum()):,} {humanize(str(level))}" for level in levels)
         headline = f"{capitalized(noun)}: {', '.join(level_counts)}"
-    elif data.combined_availability(columns).status == Status.PARTIAL:
-        pass  # the rows may be a sample, in which the order is another
+    elif (
+        is_drafted or data.kinds.get(by or "") == "flag"
+        or data.combined_availability(columns).status == Status.PARTIAL
+    ):  # fmt: skip
+        pass  # rows of two kinds make no sum, and in a sample the order is another
     elif top_count > totals.iloc[1:].max() and top_name != BLANK and data.kinds[x] != "time":
         headline = f"Most {noun}: {top_name}, {top_count:,} of {len(data):,}"
     return _stacked_bars(
         "counts", data, columns, [x],
-        data.title(title, row_noun, by), shown,
+        data.title(f"Number of {noun}", row_noun, by), shown,
         [Name(str(n), n in own_names) for n in shown.index], [number(float(n)) for n in totals],
         None, [""] * len(shown), n=f"n = {len(data):,} {noun}", headline=headline, total=len(table),
     )  # fmt: skip

@@ -224,8 +224,7 @@ class Spec:
             return explainer.explain(frame, row, column or next(iter(self.columns), None))
         # The end of an interval is in another frame, in the same row or that with the same key.
         if isinstance(row, Mapping):
-            matches = np.flatnonzero(explainer.rows_with(frame, row)).tolist()
-            row = matches[0]
+            row = np.flatnonzero(explainer.rows_with(frame, row)).tolist()[0]
         keys = [name for name in self._label_columns if name in bounds]
         key_values = {name: frame[name].iloc[row] for name in keys} if row is not None else {}
         return explainer.explain(bounds, key_values or row, column)
@@ -240,15 +239,15 @@ class Spec:
         if mark is None or isinstance(mark, Mapping | int):
             return mark
         label = pd.Timestamp(mark).date().isoformat() if hasattr(mark, "isoformat") else str(mark)
-        texts_by_column = {name: [*map(str, self.data.frame[name])] for name in self._label_columns}
-        for name, words in texts_by_column.items():
+        examples: list[str] = []
+        for name in self._label_columns:
+            words = [*map(str, self.data.frame[name])]
             # The text of a time begins with its day.
             if {label, f"{label} 00:00:00"} & {*words}:
                 return {name: label}
-        examples = ", ".join(
-            dict.fromkeys(text for words in texts_by_column.values() for text in words[:4])
-        )
-        raise ItemNotFound(f"no mark is named {label!r}; there are {examples} …", key=mark)
+            examples += words[:4]
+        message = f"no mark is named {label!r}; there are {', '.join(dict.fromkeys(examples))} …"
+        raise ItemNotFound(message, key=mark)
 
     def _explain_count(self, row: Any, explainer: Explainer) -> Explanation:
         """Explain the number of rows that a mark counts; each row becomes a child in the tree."""

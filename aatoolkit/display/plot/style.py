@@ -131,8 +131,8 @@ _NAMES, *_PAPERS = zip(*map(str.split, _COLOURS.strip().splitlines()), strict=Tr
 LIGHT, DARK = (dict(zip(_NAMES, paper, strict=True)) for paper in _PAPERS)
 
 _RAMPS = {
-    False: ("#e1edf8", "#b3d3ea", "#6baed6", "#2171b5", "#08306b"),
-    True: ("#173049", "#1d5f94", "#8cc8f0"),
+    False: ("#c6dcf0", "#9ecae1", "#6baed6", "#2171b5", "#08306b"),
+    True: ("#1f4468", "#1d5f94", "#8cc8f0"),
 }
 
 

@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -252,15 +251,19 @@ def _columns(data: PlotData, x: str | None = None) -> list[str]:
     """Return the columns to show in a table; if ``x`` labels the rows, states come first."""
     excluded = (*CONTEXT, *((x, *APART, *data.keys) if x else ()))
     columns = [n for n in data.kinds if n not in excluded and data.frame[n].notna().any()]
-    # Identifiers without a title come last, and of equal columns one is enough.
-    rows = data.first(_ROWS)
+    # Constants and identifiers without a title come last, and of equal columns one is enough.
+    rows = data.first(99)
     columns.sort(key=lambda name: (
-        bool(x) and not _is_state(data, name), rows.is_bare_key(name), name in OWNER_COLUMNS
+        bool(x) and not _is_state(data, name), len({*cell_texts(rows, name)}) < 2,
+        rows.is_bare_key(name), name in OWNER_COLUMNS,
     ))  # fmt: skip
     columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
     numbers = [name for name in columns if data.kinds[name] == "number"]
-    words = [name for name in columns if name not in numbers]
-    return words[: _COLUMNS - min(len(numbers), 2)] + numbers[:2]
+    words = [n for n in columns if n not in numbers][: _COLUMNS - min(len(numbers), 2)]
+    # Rows that have the same words are told apart by their key.
+    are_alike = not x and rows.frame[words].astype(str).duplicated().any()
+    keys = [name for name in columns if are_alike and name in data.keys]
+    return [*dict.fromkeys([*keys, *words, *numbers[:2]])][:_COLUMNS]
 
 
 def _state_counts(data: PlotData, name: str) -> str:
@@ -287,17 +290,12 @@ def _table(
     """Return the `Spec` (chart description) of a table: the first rows of ``columns``."""
     rows = data.first(options.max_rows(_ROWS if x else _TEXT_ROWS))
     names = names_of(rows, x) if x else [Name("")] * len(rows)
-    beside = [_word_column(rows, name) for name in columns]
     title = data.table_words or ", ".join(map(humanize, columns)) or "no columns"
     if x:
         title += f" by {humanize(data.row_noun(x))}"
-    elif beside:
-        # In the first column, what is repeated is written once.
-        others = [word * (word != above) for above, word in pairwise(beside[0].words)]
-        beside[0] = replace(beside[0], words=[beside[0].words[0], *others])
     return row_panel(
         kind, rows, capitalized(title), names, (), NONE, columns, total=len(data),
-        headline=headline, beside=beside,
+        headline=headline, beside=[_word_column(rows, name) for name in columns],
     )  # fmt: skip
 
 
@@ -481,7 +479,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     level_match = re.search(r"\d+%", low_column.doc if low_column else "")
     assumption_match = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
     return row_panel(
-        kind, rows, title, names_of(rows, labels=labels), cells, scale,
+        kind, rows, title, names_of(rows, [*rows.kinds, *naming_columns][-1], labels), cells, scale,
         [plot.value], total=len(data),
         headline=headline, beside=[WordColumn(row_texts)],
         over=[line_segments(tick, tick, at - 0.28, at + 0.28, INK, 1.6)],

@@ -105,8 +105,7 @@ def _key_names(
         return [Name("")] * len(keys)
     keys_of_rows = data.row_labels(name, *excluded, texts=data.texts(name))
     labels = dict(zip(keys_of_rows, data.row_labels(name, *excluded), strict=True))
-    is_own_row = pd.Series(data.is_own_row())
-    own_keys = is_own_row.groupby(keys_of_rows).all() & (name not in APART)
+    own_keys = pd.Series(data.is_own(name)).groupby(keys_of_rows).all()
     return [Name(labels.get(key, key), bool(own_keys.get(key))) for key in keys]
 
 
@@ -245,12 +244,11 @@ def lines(data: PlotData, options: Options) -> Spec | None:
 
 def _is_noisy(data: PlotData, x: str, y: str, mark_columns: Sequence[str]) -> bool:
     """Return whether a rate has so few answers per day that it should be drawn by week."""
-    size_column = data.sample_column(y)
-    if size_column is None or not data.is_rate(y) or data.time_noun(x) != "day":
+    if not data.is_rate(y) or data.time_noun(x) != "day":
         return False
-    sizes = pd.Series(data.values(size_column))
+    sizes = data.values(data.rule_columns(y)[-1])
     # One day in ten is enough to make a zigzag of a line.
-    is_small = bool(sizes[sizes > 0].quantile(0.1) < FEW)
+    is_small = bool(pd.Series(sizes[sizes > 0]).quantile(0.1) < FEW)
     is_long = len(filled_times(data.moments(x))) >= _DAYS
     return is_small and is_long and not data.frame.duplicated([*mark_columns]).any()
 

@@ -117,7 +117,7 @@ def _columns_to_show(data: PlotData, rows: PlotData, columns: Sequence[str]) -> 
         return shown
     # The name of a row is not repeated.
     names = cell_texts(rows, label)
-    return [label, *(n for n in shown if n != label and cell_texts(rows, n) != names)]
+    return [label, *(n for n in shown if cell_texts(rows, n) != names)]
 
 
 def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:

@@ -224,12 +224,13 @@ class _Page:
         ``comparisons`` has a dict per key figure. ``has_previous`` says whether there is an earlier
         period to compare with, and ``since`` is its name in words.
         """
-        cards = []
+        cards, reason = [], "No table has key figures; the sections have the numbers"
         for name in self._names:
             for table, frame in self._dataset[name].items():
                 data = self._data(frame)
                 figures, columns = key_figures(data, Options())
                 for row, card in enumerate(figures):
+                    reason = "No key figure has a value; the sections say why"
                     if np.isnan(data.values(columns[0])[row]):
                         continue
                     anchor = self._evidence[name].tables[table].evidence_of(row, columns[0])
@@ -257,7 +258,7 @@ class _Page:
                         "Each number leads to where it comes from.</span></p>"
                         f'<dl class="cards">{"".join(cards)}</dl>'
                     )
-        return '<p class="note">No key figure has a value; the sections say why.</p>'
+        return f'<p class="note">{reason}.</p>'
 
 
 _SUBJECTS = {"key figure": "", "all answers": "", "all prompts": " over all prompts"}

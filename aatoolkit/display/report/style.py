@@ -119,8 +119,10 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   th, td { padding: .4mm 1.5mm .4mm 0; overflow-wrap: normal; }
   .sections :is(th, td):nth-child(n+6) { display: none; }
   thead th { min-width: 0; }
-  tbody td:not(.number) { max-width: 26mm; }
-  tbody th[scope] { min-width: 18mm; }
+  /* Five columns never leave their half of the page: a word that is too long for one breaks. */
+  tbody :is(td:not(.number), th) { max-width: 26mm; min-width: 15mm; white-space: normal;
+    overflow-wrap: anywhere; }
+  tbody th[scope] { max-width: none; min-width: 18mm; }
   small, .note { font-size: 7.5pt; }
   .table::details-content { content-visibility: visible; block-size: auto; }
   .table > summary { display: none; }
