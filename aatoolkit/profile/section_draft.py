@@ -101,8 +101,9 @@ class SectionDraft:
         Returns
         -------
         dict of str to int
-            Maps ``proved``, ``likely``, ``open`` and ``settled`` (set by a person) to a number of
-            columns. Columns that identify rows are not counted.
+            Maps ``proved``, ``likely``, ``open`` and ``settled`` to a number of columns. A column
+            is ``settled`` if a person set both its unit and its rule; else the less sure of the
+            two counts. Columns that identify rows are not counted.
         """
         counts = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
         for column in self.columns():

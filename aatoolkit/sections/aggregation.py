@@ -107,8 +107,10 @@ class Aggregation:
     among: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.rule not in RULES or (self.rule == "ratio" and not self.over):
-            rule_names = ", ".join(RULES).replace("ratio", "ratio with over=")
+        if self.rule == "ratio" and not self.over:
+            raise ArgumentError("a ratio needs over=; write ratio('hits', 'runs')")
+        if self.rule not in RULES:
+            rule_names = ", ".join(RULES)
             raise ArgumentError(f"{self.rule!r} is no aggregation rule; there are {rule_names}")
 
     def __repr__(self) -> str:
