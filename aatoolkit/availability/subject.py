@@ -53,7 +53,7 @@ class Condition:
         return [self._compares(value) for value in values]
 
     def _compares(self, value: object) -> bool:
-        """Return whether one value meets the condition, if the comparison is not ``in``."""
+        """Return whether a value meets a condition with an operator such as ``>``, not ``in``."""
         text, limit = _make_comparable(as_text(value), self.values[0])
         if text is None or limit is None or value is None:
             return False

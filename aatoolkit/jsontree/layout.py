@@ -78,7 +78,7 @@ class StructureCounter:
     def count_values(
         self, values: Sequence[Any], kinds: set[type], depth: int, are_records: bool = False
     ) -> None:
-        """Count the path of some values, and all paths and keys nested in them."""
+        """Count the values at one path, and the paths and keys nested in these values."""
         self.count_path(values, kinds, depth)
         if not kinds.isdisjoint((dict, list)):
             self.count_inside(values, depth, are_records)

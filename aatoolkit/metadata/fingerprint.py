@@ -506,7 +506,7 @@ class FingerprintCheck:
         return missing_now * read_row_count <= missing_before * max(row_count, read_row_count)
 
     def _match_by_label(self) -> RowMatch | None:
-        """Find the position of each row when it was read, by index label; None if impossible."""
+        """Return the position that each row had when it was read, found by label, or None."""
         origin = self._origin
         if index_names(self._index) != origin.index or not {*origin.label_columns} <= {
             *self._arrays

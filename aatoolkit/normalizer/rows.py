@@ -415,10 +415,11 @@ def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
 
 
 def _take_elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues:
-    """Return all elements of arrays, and for each row the position of one element, or -1.
+    """Return the elements of all arrays in one vector, and for each row which of them is its own.
 
     ``index`` has the position of each row's array in ``vector``. ``positions`` has the position of
-    the element in this array.
+    the row's element in this array. The result has the position of the element among all elements;
+    -1 for a row without one.
     """
     elements = vector.elements()
     lengths = np.asarray(elements.level.lengths, np.int64)

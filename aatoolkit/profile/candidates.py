@@ -340,9 +340,10 @@ def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candid
 
 
 def _find_absent_root(document: Any, pattern: str) -> str:
-    """Return the first part of a path that a response lacks; the whole path if it lacks none.
+    """Return the beginning of a path up to the first field that is missing in a response.
 
-    The fields of an object that is there only without data say one thing.
+    If no field of the path is missing, return the whole path. Candidates with the same beginning
+    come from one object, such as ``error``, so one of them is enough.
 
     Examples
     --------

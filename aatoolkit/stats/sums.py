@@ -296,7 +296,7 @@ SEVERAL = "one answer can hold several of what it is a share of, so nothing says
 
 
 def without_counts(rule: Aggregation) -> str:
-    """Return the text that an aggregation rule, such as a sum, has no numerator and denominator."""
+    """Return an error message: an aggregation rule, such as a sum, has no numerator."""
     return f"its rule ({rule}) has no numerator and denominator"
 
 

@@ -288,7 +288,7 @@ class SingleGroup:
 
 @dataclass(frozen=True)
 class GroupSums:
-    """Sums over the clusters (such as prompts) of each group."""
+    """Sums of a column over the clusters (such as prompts) of each group."""
 
     group: Integers
     size: int

@@ -504,7 +504,8 @@ def _warn_of_copies(
 ) -> None:
     """Warn if a text of a redacted column also occurs in a published column.
 
-    ``named_columns`` are the columns that the user named.
+    ``tables_before`` are the tables before the redaction. ``named_columns`` are the pairs of table
+    and column that the user asked to redact.
     """
     # Of a column in the group ``texts``, texts of up to three words do not count: the title of a
     # page may be just the name of a brand.

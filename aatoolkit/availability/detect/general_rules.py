@@ -554,9 +554,9 @@ def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
 
 
 def read_prose(facts: Facts) -> None:
-    """Read the stored messages; for the first that says that data are missing, add a `Signal`.
+    """Add a `Signal` (a statement on missing data) to ``facts`` from the messages stored in it.
 
-    A signal is a statement on missing data.
+    It is read from the first message about missing data.
     """
     for notice in () if facts.has_section else facts.prose_notices:
         text = notice.value if isinstance(notice.value, str) else notice.key

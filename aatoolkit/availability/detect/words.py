@@ -205,7 +205,7 @@ def find_strong_word(texts: Iterable[object]) -> Word | None:
 
 
 def find_absence_word(texts: Iterable[object]) -> Word | None:
-    """Return the standard term if one of the texts surely says that data are missing, else None."""
+    """Return the term, such as ``not_run``, of the first text about missing data, or None."""
     word = find_strong_word(texts)
     return word if word and word.is_lack else None
 

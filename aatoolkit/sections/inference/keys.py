@@ -318,7 +318,7 @@ def _are_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
 
 
 def find_year_path(documents: list[Any]) -> str | None:
-    """Find the path of the field with the year of days that lack one, such as ``Nov 3``.
+    """Find the path of a field with a year, for dates without a year such as ``Nov 3``.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.dtypes import Reading
-from aatoolkit._util.lexicon import ends_with_word_of, read_text_table, words_of
+from aatoolkit._util.lexicon import ends_with_word_of, has_word_of, read_text_table, words_of
 from aatoolkit.jsontree.coerce import LONGEST, currency, read_as
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning_of
@@ -198,15 +198,14 @@ def _read_times(numbers: set[Any], name: str) -> FieldReading | None:
     is_whole = all(float(value).is_integer() for value in numbers)
     # Hours to the second or millisecond are no numbers of anything else.
     is_hourly = len(numbers) >= 3 and all(value % 3600 == 0 for value in numbers)
-    kind = meaning_of(name).kind
-    may_be_time = has_time_name or is_hourly or kind in ("", "time", "id", "rank")
+    may_be_time = has_time_name or is_hourly or meaning_of(name).kind in ("", "time", "id", "rank")
     if not (is_whole and may_be_time):
         return None
     # One in thirty numbers of that range is a day by chance.
     likely_by_parse = {
         "YYYYMMDD": len(numbers) >= 5,
         "epoch ms": True,
-        "epoch s": is_hourly or kind == "time",
+        "epoch s": is_hourly or has_word_of(name, "time"),
     }
     texts = [str(int(value)) for value in numbers]
     for time_format in _TIME_FORMATS:
