@@ -23,8 +23,7 @@ from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.csv import EXACT_LIMIT, as_texts
 from aatoolkit.frame.merge import sources_of
 from aatoolkit.frame.views import codebook_of
-from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import Source, metadata_of
+from aatoolkit.metadata.attrs import UNDECLARED, Source, metadata_of
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE
 
@@ -339,9 +338,9 @@ def _chart_columns(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
         return None
     is_time = frame[metadata.key[0]].dtype.kind == "M"
     rules = {
-        name: column.aggregate.rule
+        name: metadata.declared(name).aggregate.rule
         for name in _number_formats(frame)
-        if (column := declared(metadata.columns[name])) and frame[name].fillna(0).any()
+        if frame[name].fillna(0).any()
     }
     measure_columns = [name for rule in ("ratio", "sum") for name in rules if rules[name] == rule]
     if is_time != (kind == "line") or not measure_columns:
@@ -391,9 +390,9 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
     >>> plain_names(aa.demo().read("urls").main)["url"]
     'URL'
     """
-    metadata = metadata_of(frame).columns
+    metadata = metadata_of(frame)
     header_by_name = {
-        name: capitalized(humanize(name)) if declared(metadata[name]) else name
+        name: name if metadata.declared(name) is UNDECLARED else capitalized(humanize(name))
         for name in map(str, frame.columns)
     }
     header_counts = Counter(header.casefold() for header in header_by_name.values())
@@ -408,8 +407,8 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
     metadata = metadata_of(frame)
     formats: dict[str, list[str]] = {}
     for name, values in frame.select_dtypes("number").items():
-        column = declared(metadata.columns[str(name)])
-        if column is None:
+        column = metadata.declared(str(name))
+        if column is UNDECLARED:
             continue
         units = row_units(frame, metadata, str(name))
         if units is None:

@@ -17,8 +17,7 @@ from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unknown
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.groupby import By, flattened
-from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+from aatoolkit.metadata.attrs import UNDECLARED, FrameMetadata, metadata_of
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.aggregation import FRACTION
 from aatoolkit.stats.estimate import (
@@ -203,7 +202,7 @@ def compare_measure(
 
 def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
     """Return the key column whose values must stay separate, such as ``metric``; else ""."""
-    if measure not in metadata.columns or declared(metadata.columns[measure]) is None:
+    if metadata.declared(measure) is UNDECLARED:
         return ""
     rule = rule_of(metadata, measure)[0]
     is_keyed = len(metadata.key) == 1 and (rule.rule == "none" or rule.counts is not None)

@@ -22,16 +22,16 @@ from aatoolkit.frame.aggregation_plan import Plan, ResponseTotals, plan
 from aatoolkit.frame.duplicates import response_scope
 from aatoolkit.frame.groupby import By, Groups, as_floats, check_columns, flattened, group, keys_of
 from aatoolkit.frame.merge import rename
-from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
     ColumnMetadata,
     FrameMetadata,
     attach,
+    declared,
     declared_key,
     metadata_of,
 )
 from aatoolkit.scope import FILTERS
-from aatoolkit.sections.aggregation import FRACTION, NONE, Aggregation, ratio
+from aatoolkit.sections.aggregation import FRACTION, Aggregation, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.results import refusal
 from aatoolkit.stats.trace import GroupSums, Integers, Numbers, Row, leaf, trace_frame
@@ -68,15 +68,14 @@ class ClusterSums:
     plan: Plan
 
     @property
-    def column(self) -> Column | None:
+    def column(self) -> Column:
         """The column's declaration, with dtype, unit and aggregation rule; None if it has none."""
-        return declared(self.metadata.columns[self.plan.column])
+        return self.metadata.declared(self.plan.column)
 
     @property
     def unit(self) -> str | None:
         """The unit of the column."""
-        unit = self.column.unit if self.column else None
-        return unit or (FRACTION if self.is_rate else None)
+        return self.column.unit or (FRACTION if self.is_rate else None)
 
     @property
     def is_count(self) -> bool:
@@ -178,8 +177,8 @@ def cluster_sums(
     rule, response_totals = column_plan.rule, column_plan.response_totals
     is_count = allow_counts and rule.rule == "sum" and not (rule.counts and cluster is None)
     if rule.rule not in ("ratio", "mean") and not is_count:
-        declaration, reason = declared(metadata.columns[column]), without_counts(rule)
-        if declaration is not None and declaration.aggregate.counts:
+        declaration, reason = metadata.declared(column), without_counts(rule)
+        if declaration.aggregate.counts:
             advice = f"df.aa.interval({declaration.name!r}) gives that of each row"
             reason = f"{SEVERAL} between answers; {advice}"
         raise refusal(column, "interval", reason)
@@ -401,8 +400,7 @@ def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[s
 
     The second result is ``("",)`` if the frame lacks one of these columns.
     """
-    declaration, table = declared(metadata.columns[measure]), metadata.columns[measure].table
-    rule = declaration.aggregate if declaration else NONE
+    rule, table = metadata.declared(measure).aggregate, metadata.columns[measure].table
     name_by_declared = {
         column_metadata.of: name for name, column_metadata in metadata.columns.items()
     }
