@@ -212,8 +212,7 @@ def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
     If the dtype is an unordered category, new values are added to its categories. Values that do
     not fit the dtype raise `AvailabilityError`.
     """
-    is_list = isinstance(values, Iterable) and not isinstance(values, str)
-    cells: Any = values if is_list else [values]
+    cells: Any = values if pd.api.types.is_list_like(values) else [values]
     levels, dtype = pd.Series([*cells], dtype=object, name=name), frame[name].dtype
     levels = levels.drop_duplicates()
     problem = "a level is missing" if levels.isna().any() else ""
