@@ -330,12 +330,10 @@ def previous_names(frame: pd.DataFrame) -> dict[str, str]:
     >>> previous_names(pd.DataFrame(columns=["before_mention_rate", "after_mention_rate"]))
     {'before_mention_rate': 'after_mention_rate'}
     """
-    metadata = metadata_of(frame)
+    columns = metadata_of(frame).columns
     meanings = {
-        str(name): ((metadata.columns[name].of if name in metadata.columns else None) or str(name))
-        .rpartition(".")[2]
-        for name in frame.columns
-    }  # fmt: skip
+        name: (columns[name].of or name).rpartition(".")[2] for name in map(str, frame.columns)
+    }
     stems = {name: stem_of(meaning) for name, meaning in meanings.items()}
     names_by_stem = {stem: name for name, (is_previous, stem) in stems.items() if not is_previous}
     names_by_meaning = {meaning: name for name, meaning in meanings.items()}
