@@ -16,13 +16,19 @@ import pandas as pd
 
 from aatoolkit._util.lexicon import tokens, words_of
 from aatoolkit.errors import AvailabilityError, ItemNotFound
-from aatoolkit.frame.merge import rename
+from aatoolkit.frame.merge import rename, sources_of
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.sections.aggregation import FRACTION, NONE, RANK, ratio
 from aatoolkit.sections.column import Column
-from aatoolkit.stats.compare import INDEPENDENT, ComparedRow, compare_measure, comparison_result
+from aatoolkit.stats.compare import (
+    INDEPENDENT,
+    ComparedRow,
+    compare_measure,
+    comparison_result,
+    name_sides,
+)
 from aatoolkit.stats.estimate import Change, check_level
-from aatoolkit.stats.sums import PROMPT, WINDOWS, rule_of, side_names, stem_of
+from aatoolkit.stats.sums import PROMPT, WINDOWS, rule_of, stem_of
 from aatoolkit.stats.trace import name_variables, statistic, trace_frame
 
 RATE, POSITION, VOICE = "mention_rate", "average_position", "share_of_voice"
@@ -131,11 +137,13 @@ def headline_of(
     is compared with its own columns about the previous period.
     """
     tables = dict(zip(names, frames, strict=True))
-    metadata_of_sides = [
-        [metadata_of(frame) for name, frame in tables.items() if name.startswith(f"{side}.")]
-        for side in (WINDOWS if has_before else WINDOWS[:1] * 2)
+    sources = [
+        sources_of(
+            metadata_of(frame) for name, frame in tables.items() if name.startswith(f"{side}.")
+        )
+        for side in WINDOWS[: 1 + has_before]
     ]
-    names_of_sides = side_names(*metadata_of_sides)
+    _, names_of_sides = name_sides([()] * len(sources), sources, ("host",), ("subject", "name"))
     planned_row = ComparedRow(measure=RATE, key=("all prompts", None), unit=FRACTION)
     effect_and_df = INDEPENDENT
 

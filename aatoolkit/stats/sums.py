@@ -442,20 +442,6 @@ def pairing(
     return (prompt, None) if prompts[0] & prompts[1] else (None, prompt)
 
 
-def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
-    """Return the names of two compared frames: hosts if these differ, or "now" and "before"."""
-    hosts, hosts_before = (
-        {source.host for metadata in side for source in metadata.sources} for side in (now, before)
-    )
-    if (
-        len(hosts) == len(hosts_before) == 1
-        and hosts != hosts_before
-        and None not in hosts | hosts_before
-    ):
-        return str(hosts.pop()), str(hosts_before.pop())
-    return WINDOWS
-
-
 def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
     """Return a text that two frames contain the same answers, and which; "" if they do not."""
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
