@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -123,8 +122,6 @@ class Study(metaclass=Chaptered):
     """
 
     def __init__(self, path: FilePath) -> None:
-        if not isinstance(path, str | os.PathLike):
-            raise StudyError(f"a study is a folder or a zip file, not a {type(path).__name__}")
         rerun_path = path_of_rerun()
         try:
             self._files = open_files(path)
