@@ -142,7 +142,7 @@ def _has_rule(metadata: FrameMetadata, name: str) -> bool:
     return metadata.declared(name).aggregate.rule not in _NO_RULES
 
 
-def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
+def columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
     """Return a dict from each declared column of a table to its names in the frame.
 
     A merge may have renamed or duplicated the column.
@@ -278,7 +278,7 @@ class _Planner:
         for part in plan.parts:  # a mean counts twice what its weight counts twice
             if part != column:
                 added_keys[part] = self.metadata.declared(part).aggregate.across
-        table_key, names = sections.table(table).key, _columns_of(self.metadata, table)
+        table_key, names = sections.table(table).key, columns_of(self.metadata, table)
         key_values = {key: self.frame[names[key][-1]].array for key in table_key if key in names}
         positions: Any = np.arange(len(self.frame))
         unlisted_keys = [(part, key) for key in dict.fromkeys([*table_key, "engine"])
@@ -337,7 +337,7 @@ class _Planner:
         rule, table = metadata.declared(name).aggregate, metadata.columns[name].table
         if rule.counts is None or rule.rule not in ("sum", "none"):
             return None
-        names = _columns_of(metadata, table)
+        names = columns_of(metadata, table)
         if not {*rule.counts} <= {*names}:
             return None
         numerator, denominator = (names[part][-1] for part in rule.counts)
@@ -457,7 +457,7 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
     if column is UNDECLARED or declared_name is None:
         raise Refused(why_no_rule(frame, metadata, name))
     table, _, column_name = declared_name.partition(".")
-    rule, names = column.aggregate, _columns_of(metadata, table)
+    rule, names = column.aggregate, columns_of(metadata, table)
     if rule.rule == "sum" and column.unit == FRACTION and len(metadata.sources) > 1:
         raise Refused(rule.why or "shares of different wholes do not add")
     if rule.rule in _ROW_RULES and not rule.by:

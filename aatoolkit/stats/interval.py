@@ -13,6 +13,7 @@ import pandas as pd
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
+from aatoolkit.frame.aggregation_plan import columns_of
 from aatoolkit.frame.cell_status import cells_of, combine_cells
 from aatoolkit.frame.groupby import By, as_floats, check_columns, flattened
 from aatoolkit.metadata.attrs import metadata_of
@@ -156,10 +157,7 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     numerators, denominators = plain_value(hits), plain_value(trials)
     has_counts = cells.has_number & (denominators > 0)
     if metadata.declared(column).unit == PER_UNIT:  # of rows that are fractions
-        unit = f"{metadata.columns[column].table}.unit"
-        unit_columns = [
-            name for name, column_metadata in metadata.columns.items() if column_metadata.of == unit
-        ]
+        unit_columns = columns_of(metadata, metadata.columns[column].table).get("unit")
         if not unit_columns:
             raise refusal(column, "interval", "it needs the unit of each row")
         has_counts &= equals_text(frame[unit_columns[0]], "fraction")

@@ -18,7 +18,7 @@ from aatoolkit._util.lexicon import tokens, words_of
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
-from aatoolkit.frame.aggregation_plan import Plan, ResponseTotals, plan
+from aatoolkit.frame.aggregation_plan import Plan, ResponseTotals, columns_of, plan
 from aatoolkit.frame.duplicates import response_scope
 from aatoolkit.frame.groupby import By, Groups, as_floats, check_columns, flattened, group, keys_of
 from aatoolkit.frame.merge import rename
@@ -399,12 +399,9 @@ def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[s
     The second result is ``("",)`` if the frame lacks one of these columns.
     """
     rule, table = metadata.declared(measure).aggregate, metadata.columns[measure].table
-    name_by_declared = {
-        column_metadata.of: name for name, column_metadata in metadata.columns.items()
-    }
+    names = columns_of(metadata, table)
     count_columns = tuple(
-        name_by_declared.get(f"{table}.{count_name}", "")
-        for count_name in rule.over or rule.counts or ()
+        names.get(count_name, [""])[-1] for count_name in rule.over or rule.counts or ()
     )
     return rule, count_columns if count_columns and all(count_columns) else ("",)
 
