@@ -204,7 +204,7 @@ class Study(metaclass=Chaptered):
             elif folder.exists() and next(folder.iterdir(), None) is not None:
                 problem = "the folder holds other files; empty it"
             else:
-                moment = f"{datetime.now(UTC).replace(tzinfo=None):%Y-%m-%dT%H:%M:%SZ}"
+                moment = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / MANIFEST).touch()
                 write_whole(folder / STUDY, format_json("study", created_at=moment, **about))
