@@ -23,10 +23,10 @@ from aatoolkit.frame.duplicates import response_scope
 from aatoolkit.frame.groupby import By, Groups, as_floats, check_columns, flattened, group, keys_of
 from aatoolkit.frame.merge import rename
 from aatoolkit.metadata.attrs import (
+    UNDECLARED,
     ColumnMetadata,
     FrameMetadata,
     attach,
-    declared,
     declared_key,
     metadata_of,
 )
@@ -442,7 +442,10 @@ def pairing(
 def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
     """Return a text that two frames contain the same answers, and which; "" if they do not."""
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
-    is_same_in_rows = _is_of_same_answers(sides[0], measure)
+    # Where all rows have the same denominator, as in a table of brands, they are different rates
+    # of the same answers.
+    denominator = sides[0].declared(rule_of(sides[0], measure)[1][-1])
+    is_same_in_rows = denominator is not UNDECLARED and denominator.aggregate.rule == "none"
     overlaps = [
         (response_scope(source), response_scope(other_source))
         for source, other_source in product(*(side.sources for side in sides))
@@ -452,10 +455,9 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
     brand_filters = {side.filters[[*FILTERS].index("brand")] for pair in overlaps for side in pair}
     key = [*sides[0].key]
     if overlaps and key and [*sides[1].key] == key:
-        column = sides[0].columns[measure]
-        table_key = {*declared_key(column.table)}
+        table_key = {*declared_key(sides[0].columns[measure].table)}
         # Where a filter chose the brand, rows of other brands are of the same answers.
-        is_brand_filtered = len(brand_filters) > 1 and declared(column) is not None
+        is_brand_filtered = len(brand_filters) > 1 and sides[0].declared(measure) is not UNDECLARED
         filter_keys = {"brand", "filter_brand"} - table_key if is_brand_filtered else set()
         skipped_keys = filter_keys | (table_key if is_same_in_rows else set())
         key = [name for name in key if name not in skipped_keys]
@@ -474,15 +476,3 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
     if is_same_window and (is_same_in_rows or len(brand_filters) > 1):
         remedy = "compare aa.stats.answers of both, which are paired by prompt"
     return f"{reason}: the same answers are on both sides; {remedy}"
-
-
-def _is_of_same_answers(metadata: FrameMetadata, measure: str) -> bool:
-    """Return whether all rows of a rate have the same denominator, as in a table of brands.
-
-    The rows are then different rates of the same answers.
-    """
-    if measure not in metadata.columns:
-        return False
-    denominator = metadata.columns.get(rule_of(metadata, measure)[1][-1], ColumnMetadata())
-    declaration = declared(denominator)
-    return declaration is not None and declaration.aggregate.rule == "none"
