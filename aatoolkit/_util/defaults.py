@@ -17,9 +17,6 @@ CACHE_SIZE = 2 * 10**9
 DEADLINE = 60.0
 """The maximum duration of a call with its retries, in seconds."""
 
-MAX_BODY = 64 * 2**20
-"""The maximum size of a response, in bytes."""
-
 KEEP_HOURS = 168.0
 """How long an archive keeps replaced files, in hours."""
 

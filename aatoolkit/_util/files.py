@@ -183,14 +183,6 @@ def _lock(path: Path, exit_stack: contextlib.ExitStack) -> bool | None:
     return True
 
 
-def read_regular_file(path: Path, limit: int) -> str:
-    """Read the text in a file, at most ``limit`` bytes; raise OSError for a pipe or device."""
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "it is no regular file")
-    with open(path, "rb") as file:
-        return file.read(limit).decode()
-
-
 def _permission_bits(target: Path) -> int | None:
     """Return the permission bits of a file, or None if there is no file.
 

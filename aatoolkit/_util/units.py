@@ -15,8 +15,6 @@ class Unit:
     ----------
     words
         The text for the unit in a column header, such as ``0 to 1``; None to use its name.
-    least, most
-        The smallest and the largest possible value; None for no limit.
     short
         The suffix of a number, such as ``" ms"``.
     metrics
@@ -24,8 +22,6 @@ class Unit:
     """
 
     words: str | None = None
-    least: float | None = None
-    most: float | None = None
     short: str = ""
     metrics: str = ""
 

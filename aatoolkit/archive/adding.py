@@ -301,23 +301,20 @@ def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Ge
         for project, scope, sections in targets
         for section in sections
     ]
-    with closing(
-        in_order(lambda request: fetch_result(*request), requests, client.workers)
-    ) as results:
-        for (project, section, scope, _), future in results:
-            yield [((project.host, section, scope._to_query()), future.result())], None
+    with closing(in_order(lambda request: fetch(*request), requests, client.workers)) as results:
+        for _, future in results:
+            yield [future.result()], None
 
 
-def fetch_result(
-    project: Project, section: str, scope: Scope, refresh: bool
-) -> Payload | AAToolkitError:
+def fetch(project: Project, section: str, scope: Scope, refresh: bool) -> Outcome:
     """Fetch one section of a host; return the response, or the error instead of raising it."""
+    request_key = project.host, section, scope._to_query()
     try:
         payload = project.fetch(section, scope, refresh=refresh)
         refuse_token(project.client._source, payload.body, payload.url, payload.headers)
     except AAToolkitError as error:
-        return error
-    return payload
+        return request_key, error
+    return request_key, payload
 
 
 # --- workers of an executor --------------------------------------------------------------------
@@ -397,10 +394,7 @@ def fetch_task(
             client_settings[0], profile=options.profile, **dict(client_settings[1])
         )
     project = _clients[client_settings].project(host)
-    outcomes: list[Outcome] = [
-        ((host, section, scope._to_query()), fetch_result(project, section, scope, refresh))
-        for section in sections
-    ]
+    outcomes = [fetch(project, section, scope, refresh) for section in sections]
     return outcomes, derive(
         [result for _, result in outcomes if isinstance(result, Payload)], options
     )

@@ -37,17 +37,17 @@ from aatoolkit.scope import FILTERS, Scope
 # -- SQL ---------------------------------------------------------------------------------------
 
 
-def literal(value: Any) -> str:
-    """Return a string, number or datetime as an SQL literal.
+def literal(value: str | datetime) -> str:
+    """Return a text or datetime as an SQL literal.
 
     Examples
     --------
-    >>> literal("it's"), literal(7)
-    ("'it''s'", '7')
+    >>> literal("it's")
+    "'it''s'"
     """
     if isinstance(value, datetime):
         return f"TIMESTAMPTZ '{value}'"
-    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
+    return "'" + value.replace("'", "''") + "'"
 
 
 def identifier(name: str) -> str:

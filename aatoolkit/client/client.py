@@ -27,7 +27,6 @@ from aatoolkit._util.defaults import (
     WORKERS,
     needed,
 )
-from aatoolkit._util.files import read_regular_file
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.client.dataset import Collection, Dataset
 from aatoolkit.client.options import read_options, register_completion
@@ -836,8 +835,12 @@ def token_in(file: Path, setting: str) -> Secret:
     """Read a token from a file; ``setting`` is the option that names the file, for messages."""
     from aatoolkit.http import Secret
 
+    reason = "it is no regular file"  # which might never end
     try:
-        return Secret(read_regular_file(file.expanduser(), _MAX_FILE))
+        path = file.expanduser()
+        if path.is_file() or not path.exists():
+            with open(path, "rb") as stream:
+                return Secret(stream.read(_MAX_FILE).decode())
     except (OSError, ValueError) as error:  # not text, or no path
         reason = getattr(error, "strerror", None) or "it is not text"
     # Raised outside the handler: a decoding error holds the content of the file.

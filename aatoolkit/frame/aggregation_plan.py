@@ -23,8 +23,7 @@ from aatoolkit.frame.duplicates import (
 )
 from aatoolkit.frame.groupby import Floats, Groups, as_floats, check_columns, names_of
 from aatoolkit.frame.reshape import CONTEXT
-from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import FrameMetadata
+from aatoolkit.metadata.attrs import UNDECLARED, FrameMetadata
 from aatoolkit.sections.aggregation import FRACTION, ISO_4217, NONE, RANK, Aggregation, rule_of
 
 Rules = Mapping[str, Aggregation | str]
@@ -140,11 +139,10 @@ def plan(
 
 def _has_rule(metadata: FrameMetadata, name: str) -> bool:
     """Return whether a column is declared with a rule that combines rows, such as "sum"."""
-    declaration = declared(metadata.columns[name])
-    return declaration is not None and declaration.aggregate.rule not in _NO_RULES
+    return metadata.declared(name).aggregate.rule not in _NO_RULES
 
 
-def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
+def columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
     """Return a dict from each declared column of a table to its names in the frame.
 
     A merge may have renamed or duplicated the column.
@@ -184,9 +182,9 @@ class _Planner:
             given_rule = "mean"
         column_plan = None
         if given_rule is not None:
-            rule, column = rule_of(given_rule), declared(self.metadata.columns[name])
-            if isinstance(given_rule, str) and column is not None:  # money stays in its currency
-                rule = replace(rule, within=column.aggregate.within)
+            rule = rule_of(given_rule)
+            if isinstance(given_rule, str):  # money stays in its currency
+                rule = replace(rule, within=self.metadata.declared(name).aggregate.within)
             column_plan = Plan(name, rule)
         elif self.shares and len(self.metadata.sources) > 1:
             column_plan = self._share_plan(name)
@@ -254,8 +252,7 @@ class _Planner:
             )
         if rule.within and rule.within not in self.groups.keys.columns:
             kinds = frame[rule.within].astype("string")
-            declaration = declared(self.metadata.columns[rule.within])
-            if declaration is not None and declaration.unit == ISO_4217:
+            if self.metadata.declared(rule.within).unit == ISO_4217:
                 kinds = kinds.str.strip().str.upper()
             if self._is_mixed(name, kinds):
                 reason = f"a group holds more than one {rule.within}; add {rule.within!r} to by="
@@ -279,10 +276,9 @@ class _Planner:
         table, column = (plan.of or "").partition(".")[0], plan.column
         added_keys = {column: plan.rule.across}
         for part in plan.parts:  # a mean counts twice what its weight counts twice
-            declaration = declared(self.metadata.columns[part])
-            if part != column and declaration is not None:
-                added_keys[part] = declaration.aggregate.across
-        table_key, names = sections.table(table).key, _columns_of(self.metadata, table)
+            if part != column:
+                added_keys[part] = self.metadata.declared(part).aggregate.across
+        table_key, names = sections.table(table).key, columns_of(self.metadata, table)
         key_values = {key: self.frame[names[key][-1]].array for key in table_key if key in names}
         positions: Any = np.arange(len(self.frame))
         unlisted_keys = [(part, key) for key in dict.fromkeys([*table_key, "engine"])
@@ -338,11 +334,10 @@ class _Planner:
         frame = self.frame
         metadata = self.metadata
         groups = self.groups
-        declaration, table = declared(metadata.columns[name]), metadata.columns[name].table
-        rule = None if declaration is None else declaration.aggregate
-        if rule is None or rule.counts is None or rule.rule not in ("sum", "none"):
+        rule, table = metadata.declared(name).aggregate, metadata.columns[name].table
+        if rule.counts is None or rule.rule not in ("sum", "none"):
             return None
-        names = _columns_of(metadata, table)
+        names = columns_of(metadata, table)
         if not {*rule.counts} <= {*names}:
             return None
         numerator, denominator = (names[part][-1] for part in rule.counts)
@@ -409,8 +404,7 @@ def _rule_hint(frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, 
         return f"; to count them: rules={{{name!r}: 'count'}}"
     if frame[name].dtype.kind not in "iuf":
         return ""
-    column = declared(metadata.columns[name])
-    if column is not None and column.unit == RANK:
+    if metadata.declared(name).unit == RANK:
         return f"; for the best: rules={{{name!r}: 'min'}}"
     rules = suggested_rule(frame, metadata, name)
     condition = "weighted by its counts" if "weighted" in rules else "if you know that they add up"
@@ -445,9 +439,9 @@ def _overwritten_reason(names: list[str]) -> str:
 
 def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
     """Return why a column's aggregate would be only approximate; None if it would be exact."""
-    declaration = declared(metadata.columns[name])
-    if metadata.columns[name].caution or declaration is None or not declaration.aggregate.otherwise:
-        return metadata.columns[name].caution
+    reason = metadata.columns[name].caution
+    if reason or not metadata.declared(name).aggregate.otherwise:
+        return reason
     try:
         return _approximation(frame, resolve(frame, metadata, name))
     except Refused as refusal:
@@ -459,11 +453,11 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
 
     The plan names columns as they are named in this frame, e.g. after a merge.
     """
-    column, declared_name = declared(metadata.columns[name]), metadata.columns[name].of
-    if column is None or declared_name is None:
+    column, declared_name = metadata.declared(name), metadata.columns[name].of
+    if column is UNDECLARED or declared_name is None:
         raise Refused(why_no_rule(frame, metadata, name))
     table, _, column_name = declared_name.partition(".")
-    rule, names = column.aggregate, _columns_of(metadata, table)
+    rule, names = column.aggregate, columns_of(metadata, table)
     if rule.rule == "sum" and column.unit == FRACTION and len(metadata.sources) > 1:
         raise Refused(rule.why or "shares of different wholes do not add")
     if rule.rule in _ROW_RULES and not rule.by:
@@ -520,9 +514,9 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
     >>> row_units(frame, metadata_of(frame), "value").tolist()
     ['milliseconds', 'size']
     """
-    column = declared(metadata.columns[name]) if name in metadata.columns else None
-    unit_by = column and column.unit_by
-    if column is None or unit_by not in frame.columns or not (column.units or unit_by == "unit"):
+    column = metadata.declared(name)
+    unit_by = column.unit_by
+    if unit_by not in frame.columns or not (column.units or unit_by == "unit"):
         return None
     unit_texts = frame[unit_by].astype("string")
     return unit_texts.map(dict(column.units)).astype("string").fillna(unit_texts)

@@ -21,8 +21,8 @@ from aatoolkit.errors import AvailabilityError, ScopeError
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
 from aatoolkit.frame.groupby import Groups
 from aatoolkit.frame.reshape import CONTEXT
-from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
+    UNDECLARED,
     FrameMetadata,
     Source,
     check_of,
@@ -407,23 +407,23 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
 
     It is a count for texts, a sum for counts, and a weighted mean for rates.
     """
-    values, column = frame[name], declared(metadata.columns[name])
+    values, column = frame[name], metadata.declared(name)
     if not pd.api.types.is_numeric_dtype(values.dtype):
         return f"rules={{{name!r}: 'count'}}"
     currencies = [str(other_name) for other_name in frame.columns if "currency" in str(other_name)]
-    is_money = column is not None and column.unit == CURRENCY
+    is_money = column.unit == CURRENCY
     if is_money and len(currencies) == 1:
         return f"rules={{{name!r}: aa.sections.Aggregation('sum', within={currencies[0]!r})}}"
     has_fractions = bool((values % 1 > 0).any())
     # Of one's own numbers, rates and differences of rates do not add up.
-    may_add_up = has_fractions and column is None and values.min() >= 0 and values.max() > 1
+    may_add_up = has_fractions and column is UNDECLARED and values.min() >= 0 and values.max() > 1
     if is_money or not has_fractions or may_add_up:
         return f"rules={{{name!r}: 'sum'}}"
     count_columns = [
         other_name
         for other_name in map(str, frame.select_dtypes("integer").columns)
         if other_name not in CONTEXT
-        and getattr(declared(metadata.columns[other_name]), "unit", None) in (None, COUNT)
+        and metadata.declared(other_name).unit in (None, COUNT)
         and frame.loc[values.notna(), other_name].notna().all()  # a weight is needed in each row
     ]
     if values.dropna().between(0, 1).all():  # a rate; times its denominator it is a whole number

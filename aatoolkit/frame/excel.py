@@ -23,8 +23,7 @@ from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.csv import EXACT_LIMIT, as_texts
 from aatoolkit.frame.merge import sources_of
 from aatoolkit.frame.views import codebook_of
-from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import Source, metadata_of
+from aatoolkit.metadata.attrs import UNDECLARED, Source, metadata_of
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE
 
@@ -118,10 +117,6 @@ def write_sections(sections: Mapping[str, Tables], path: FilePath) -> Path:
     return write_workbook(sheets, path)
 
 
-_Sheet = tuple[str, int, str, str]
-"""The name of a sheet, its number of rows, its description, and what was measured."""
-
-
 class _Book:
     """A workbook that is being written, and a cache of its cell formats."""
 
@@ -138,16 +133,16 @@ class _Book:
         """Write all sheets: an overview, one per table, and one that describes the columns."""
         overview = self._book.add_worksheet("Overview")
         used_names = {"overview", "history", "columns"}  # Excel has the second
-        sheets: list[_Sheet] = []
-        for table in tables:
-            name = _sheet_name(capitalized(humanize(table.name)), used_names)
-            self._fill(name, table.frame)
-            sheets.append((name, len(table.frame), table.doc, table.measured))
+        sheets = {
+            _sheet_name(capitalized(humanize(table.name)), used_names): table for table in tables
+        }
         if tables:
             code_book = pd.concat(map(_codebook, tables), ignore_index=True)
-            self._fill("Columns", code_book)
-            sheets.append(("Columns", len(code_book), "What each column is, and its status.", ""))
-        self._fill_overview(overview, tables, sheets)
+            doc = "What each column is, and its status."
+            sheets["Columns"] = SheetTable("columns", doc, code_book)
+        for name, table in sheets.items():
+            self._fill(name, table.frame)
+        self._fill_overview(overview, sheets)
 
     def _fill(self, sheet_name: str, frame: pd.DataFrame) -> None:
         """Write a frame to a new sheet, and format each number by its unit."""
@@ -184,11 +179,10 @@ class _Book:
         sheet.repeat_rows(0)
         _set_printing(sheet, sum(widths), len(metadata_of(frame).key))
 
-    def _fill_overview(
-        self, sheet: Any, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]
-    ) -> None:
+    def _fill_overview(self, sheet: Any, tables: Mapping[str, SheetTable]) -> None:
         """Fill the first sheet: sources, key figures, a chart, the list of sheets and a legend."""
-        sources = sources_of(metadata_of(table.frame) for table in tables)
+        frames = [table.frame for table in tables.values()]
+        sources = sources_of(map(metadata_of, frames))
         windows = dict.fromkeys(
             ", ".join(_source_texts(source)[: 1 + bool(source.window_start)])
             for source in sources
@@ -197,7 +191,7 @@ class _Book:
         sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title)
         sheet.write_column(1, 0, map(_fit_text, windows), self._bold)
         row = len(windows) + 2
-        figures = [*_key_figures([table.frame for table in tables])]
+        figures = [*_key_figures(frames)]
         if figures:
             sheet.write(row, 0, "Key figure", self._bold)
             sheet.write_row(row, 1, ("Value", "Before"), self._right)
@@ -206,34 +200,38 @@ class _Book:
             sheet.write(row, 0, _fit_text(label))
             for column, value in enumerate(values, 1):
                 sheet.write(row, column, value, self._format(number_format))
-        chart = self._add_chart(tables, sheets)
+        chart = self._add_chart(tables)
         if chart is not None:
             sheet.insert_chart(row + 2, 0, chart)
             row += 18
         sheet.write_row(row + 2, 0, ("Sheet", "Rows", "", "What it has", "Measured"), self._bold)
-        for sheet_row, (name, count, *texts) in enumerate(sheets, row + 3):
+        for sheet_row, (name, table) in enumerate(tables.items(), row + 3):
+            texts = table.doc, table.measured
             link = "internal:'{}'!A1".format(name.replace("'", "''"))
             sheet.write_url(sheet_row, 0, link, self._link, name)
-            sheet.write_row(sheet_row, 1, [count, "", *map(_fit_text, texts)], self._wrapped)
+            sheet.write_row(
+                sheet_row, 1, [len(table.frame), "", *map(_fit_text, texts)], self._wrapped
+            )
             sheet.set_row(sheet_row, 15 * max(1, *(-(-len(text) // _TEXT_WIDTH) for text in texts)))
         source_texts = [_fit_text(", ".join(_source_texts(source))) for source in sources]
-        sheet.write_column(row + len(sheets) + 4, 0, [*_LEGEND, "", *source_texts])
+        sheet.write_column(row + len(tables) + 4, 0, [*_LEGEND, "", *source_texts])
         for column, width in enumerate((28, 11, 11, _TEXT_WIDTH, _TEXT_WIDTH)):
             sheet.set_column(column, column, width)
         _set_printing(sheet)
 
-    def _add_chart(self, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]) -> Any:
+    def _add_chart(self, tables: Mapping[str, SheetTable]) -> Any:
         """Return a line chart of a table with days, else a bar chart; None if no table fits."""
         for kind in ("line", "bar"):
-            for table, (name, *_) in zip(tables, sheets, strict=False):
-                positions = _chart_columns(table.frame, kind)
+            for name, table in tables.items():
+                frame = table.frame
+                positions = _chart_columns(frame, kind)
                 if positions is None:
                     continue
-                (x, y), end = positions, len(table.frame)
+                (x, y), end = positions, len(frame)
                 end = min(end, _MAX_BARS) if kind == "bar" else end
-                column = table.frame.columns[y]
-                header = plain_names(table.frame)[column]
-                number_format = _number_formats(table.frame)[column][0].replace(".0%", "%")
+                column = frame.columns[y]
+                header = plain_names(frame)[column]
+                number_format = _number_formats(frame)[column][0].replace(".0%", "%")
                 value_axis: dict[str, Any] = {"num_format": number_format}
                 chart = self._book.add_chart({"type": kind})
                 chart.add_series(
@@ -339,9 +337,9 @@ def _chart_columns(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
         return None
     is_time = frame[metadata.key[0]].dtype.kind == "M"
     rules = {
-        name: column.aggregate.rule
+        name: metadata.declared(name).aggregate.rule
         for name in _number_formats(frame)
-        if (column := declared(metadata.columns[name])) and frame[name].fillna(0).any()
+        if frame[name].fillna(0).any()
     }
     measure_columns = [name for rule in ("ratio", "sum") for name in rules if rules[name] == rule]
     if is_time != (kind == "line") or not measure_columns:
@@ -391,9 +389,9 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
     >>> plain_names(aa.demo().read("urls").main)["url"]
     'URL'
     """
-    metadata = metadata_of(frame).columns
+    metadata = metadata_of(frame)
     header_by_name = {
-        name: capitalized(humanize(name)) if declared(metadata[name]) else name
+        name: name if metadata.declared(name) is UNDECLARED else capitalized(humanize(name))
         for name in map(str, frame.columns)
     }
     header_counts = Counter(header.casefold() for header in header_by_name.values())
@@ -408,8 +406,8 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
     metadata = metadata_of(frame)
     formats: dict[str, list[str]] = {}
     for name, values in frame.select_dtypes("number").items():
-        column = declared(metadata.columns[str(name)])
-        if column is None:
+        column = metadata.declared(str(name))
+        if column is UNDECLARED:
             continue
         units = row_units(frame, metadata, str(name))
         if units is None:

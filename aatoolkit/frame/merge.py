@@ -23,7 +23,6 @@ from aatoolkit.frame.cell_status import can_list_keys, key_statements
 from aatoolkit.frame.duplicates import JOINED, NO_KEY, is_joined, response_scope
 from aatoolkit.frame.groupby import flattened, nullable
 from aatoolkit.frame.reshape import CONTEXT
-from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
     EMPTY,
     NOTHING,
@@ -425,13 +424,10 @@ def _check_keys(
     if any(options.get(name) is not None and options[name] is not False for name in key_options):
         return
     metadata, shared_keys = metadata_of(left, levels=True), keys[0]
-    declarations = {
-        name: declared(metadata.columns.get(str(name), NOTHING)) for name in shared_keys
-    }
     measures = [
-        str(name)
-        for name, declaration in declarations.items()
-        if declaration and declaration.aggregate.rule not in ("none", "key")
+        name
+        for name in map(str, shared_keys)
+        if metadata.declared(name).aggregate.rule not in ("none", "key")
     ]
     if measures:
         key_columns = {*metadata.key, *metadata_of(right, levels=True).key}

@@ -27,7 +27,6 @@ from aatoolkit.metadata.arrow_schema import (
     ARROW,
     KEY,
     PANDAS,
-    declared,
     file_keys,
     read_keys,
     with_metadata,
@@ -342,8 +341,7 @@ def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     Arrow cannot infer the type if all lists are empty.
     """
     for i, field in enumerate(schema):
-        column = declared(metadata.columns.get(field.name, NOTHING))
-        is_list = column is not None and column.dtype == "list<string>"
+        is_list = metadata.declared(field.name).dtype == "list<string>"
         if is_list and field.type in (pa.null(), pa.list_(pa.null())):
             schema = schema.set(i, field.with_type(pa.list_(pa.string())))
     return schema

@@ -25,7 +25,6 @@ from aatoolkit.frame.cell_status import (
 )
 from aatoolkit.frame.groupby import check_columns, flattened, names_of, nullable
 from aatoolkit.jsontree.decode import EXACT_FLOAT
-from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import EMPTY, FrameMetadata, attach, metadata_of, with_row_states
 from aatoolkit.metadata.column import load_state
 from aatoolkit.metadata.recorded import recorded
@@ -76,11 +75,10 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     empty_columns = {name: pd.Series(dtype=dtypes.get(name, "string")) for name in _NEW_COLUMNS}
     blocks = [] if number_columns else [rows.iloc[:0].assign(**empty_columns)]
     for name in number_columns:
-        cells, declaration = cells_of(flat_frame, name, metadata), declared(metadata.columns[name])
+        cells = cells_of(flat_frame, name, metadata)
         units = row_units(flat_frame, metadata, name)
         if units is None:
-            unit = declaration.unit if declaration else None
-            units = pd.Series(unit, index=rows.index, dtype="string")
+            units = pd.Series(metadata.declared(name).unit, index=rows.index, dtype="string")
         values = flat_frame[name]
         if not is_whole and values.dtype.kind in "iu" and (values.abs() > EXACT_FLOAT).any():
             raise NotWritten(
@@ -214,8 +212,7 @@ def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
     If the dtype is an unordered category, new values are added to its categories. Values that do
     not fit the dtype raise `AvailabilityError`.
     """
-    is_list = isinstance(values, Iterable) and not isinstance(values, str)
-    cells: Any = values if is_list else [values]
+    cells: Any = values if pd.api.types.is_list_like(values) else [values]
     levels, dtype = pd.Series([*cells], dtype=object, name=name), frame[name].dtype
     levels = levels.drop_duplicates()
     problem = "a level is missing" if levels.isna().any() else ""

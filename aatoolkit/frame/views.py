@@ -16,8 +16,7 @@ from aatoolkit.frame.csv import as_texts
 from aatoolkit.frame.duplicates import is_joined
 from aatoolkit.frame.groupby import check_columns, flattened, naive_times
 from aatoolkit.jsontree.decode import EXACT_FLOAT
-from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import EMPTY, metadata_of
+from aatoolkit.metadata.attrs import EMPTY, UNDECLARED, metadata_of
 from aatoolkit.metadata.fingerprint import OVERWRITTEN
 
 
@@ -25,19 +24,20 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame that describes each column in one row; see ``df.aa.codebook``."""
     metadata = metadata_of(frame)
     columns = metadata.columns
-    declarations = {name: declared(column) for name, column in columns.items()}
+    declarations = {name: metadata.declared(name) for name in columns}
     dtypes = {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
     return show_as(
         {
             "dtype": words(dtypes.values()),
             "unit": words(
-                common_unit(frame, metadata, name) or (column and column.unit)
+                common_unit(frame, metadata, name) or column.unit
                 for name, column in declarations.items()
             ),
             "aggregation": words(
-                column and str(column.aggregate) for column in declarations.values()
+                None if column is UNDECLARED else str(column.aggregate)
+                for column in declarations.values()
             ),
-            "doc": words((column and column.doc) or None for column in declarations.values()),
+            "doc": words(column.doc or None for column in declarations.values()),
             "availability": words(
                 str(availability_of(frame, name, column)) for name, column in columns.items()
             ),

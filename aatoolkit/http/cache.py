@@ -100,17 +100,11 @@ class _Table(SQLiteDict):
     @contextmanager
     def _acquire_sqlite_lock(self) -> Iterator[None]:
         """Begin an SQLite transaction, with a timeout for its lock."""
-        with self._lock:
-            connection: sqlite3.Connection = self._connection  # type: ignore[assignment]
+        connection: sqlite3.Connection = self._connection  # type: ignore[assignment]
+        with self._lock, connection:  # which commits, or rolls back
             # With SQLite's timeout; requests-cache itself would wait forever.
             connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+            yield
 
 
 class ResponseCache:
@@ -210,7 +204,6 @@ class ResponseCache:
         """Return the table of responses; open its file if it is not open."""
         with self._lock:
             if self._table is None:
-                make_private(self.folder)
                 self._table = _Table(self.folder)
             return self._table
 

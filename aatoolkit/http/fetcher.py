@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from aatoolkit import errors
-from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, MAX_BODY, WORKERS
+from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, WORKERS
 from aatoolkit.http.cache import ResponseCache, resolve_folder
 from aatoolkit.http.endpoint import BaseUrl, Secret
 from aatoolkit.http.judge import allows_stale, is_fresh, may_be_kept
@@ -23,8 +23,8 @@ _MAX_ATTEMPTS, _FIRST_BACKOFF, _RETRY_QUOTA = 3, 0.5, 20.0
 class Fetcher:
     """Fetches the responses of one service for one account, from the cache or by HTTP.
 
-    It is thread-safe. The parameters are those of `Client`, and two more: ``max_body`` is the
-    maximum size of a response in bytes; ``sleep`` is the function that waits between retries.
+    It is thread-safe. The parameters are those of `Client`, and one more: ``sleep`` is the function
+    that waits between retries.
     """
 
     def __init__(
@@ -37,7 +37,6 @@ class Fetcher:
         offline: bool = False,
         expire_after: float = EXPIRE_AFTER,
         deadline: float = DEADLINE,
-        max_body: int = MAX_BODY,
         workers: int = WORKERS,
         sleep: Callable[[float], None] = pause,
     ) -> None:
@@ -59,7 +58,7 @@ class Fetcher:
             folder = resolve_folder(None if cache is True else cache)
             self._cache = ResponseCache(folder, secret, limit)
         self._sleep, self._retries = sleep, _RETRY_QUOTA
-        self._transport = Transport(self.base, secret, max_body=max_body, connections=workers)
+        self._transport = Transport(self.base, secret, workers)
 
     def get(self, request: Request) -> Payload:
         """Return the response to a request, from the cache or from the service.

@@ -223,6 +223,9 @@ KEPT_HEADERS = ("content-type", "date", "etag", "last-modified", "retry-after", 
 ERROR_BODY_LIMIT = 1 << 16
 """The number of bytes to read from the body of an error response."""
 
+MAX_BODY = 64 * 2**20
+"""The maximum size of a response, in bytes."""
+
 CONNECT_SECONDS = 10.0
 """The timeout for connecting to one address, in seconds."""
 
@@ -236,7 +239,7 @@ class UnusableSetting(Exception):
 
 
 class BodyTooLong(Exception):
-    """Raised if the body of a response is longer than ``max_body`` of the `Transport`."""
+    """Raised if the body of a response is longer than `MAX_BODY`."""
 
 
 @dataclass(frozen=True)
@@ -272,7 +275,7 @@ _BROKEN_CONNECTION = Fault("the connection broke off")
 # Reasons are texts of this package: the message of an exception may hold a token.
 _FAULTS: dict[type[BaseException], Fault] = {
     BodyTooLong: Fault(
-        "the response is larger than max_body; narrow the scope, or raise max_body",
+        f"the response is larger than {MAX_BODY >> 20} MiB; narrow the scope",
         False,
         errors.DecodeError,
         "too_large",
@@ -305,13 +308,10 @@ _FAULTS: dict[type[BaseException], Fault] = {
 class Transport(HTTPAdapter):
     """An HTTP adapter for `requests` that adds the token, and limits time and response size."""
 
-    def __init__(
-        self, base: BaseUrl, token: Secret | None, *, max_body: int, connections: int
-    ) -> None:
+    def __init__(self, base: BaseUrl, token: Secret | None, connections: int) -> None:
         super().__init__(pool_connections=1, pool_maxsize=connections)
         self._base = base
         self._token = token
-        self._max_body = max_body
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
         """Create connection pools that use the connection classes of this module."""
@@ -385,7 +385,7 @@ class Transport(HTTPAdapter):
             }
             attempt.begin(response.status_code, headers)
             is_success = response.status_code in SUCCESSES
-            limit = self._max_body if is_success else ERROR_BODY_LIMIT
+            limit = MAX_BODY if is_success else ERROR_BODY_LIMIT
             while chunk := raw_response.read1(_CHUNK_SIZE, decode_content=True):
                 attempt.body += chunk
                 if len(attempt.body) > limit:
@@ -427,7 +427,7 @@ class Transport(HTTPAdapter):
         if fault.problem:
             attrs["problem"] = fault.problem
         if fault.problem == "too_large":
-            attrs["limit"] = self._max_body
+            attrs["limit"] = MAX_BODY
         return Failure(fault.kind(message, **attrs), fault.is_retryable)
 
     def _attrs(self, request: Request, attempt: Attempt) -> dict[str, Any]:

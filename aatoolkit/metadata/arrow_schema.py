@@ -16,12 +16,12 @@ from typing import Any
 import pyarrow as pa
 
 from aatoolkit.errors import MetadataError
-from aatoolkit.metadata.attrs import ATTRIBUTE, ColumnMetadata, FrameMetadata, tables_of
+from aatoolkit.metadata.attrs import ATTRIBUTE, FrameMetadata, tables_of
+from aatoolkit.metadata.attrs import declared as declared
 from aatoolkit.metadata.column import dump_state
 from aatoolkit.metadata.recipe import pack
 from aatoolkit.sections.profile_json import dump_table, load_table
 from aatoolkit.sections.registry import find_table, remember
-from aatoolkit.sections.section import Column
 
 # The key in DataFrame.attrs and the key in the file are the same, so that whoever finds either
 # knows what wrote it; pandas writes attrs into the file under PANDAS.
@@ -31,16 +31,6 @@ ARROW = b"ARROW:schema"
 
 LAYOUT = "2.1"
 """The version of the JSON under the key ``aatoolkit``; since 2.1 files have checksums."""
-
-
-def declared(column: ColumnMetadata) -> Column | None:
-    """Return the `Column` that declares a column, with unit and description, or None."""
-    table_name, _, column_name = (column.of or "").partition(".")
-    table = find_table(table_name)
-    try:
-        return None if table is None else table[column_name]
-    except KeyError:
-        return None
 
 
 def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:

@@ -40,6 +40,7 @@ from aatoolkit.metadata.fingerprint import (
     fingerprint_of,
 )
 from aatoolkit.metadata.recipe import Recipe, dump_recipe, renumbered, unpack
+from aatoolkit.sections.column import Column
 from aatoolkit.sections.registry import find_table
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ VERSION = "1.0"
 
 ATTRIBUTE = "aatoolkit"
 """The key in ``DataFrame.attrs``, and in the schema of a Parquet file."""
+
+UNDECLARED = Column("undeclared", "string")
+"""What stands for the declaration of a column without one: it has no unit and no rule."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,10 @@ class FrameMetadata:
     def is_lost(self, name: str) -> bool:
         """Return whether the values of a column were overwritten, or moved to other rows."""
         return self.columns.get(name, NOTHING).availability.reason in (MOVED, OVERWRITTEN)
+
+    def declared(self, name: str) -> Column:
+        """Return the declaration of a column of the frame, or `UNDECLARED`."""
+        return declared(self.columns.get(name, NOTHING)) or UNDECLARED
 
     def dumps(self) -> str:
         """Convert the metadata to JSON text. Equal metadata has equal text.
@@ -166,6 +174,16 @@ class FrameMetadata:
                 "the frame's aatoolkit metadata is damaged; drop it with df.attrs.pop('aatoolkit')",
                 version=version,
             ) from None
+
+
+def declared(column: ColumnMetadata) -> Column | None:
+    """Return the `Column` that declares a column, with unit and description, or None."""
+    table_name, _, column_name = (column.of or "").partition(".")
+    table = find_table(table_name)
+    try:
+        return None if table is None else table[column_name]
+    except KeyError:
+        return None
 
 
 def declared_key(table: str) -> tuple[str, ...]:

@@ -141,8 +141,8 @@ class Fingerprint:
 
         return {
             "rows": self.rows,
-            "index": list(self.index),
-            "span": self.span and list(self.span),
+            "index": self.index,
+            "span": self.span,
             "labels": to_hex(self.labels, ">u4"),
             "keys": to_hex(self.keys, ">u4"),
             "cells": {

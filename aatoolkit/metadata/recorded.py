@@ -119,7 +119,7 @@ def record(
     other_arguments |= {
         name: value for name, value in other_arguments.pop("options", {}).items() if value
     }
-    metadata = stored_of(result)[0] if has_metadata(result) else FrameMetadata()
+    metadata, _ = stored_of(result)
     recipe_triples = [current_recipe(frame) for frame in frames]
     sources = dict.fromkeys(
         (

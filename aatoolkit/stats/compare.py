@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl
@@ -17,8 +17,7 @@ from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unknown
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.groupby import By, flattened
-from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+from aatoolkit.metadata.attrs import UNDECLARED, FrameMetadata, Source, metadata_of
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.aggregation import FRACTION
 from aatoolkit.stats.estimate import (
@@ -110,7 +109,9 @@ def compare(
     if not (keys or pair or cluster):
         unpooled = {_unpooled_key(metadata[0], measure) for measure in measures}
         keys = [*unpooled] if len(unpooled) == 1 and "" not in unpooled and len(now) > 1 else []
-    naming_column, names = _naming_column_and_names(frames, metadata, keys)
+    candidates = ("host", *metadata[0].key, *FILTERS)
+    sources = [side_metadata.sources for side_metadata in metadata]
+    naming_column, names = name_sides(frames, sources, candidates, keys)
     rows = [
         row
         for measure in measures
@@ -119,21 +120,24 @@ def compare(
     return comparison_result(rows, keys, metadata, correct, level, names, naming_column)
 
 
-def _naming_column_and_names(
-    frames: Sequence[pd.DataFrame], metadata: Sequence[FrameMetadata], by: Sequence[str]
+def name_sides(
+    frames: Sequence[Any],
+    sources: Sequence[Iterable[Source]],
+    candidates: Iterable[str],
+    by: Sequence[str],
 ) -> tuple[str, tuple[str, str]]:
-    """Return a column that has one value in each of two frames, and the two values.
+    """Return the first candidate that has one value on each of two sides, and the two values.
 
     For example ``("brand", ("A", "B"))``, if each frame is about one brand. The values name the
-    frames in the result. Columns in ``by`` are not considered.
+    sides in the result. ``sources`` are asked for what is no column. Columns in ``by`` are not
+    considered.
     """
-    # The host, the columns of the key and the filters are tried in this order.
     reserved_names = {*by, *(name for name, *_ in TABLES["compare"])}
     source_fields = [
-        [vars(source) | dict(parse_qsl(source.scope or "")) for source in side_metadata.sources]
-        for side_metadata in metadata
+        [vars(source) | dict(parse_qsl(source.scope or "")) for source in side_sources]
+        for side_sources in sources
     ]
-    for name in ("host", *metadata[0].key, *FILTERS):
+    for name in candidates:
         name_sets = [
             {value for value in frame[name].dropna() if isinstance(value, str)}
             if name in frame
@@ -203,7 +207,7 @@ def compare_measure(
 
 def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
     """Return the key column whose values must stay separate, such as ``metric``; else ""."""
-    if measure not in metadata.columns or declared(metadata.columns[measure]) is None:
+    if metadata.declared(measure) is UNDECLARED:
         return ""
     rule = rule_of(metadata, measure)[0]
     is_keyed = len(metadata.key) == 1 and (rule.rule == "none" or rule.counts is not None)

@@ -92,10 +92,9 @@ def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
     """Return the first number column whose name matches one of ``names``; None if there is none."""
     columns = metadata_of(frame).columns
     names_by_stem: dict[tuple[str, ...], str] = {}
-    for name in frame.select_dtypes("number").columns:
-        declared_name = (columns[name].of if name in columns else None) or str(name)
-        is_previous, stem = stem_of(declared_name.rpartition(".")[2])
-        names_by_stem |= {} if is_previous else {stem: str(name)}
+    for name in map(str, frame.select_dtypes("number").columns):
+        is_previous, stem = stem_of((columns[name].of or name).rpartition(".")[2])
+        names_by_stem |= {} if is_previous else {stem: name}
     stems = [stem_of(name)[1] for name in names]
     return next((names_by_stem[stem] for stem in stems if stem in names_by_stem), None)
 

@@ -16,14 +16,19 @@ import pandas as pd
 
 from aatoolkit._util.lexicon import tokens, words_of
 from aatoolkit.errors import AvailabilityError, ItemNotFound
-from aatoolkit.frame.merge import rename
-from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.frame.merge import rename, sources_of
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.sections.aggregation import FRACTION, NONE, RANK, ratio
 from aatoolkit.sections.column import Column
-from aatoolkit.stats.compare import INDEPENDENT, ComparedRow, compare_measure, comparison_result
+from aatoolkit.stats.compare import (
+    INDEPENDENT,
+    ComparedRow,
+    compare_measure,
+    comparison_result,
+    name_sides,
+)
 from aatoolkit.stats.estimate import Change, check_level
-from aatoolkit.stats.sums import PROMPT, WINDOWS, rule_of, side_names, stem_of
+from aatoolkit.stats.sums import PROMPT, WINDOWS, rule_of, stem_of
 from aatoolkit.stats.trace import name_variables, statistic, trace_frame
 
 RATE, POSITION, VOICE = "mention_rate", "average_position", "share_of_voice"
@@ -98,8 +103,10 @@ def _tables_of_role(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
 def _rename_to_standard(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame whose known columns have their standard names, such as ``mention_rate``."""
     names_by_standard: dict[str, list[str]] = {}
-    for name, column in metadata_of(frame).columns.items():
-        names_by_standard.setdefault(_standard_name(name, declared(column)), []).append(name)
+    metadata = metadata_of(frame)
+    for name in metadata.columns:
+        standard_name = _standard_name(name, metadata.declared(name))
+        names_by_standard.setdefault(standard_name, []).append(name)
     standard_names = {
         originals[0]: name
         for name, originals in names_by_standard.items()
@@ -108,13 +115,13 @@ def _rename_to_standard(frame: pd.DataFrame) -> pd.DataFrame:
     return rename(frame, columns=standard_names) if standard_names else frame
 
 
-def _standard_name(name: str, column: Column | None) -> str:
+def _standard_name(name: str, column: Column) -> str:
     """Return the standard name of a known column, such as ``mention_rate``; else ``name``."""
-    rule = column.aggregate if column else NONE
+    rule = column.aggregate
     stem, total_stem = (
         stem_of(count_name)[1] for count_name in rule.over or rule.counts or (rule.by or "", "")
     )
-    if column and stem == ("mention",) and "mention" not in total_stem and column.unit in _MEASURES:
+    if stem == ("mention",) and "mention" not in total_stem and column.unit in _MEASURES:
         return _MEASURES[column.unit]
     name_words = {*tokens(name)} - words_of("labelling")
     return next((group for group in _GROUPS if name_words and name_words <= words_of(group)), name)
@@ -130,11 +137,13 @@ def headline_of(
     is compared with its own columns about the previous period.
     """
     tables = dict(zip(names, frames, strict=True))
-    metadata_of_sides = [
-        [metadata_of(frame) for name, frame in tables.items() if name.startswith(f"{side}.")]
-        for side in (WINDOWS if has_before else WINDOWS[:1] * 2)
+    sources = [
+        sources_of(
+            metadata_of(frame) for name, frame in tables.items() if name.startswith(f"{side}.")
+        )
+        for side in WINDOWS[: 1 + has_before]
     ]
-    names_of_sides = side_names(*metadata_of_sides)
+    _, names_of_sides = name_sides([()] * len(sources), sources, ("host",), ("subject", "name"))
     planned_row = ComparedRow(measure=RATE, key=("all prompts", None), unit=FRACTION)
     effect_and_df = INDEPENDENT
 

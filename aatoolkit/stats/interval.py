@@ -13,9 +13,9 @@ import pandas as pd
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
+from aatoolkit.frame.aggregation_plan import columns_of
 from aatoolkit.frame.cell_status import cells_of, combine_cells
 from aatoolkit.frame.groupby import By, as_floats, check_columns, flattened
-from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
 from aatoolkit.stats.estimate import MIN_CLUSTERS, NAN, check_level, estimate, wilson
@@ -132,7 +132,7 @@ def interval(
         level=level,
         x=column,
         cluster=cluster,
-        doc=sums.column.doc if sums.column and sums.column.doc else f"{column}.",
+        doc=sums.column.doc or f"{column}.",
     )
 
 
@@ -156,12 +156,8 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     )
     numerators, denominators = plain_value(hits), plain_value(trials)
     has_counts = cells.has_number & (denominators > 0)
-    declaration = declared(metadata.columns[column])
-    if declaration is not None and declaration.unit == PER_UNIT:  # of rows that are fractions
-        unit = f"{metadata.columns[column].table}.unit"
-        unit_columns = [
-            name for name, column_metadata in metadata.columns.items() if column_metadata.of == unit
-        ]
+    if metadata.declared(column).unit == PER_UNIT:  # of rows that are fractions
+        unit_columns = columns_of(metadata, metadata.columns[column].table).get("unit")
         if not unit_columns:
             raise refusal(column, "interval", "it needs the unit of each row")
         has_counts &= equals_text(frame[unit_columns[0]], "fraction")

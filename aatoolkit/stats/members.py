@@ -145,7 +145,7 @@ def rank(
         [sums.metadata],
         sums.metadata.columns[column].availability,
         key=(by,),
-        unit=sums.column.unit if sums.column else None,
+        unit=sums.column.unit,
         level=level,
         order=np.argsort(-order_scores, kind="stable"),
         column=column,

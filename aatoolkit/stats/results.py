@@ -294,14 +294,15 @@ def result(
         names = dict.fromkeys(name for row in values for name in row) or declarations
         values = {name: [row.get(name, math.nan) for row in values] for name in names}
     values = plain_columns(values, order)
-    row_count = next((len(cells) for cells in values.values() if _is_column(cells)), 1)
+    is_list = pd.api.types.is_list_like  # rather than one cell
+    row_count = next((len(cells) for cells in values.values() if is_list(cells)), 1)
     rule = refused("a result of statistics: compute it anew from the rows")
     frame = {}
     columns = []
     for name in dict.fromkeys((*key, *declarations)):
         if name not in values:
             continue
-        cells = values[name] if _is_column(values[name]) else [values[name]] * row_count
+        cells = values[name] if is_list(values[name]) else [values[name]] * row_count
         if name not in declarations:
             if isinstance(cells, list):
                 is_text = all(isinstance(cell, str) or cell is None for cell in cells)
@@ -390,11 +391,6 @@ def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks
 def equals_text(values: pd.Series, text: str) -> np.ndarray:
     """Return a boolean mask of the values that equal ``text``."""
     return values.eq(text).fillna(False).to_numpy(bool)
-
-
-def _is_column(values: object) -> bool:
-    """Return whether ``values`` is a list or array of cells rather than one cell."""
-    return isinstance(values, Iterable) and not isinstance(values, str)
 
 
 def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:

@@ -18,12 +18,12 @@ from aatoolkit._util.lexicon import tokens, words_of
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
-from aatoolkit.frame.aggregation_plan import Plan, ResponseTotals, plan
+from aatoolkit.frame.aggregation_plan import Plan, ResponseTotals, columns_of, plan
 from aatoolkit.frame.duplicates import response_scope
 from aatoolkit.frame.groupby import By, Groups, as_floats, check_columns, flattened, group, keys_of
 from aatoolkit.frame.merge import rename
-from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
+    UNDECLARED,
     ColumnMetadata,
     FrameMetadata,
     attach,
@@ -31,7 +31,7 @@ from aatoolkit.metadata.attrs import (
     metadata_of,
 )
 from aatoolkit.scope import FILTERS
-from aatoolkit.sections.aggregation import FRACTION, NONE, Aggregation, ratio
+from aatoolkit.sections.aggregation import FRACTION, Aggregation, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.results import refusal
 from aatoolkit.stats.trace import GroupSums, Integers, Numbers, Row, leaf, trace_frame
@@ -68,15 +68,14 @@ class ClusterSums:
     plan: Plan
 
     @property
-    def column(self) -> Column | None:
+    def column(self) -> Column:
         """The column's declaration, with dtype, unit and aggregation rule; None if it has none."""
-        return declared(self.metadata.columns[self.plan.column])
+        return self.metadata.declared(self.plan.column)
 
     @property
     def unit(self) -> str | None:
         """The unit of the column."""
-        unit = self.column.unit if self.column else None
-        return unit or (FRACTION if self.is_rate else None)
+        return self.column.unit or (FRACTION if self.is_rate else None)
 
     @property
     def is_count(self) -> bool:
@@ -178,8 +177,8 @@ def cluster_sums(
     rule, response_totals = column_plan.rule, column_plan.response_totals
     is_count = allow_counts and rule.rule == "sum" and not (rule.counts and cluster is None)
     if rule.rule not in ("ratio", "mean") and not is_count:
-        declaration, reason = declared(metadata.columns[column]), without_counts(rule)
-        if declaration is not None and declaration.aggregate.counts:
+        declaration, reason = metadata.declared(column), without_counts(rule)
+        if declaration.aggregate.counts:
             advice = f"df.aa.interval({declaration.name!r}) gives that of each row"
             reason = f"{SEVERAL} between answers; {advice}"
         raise refusal(column, "interval", reason)
@@ -331,12 +330,10 @@ def previous_names(frame: pd.DataFrame) -> dict[str, str]:
     >>> previous_names(pd.DataFrame(columns=["before_mention_rate", "after_mention_rate"]))
     {'before_mention_rate': 'after_mention_rate'}
     """
-    metadata = metadata_of(frame)
+    columns = metadata_of(frame).columns
     meanings = {
-        str(name): ((metadata.columns[name].of if name in metadata.columns else None) or str(name))
-        .rpartition(".")[2]
-        for name in frame.columns
-    }  # fmt: skip
+        name: (columns[name].of or name).rpartition(".")[2] for name in map(str, frame.columns)
+    }
     stems = {name: stem_of(meaning) for name, meaning in meanings.items()}
     names_by_stem = {stem: name for name, (is_previous, stem) in stems.items() if not is_previous}
     names_by_meaning = {meaning: name for name, meaning in meanings.items()}
@@ -401,14 +398,10 @@ def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[s
 
     The second result is ``("",)`` if the frame lacks one of these columns.
     """
-    declaration, table = declared(metadata.columns[measure]), metadata.columns[measure].table
-    rule = declaration.aggregate if declaration else NONE
-    name_by_declared = {
-        column_metadata.of: name for name, column_metadata in metadata.columns.items()
-    }
+    rule, table = metadata.declared(measure).aggregate, metadata.columns[measure].table
+    names = columns_of(metadata, table)
     count_columns = tuple(
-        name_by_declared.get(f"{table}.{count_name}", "")
-        for count_name in rule.over or rule.counts or ()
+        names.get(count_name, [""])[-1] for count_name in rule.over or rule.counts or ()
     )
     return rule, count_columns if count_columns and all(count_columns) else ("",)
 
@@ -446,24 +439,13 @@ def pairing(
     return (prompt, None) if prompts[0] & prompts[1] else (None, prompt)
 
 
-def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
-    """Return the names of two compared frames: hosts if these differ, or "now" and "before"."""
-    hosts, hosts_before = (
-        {source.host for metadata in side for source in metadata.sources} for side in (now, before)
-    )
-    if (
-        len(hosts) == len(hosts_before) == 1
-        and hosts != hosts_before
-        and None not in hosts | hosts_before
-    ):
-        return str(hosts.pop()), str(hosts_before.pop())
-    return WINDOWS
-
-
 def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
     """Return a text that two frames contain the same answers, and which; "" if they do not."""
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
-    is_same_in_rows = _is_of_same_answers(sides[0], measure)
+    # Where all rows have the same denominator, as in a table of brands, they are different rates
+    # of the same answers.
+    denominator = sides[0].declared(rule_of(sides[0], measure)[1][-1])
+    is_same_in_rows = denominator is not UNDECLARED and denominator.aggregate.rule == "none"
     overlaps = [
         (response_scope(source), response_scope(other_source))
         for source, other_source in product(*(side.sources for side in sides))
@@ -473,10 +455,9 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
     brand_filters = {side.filters[[*FILTERS].index("brand")] for pair in overlaps for side in pair}
     key = [*sides[0].key]
     if overlaps and key and [*sides[1].key] == key:
-        column = sides[0].columns[measure]
-        table_key = {*declared_key(column.table)}
+        table_key = {*declared_key(sides[0].columns[measure].table)}
         # Where a filter chose the brand, rows of other brands are of the same answers.
-        is_brand_filtered = len(brand_filters) > 1 and declared(column) is not None
+        is_brand_filtered = len(brand_filters) > 1 and sides[0].declared(measure) is not UNDECLARED
         filter_keys = {"brand", "filter_brand"} - table_key if is_brand_filtered else set()
         skipped_keys = filter_keys | (table_key if is_same_in_rows else set())
         key = [name for name in key if name not in skipped_keys]
@@ -495,15 +476,3 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
     if is_same_window and (is_same_in_rows or len(brand_filters) > 1):
         remedy = "compare aa.stats.answers of both, which are paired by prompt"
     return f"{reason}: the same answers are on both sides; {remedy}"
-
-
-def _is_of_same_answers(metadata: FrameMetadata, measure: str) -> bool:
-    """Return whether all rows of a rate have the same denominator, as in a table of brands.
-
-    The rows are then different rates of the same answers.
-    """
-    if measure not in metadata.columns:
-        return False
-    denominator = metadata.columns.get(rule_of(metadata, measure)[1][-1], ColumnMetadata())
-    declaration = declared(denominator)
-    return declaration is not None and declaration.aggregate.rule == "none"

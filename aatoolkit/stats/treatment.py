@@ -280,8 +280,8 @@ def _selected_prompts(
     check_columns(flat_frame, [str(name) for name in conditions])
     mask = np.ones(len(flat_frame), bool)
     for name, values in conditions.items():
-        is_list = isinstance(values, Iterable) and not isinstance(values, str)
-        mask &= flat_frame[name].isin([*values] if is_list else [values]).to_numpy(bool)  # type: ignore[misc]
+        wanted: Any = values if pd.api.types.is_list_like(values) else [values]
+        mask &= flat_frame[name].isin([*wanted]).to_numpy(bool)
     clusters = clusters_of(flat_frame, cluster)
     prompts = {*clusters[mask].dropna()}
     if split := prompts & {*clusters[~mask].dropna()}:

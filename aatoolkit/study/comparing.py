@@ -410,7 +410,7 @@ def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
     file = folder / result_file(digest)
     if not file.is_file():
         write_parquet(frame, file)
-    entry = {"hash": digest, "rows": len(frame), "computed_with": dict(versions())}
+    entry = {"hash": digest, "rows": len(frame), "computed_with": versions()}
     _update_result_list(folder, name, entry)
 
 

@@ -429,14 +429,14 @@ class Record:
         """Return the record as a line of the study's manifest: JSON without a line break."""
         moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
         response_fields = {name: getattr(self, name) for name in _RESPONSE_FACTS}
-        response_fields |= {"fetched_at": f"{moment}Z", "headers": dict(self.headers)}
+        response_fields |= {"fetched_at": f"{moment}Z", "headers": self.headers}
         return canonical_json(
             {
                 "error": self.error,
                 "previous": self.previous,
                 "request": self.request.to_dict(),
                 "response": response_fields,
-                "versions": dict(self.versions or {}),
+                "versions": self.versions or {},
             }
         ).encode()
 

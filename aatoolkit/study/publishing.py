@@ -38,12 +38,12 @@ from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.merge import concat, rename
 from aatoolkit.frame.parquet import arrow_table, write_arrow
 from aatoolkit.frame.reshape import CONTEXT
-from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
     ColumnMetadata,
     FrameMetadata,
     Source,
     attach,
+    declared,
     metadata_of,
     stored_of,
 )

@@ -254,7 +254,7 @@ def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> byte
 
     ``versions`` are the versions of the software that read the responses.
     """
-    header = format_json("tables", read_with=dict(versions))
+    header = format_json("tables", read_with=versions)
     lines = []
     for tables in hashes:
         sections: dict[str, JsonObject] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -123,8 +122,6 @@ class Study(metaclass=Chaptered):
     """
 
     def __init__(self, path: FilePath) -> None:
-        if not isinstance(path, str | os.PathLike):
-            raise StudyError(f"a study is a folder or a zip file, not a {type(path).__name__}")
         rerun_path = path_of_rerun()
         try:
             self._files = open_files(path)
@@ -207,7 +204,7 @@ class Study(metaclass=Chaptered):
             elif folder.exists() and next(folder.iterdir(), None) is not None:
                 problem = "the folder holds other files; empty it"
             else:
-                moment = f"{datetime.now(UTC).replace(tzinfo=None):%Y-%m-%dT%H:%M:%SZ}"
+                moment = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / MANIFEST).touch()
                 write_whole(folder / STUDY, format_json("study", created_at=moment, **about))

@@ -7,13 +7,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from hostile.cases import DEADLINE, MAX_BODY, TOKEN, Case
 from hostile.measure import open_sockets, traced_peak
 from hostile.server import SLACK, HostileServer
 
 from aatoolkit import errors
-from aatoolkit.http import Fetcher
+from aatoolkit.http import Fetcher, transport
 from aatoolkit.payload import Request
 
 
@@ -47,15 +48,8 @@ def tried(case: Case, folder: Path) -> Trial:
     if case.outcome is errors.RateLimited:
         deadline = 10.0  # what a service asks to wait for is compared with it
     threads = set(threading.enumerate())
-    with HostileServer(case.script) as server:
-        fetcher = Fetcher(
-            server.url,
-            TOKEN,
-            cache=folder,
-            deadline=deadline,
-            max_body=MAX_BODY,
-            sleep=lambda _: None,
-        )
+    with HostileServer(case.script) as server, patch.object(transport, "MAX_BODY", MAX_BODY):
+        fetcher = Fetcher(server.url, TOKEN, cache=folder, deadline=deadline, sleep=lambda _: None)
         began = clock()
         with traced_peak() as peaks:
             result = _outcome(fetcher, case)

@@ -90,38 +90,34 @@ def overview(obs: Observations) -> SectionAnswer:
     )
 
 
+_KPIS = """
+visibilityScore visibility_score score
+mentionRate     mention_rate     fraction numerator=mention_count      denominator=answer_count
+shareOfVoice    share_of_voice   fraction numerator=voice_count        denominator=all_voice_count
+averagePosition average_position rank     numerator=position_sum       denominator=position_count
+sentimentScore  sentiment_score  score    denominator=scored_count
+citationShare   citation_share   fraction numerator=own_citation_count denominator=citation_count
+answerCount     answer_count     count
+"""
+"""Each key figure: its name, its column, its unit, and the columns that it is a quotient of."""
+
+
 def _kpi_objects(obs: Observations) -> JsonObject:
-    """Return a dict from key figure to a JSON object with its current and its previous value."""
+    """Return a dict from the name of each key figure to its value, counts and unit."""
     figures = _key_figures(obs)
     previous_figures = _key_figures(obs, PREVIOUS) if obs.has_previous else dict.fromkeys(figures)
-
-    def kpi(name: str, unit: str, **parts: str) -> JsonObject:
-        counts = {part: figures[figure_name] for part, figure_name in parts.items()}
-        counts |= rename_to_previous(
-            {part: previous_figures[figure_name] for part, figure_name in parts.items()}
-        )
-        return {"value": figures[name], "previous": previous_figures[name], **counts, "unit": unit}
-
-    return {
-        "visibilityScore": kpi("visibility_score", "score"),
-        "mentionRate": kpi(
-            "mention_rate", "fraction", numerator="mention_count", denominator="answer_count"
-        ),
-        "shareOfVoice": kpi(
-            "share_of_voice", "fraction", numerator="voice_count", denominator="all_voice_count"
-        ),
-        "averagePosition": kpi(
-            "average_position", "rank", numerator="position_sum", denominator="position_count"
-        ),
-        "sentimentScore": kpi("sentiment_score", "score", denominator="scored_count"),
-        "citationShare": kpi(
-            "citation_share",
-            "fraction",
-            numerator="own_citation_count",
-            denominator="citation_count",
-        ),
-        "answerCount": kpi("answer_count", "count"),
-    }
+    kpis = {}
+    for line in _KPIS.strip().splitlines():
+        name, column, unit, *parts = line.split()
+        column_of = dict(part.split("=") for part in parts)
+        kpis[name] = {
+            "value": figures[column],
+            "previous": previous_figures[column],
+            **{part: figures[column_of[part]] for part in column_of},
+            **rename_to_previous({part: previous_figures[column_of[part]] for part in column_of}),
+            "unit": unit,
+        }
+    return kpis
 
 
 def _key_figures(obs: Observations, window: str = "") -> JsonObject:

@@ -20,12 +20,8 @@ from aatoolkit.service.synth.world import (
     TURN_DAYS,
     Array,
     HostPlan,
+    RandomGenerator,
     Tables,
-    draw_booleans,
-    draw_choices,
-    draw_integers,
-    draw_weighted,
-    independent_generator,
     null_where,
     repeat_indices,
     serial_ids,
@@ -62,17 +58,17 @@ class Runs:
             if age not in plan.silent
         ]
         engine_indices, ages, weights = (np.array(column) for column in zip(*schedule, strict=True))
-        slots = draw_weighted(rng, weights, count)
-        seconds = draw_integers(rng, 3_600, 80_000, count)
+        slots = rng.draw_weighted(weights, count)
+        seconds = rng.draw_integers(3_600, 80_000, count)
         order = np.lexsort((seconds, -ages[slots]))
         self.days_ago, self.engine_index = ages[slots][order], engine_indices[slots][order]
-        prompts = draw_weighted(rng, plan.fixed_array("prompts", "weight", 1.0), count)
+        prompts = rng.draw_weighted(plan.fixed_array("prompts", "weight", 1.0), count)
         is_retired = plan.fixed_array("prompts", "until", 0)[prompts] > self.days_ago
         self.prompt_index = np.where(is_retired, 0, prompts)
-        outcome_indices, self.outcome = draw_choices(rng, "outcomes", count)
+        outcome_indices, self.outcome = rng.draw_choices("outcomes", count)
         self.is_answered = outcome_indices == 0
         self.has_shopping = (
-            draw_booleans(rng, 0.12, count)
+            rng.draw_booleans(0.12, count)
             & self.is_answered
             & self.engine_mask("shopping_checked", True)
         )
@@ -85,12 +81,12 @@ class Runs:
     def __len__(self) -> int:
         return len(self.days_ago)
 
-    def random_generator(self, area: int) -> np.random.Generator:
+    def random_generator(self, area: int) -> RandomGenerator:
         """Return a random number generator for one part of the data, so that parts are
         independent.
         """
         # A generator per part: a change to one part leaves the others as they are.
-        return independent_generator(self._seed, self.plan.number, area)
+        return RandomGenerator(self._seed, self.plan.number, area)
 
     def engine_mask(self, column: str, wanted_value: bool | None) -> Array:
         """Return a boolean array: for each run, whether its engine has ``wanted_value`` in a
@@ -175,8 +171,8 @@ def draw_answers(runs: Runs) -> Tables:
     """Generate the random table of answers, with one row per run."""
     rng, is_failed = runs.random_generator(3), ~runs.is_answered
     texts = null_where(is_failed, _answer_texts(runs))
-    is_truncated = draw_booleans(rng, 0.3, len(runs))
-    features = 1 + draw_booleans(rng, 0.7, len(runs)).astype(np.int64)
+    is_truncated = rng.draw_booleans(0.3, len(runs))
+    features = 1 + rng.draw_booleans(0.7, len(runs)).astype(np.int64)
     hides_retrieval = runs.engine_mask("exposes_retrieval", None)
     engines = runs.plan.fixed_values("engines", "engine")
     models = [f"{engine}-synthetic-{version}" for engine in engines for version in (1, 2)]
@@ -237,8 +233,8 @@ def draw_mentions(runs: Runs) -> Tables:
     lowest, widths = np.array([650, 450, 100])[sentiments], np.array([300, 100, 250])[sentiments]
     scores = (lowest + np.floor(widths * rng.random(count))) / 10
     is_unscored = ~runs.plan.fixed_array("brands", "scored", True)[runs.mention_brand]
-    is_unscored |= draw_booleans(rng, 0.13, count)
-    is_unordered = draw_booleans(rng, 0.04, len(runs))[runs.mention_run]
+    is_unscored |= rng.draw_booleans(0.13, count)
+    is_unordered = rng.draw_booleans(0.04, len(runs))[runs.mention_run]
     excerpts = [excerpt.format(brand) for brand in brands for excerpt in CHOICES["excerpts"]]
     return table_from_columns(
         "mentions",
@@ -249,7 +245,7 @@ def draw_mentions(runs: Runs) -> Tables:
         sentiment=null_where(is_unscored, take_values(CHOICES["sentiments"], sentiments)),
         sentiment_score=null_where(is_unscored, scores),
         excerpt=null_where(
-            draw_booleans(rng, 0.05, count),
+            rng.draw_booleans(0.05, count),
             take_values(excerpts, 3 * runs.mention_brand + sentiments),
         ),
     )
@@ -258,8 +254,8 @@ def draw_mentions(runs: Runs) -> Tables:
 def draw_attributes(runs: Runs) -> Tables:
     """Generate the random table of attributes, such as "easy to use", of brands in answers."""
     rng, count = runs.random_generator(5), len(runs.mention_run)
-    mentions, positions = repeat_indices(draw_weighted(rng, CHOICES["attribute_counts"], count))
-    first_indices, _ = draw_choices(rng, "attributes", count)
+    mentions, positions = repeat_indices(rng.draw_weighted(CHOICES["attribute_counts"], count))
+    first_indices, _ = rng.draw_choices("attributes", count)
     attributes = [attribute for attribute, _ in CHOICES["attributes"]]
     indices = (first_indices[mentions] + 3 * positions) % len(attributes)
     return table_from_columns(
@@ -276,11 +272,11 @@ def draw_claims(runs: Runs) -> Tables:
     """Generate the random table of claims that answers make about brands."""
     rng = runs.random_generator(6)
     count = len(runs.mention_run)
-    is_made = draw_booleans(rng, 0.2, count)
+    is_made = rng.draw_booleans(0.2, count)
     claim_indices = np.where(
         runs.mention_brand == 0,
-        draw_weighted(rng, (5, 1, 2), count),
-        3 + draw_weighted(rng, (1, 2), count),
+        rng.draw_weighted((5, 1, 2), count),
+        3 + rng.draw_weighted((1, 2), count),
     )
     mentions = np.flatnonzero(is_made & (runs.mention_brand <= 1))
     return table_from_columns(
@@ -327,11 +323,11 @@ def draw_sources(runs: Runs) -> Tables:
 def draw_citations(runs: Runs) -> Tables:
     """Generate the random table of citations of pages in answers."""
     rng, pages = runs.random_generator(10), runs.plan.pages()
-    counts = draw_weighted(rng, CHOICES["citation_counts"], len(runs))
+    counts = rng.draw_weighted(CHOICES["citation_counts"], len(runs))
     run_indices, _ = repeat_indices(counts * runs.is_answered)
-    earlier_pages = draw_weighted(rng, [page["weight"] for page in pages], len(run_indices))
-    recent_pages = draw_weighted(
-        rng, [page.get("lately", page["weight"]) for page in pages], len(run_indices)
+    earlier_pages = rng.draw_weighted([page["weight"] for page in pages], len(run_indices))
+    recent_pages = rng.draw_weighted(
+        [page.get("lately", page["weight"]) for page in pages], len(run_indices)
     )
     page_indices = np.where(runs.days_ago[run_indices] < TURN_DAYS, recent_pages, earlier_pages)
     # An answer cites a page once: only the first of equal pairs of run and page stays.
@@ -344,7 +340,7 @@ def draw_citations(runs: Runs) -> Tables:
         runs.mentions_only_rivals[run_indices], rival_indices[page_indices], page_indices
     )
     _, positions = repeat_indices(np.bincount(run_indices, minlength=len(runs)).astype(np.int64))
-    is_untitled = draw_booleans(rng, 0.06, len(run_indices))
+    is_untitled = rng.draw_booleans(0.06, len(run_indices))
     return table_from_columns(
         "citations",
         runs.host,
@@ -353,7 +349,7 @@ def draw_citations(runs: Runs) -> Tables:
         url=take_values(urls, page_indices),
         source_domain=take_values([row["domain"] for row in pages], page_indices),
         cited=~runs.engine_mask("exposes_retrieval", True)[run_indices]
-        | draw_booleans(rng, 0.65, len(run_indices)),
+        | rng.draw_booleans(0.65, len(run_indices)),
         title=null_where(is_untitled, take_values([row["title"] for row in pages], page_indices)),
     )
 
@@ -366,9 +362,9 @@ def draw_fanouts(runs: Runs) -> Tables:
     rng = runs.random_generator(12)
     is_exposed = runs.engine_mask("exposes_fanouts", True) & runs.is_answered
     run_indices, positions = repeat_indices(
-        draw_weighted(rng, CHOICES["fanout_counts"], len(runs)) * is_exposed
+        rng.draw_weighted(CHOICES["fanout_counts"], len(runs)) * is_exposed
     )
-    first_suffixes = draw_weighted(rng, CHOICES["first_suffixes"], len(runs))
+    first_suffixes = rng.draw_weighted(CHOICES["first_suffixes"], len(runs))
     suffix_indices = (first_suffixes[run_indices] + positions) % len(CHOICES["suffixes"])
     query_texts = [
         f"best {(row.get('topic') or 'crm').lower()} 2026"
@@ -379,9 +375,9 @@ def draw_fanouts(runs: Runs) -> Tables:
     ]
     queries = list(dict.fromkeys(query_texts))
     count = len(queries)
-    kept_rows = np.flatnonzero(draw_booleans(rng, 0.8, count))
-    ranks, volumes = draw_weighted(rng, [1.0] * 40, count), draw_weighted(rng, [1.0] * 90, count)
-    is_unranked, is_uncounted = draw_booleans(rng, 0.4, count), draw_booleans(rng, 0.3, count)
+    kept_rows = np.flatnonzero(rng.draw_booleans(0.8, count))
+    ranks, volumes = rng.draw_weighted([1.0] * 40, count), rng.draw_weighted([1.0] * 90, count)
+    is_unranked, is_uncounted = rng.draw_booleans(0.4, count), rng.draw_booleans(0.3, count)
     fanouts = table_from_columns(
         "fanouts",
         runs.host,
@@ -395,7 +391,7 @@ def draw_fanouts(runs: Runs) -> Tables:
         "queries",
         runs.host,
         query=take_values(queries, kept_rows),
-        intent=draw_choices(rng, "intents", len(kept_rows))[1],
+        intent=rng.draw_choices("intents", len(kept_rows))[1],
         own_organic_rank=null_where(is_unranked[kept_rows], ranks[kept_rows] + 1),
         search_volume=null_where(is_uncounted[kept_rows], volumes[kept_rows] * 10),
     )
@@ -409,11 +405,11 @@ def draw_ads(runs: Runs) -> Tables:
         & runs.engine_mask("ads_checked", True)
         & runs.is_answered
     )
-    run_indices = np.flatnonzero(is_examined & draw_booleans(rng, 0.07, len(runs)))
+    run_indices = np.flatnonzero(is_examined & rng.draw_booleans(0.07, len(runs)))
     count = len(run_indices)
-    unit_indices, units = draw_choices(rng, "units", count)
-    advertiser_indices = draw_weighted(rng, [1.0, 6.0, *[2.0] * (len(advertisers) - 2)], count)
-    is_unlinked = draw_booleans(rng, 0.1, count)
+    unit_indices, units = rng.draw_choices("units", count)
+    advertiser_indices = rng.draw_weighted([1.0, 6.0, *[2.0] * (len(advertisers) - 2)], count)
+    is_unlinked = rng.draw_booleans(0.1, count)
     engines = runs.plan.fixed_values("engines", "engine")
     surfaces = ["ai_overview" if name == "google-ai-overview" else "answer" for name in engines]
     ads = table_from_columns(
@@ -424,14 +420,14 @@ def draw_ads(runs: Runs) -> Tables:
         observed_at=take_values(runs.ran_at, run_indices),
         chat_id=null_where(is_unlinked, take_values(runs.chat_ids, run_indices)),
         prompt_id=null_where(
-            is_unlinked & draw_booleans(rng, 0.5, count), take_values(runs.prompt_ids, run_indices)
+            is_unlinked & rng.draw_booleans(0.5, count), take_values(runs.prompt_ids, run_indices)
         ),
         surface=take_values(surfaces, runs.engine_index[run_indices]),
         unit=units,
-        placement=draw_choices(rng, "placements", count)[1],
-        position=null_where(draw_booleans(rng, 0.05, count), draw_integers(rng, 1, 2, count)),
+        placement=rng.draw_choices("placements", count)[1],
+        position=null_where(rng.draw_booleans(0.05, count), rng.draw_integers(1, 2, count)),
         advertiser=null_where(
-            draw_booleans(rng, 0.02, count),
+            rng.draw_booleans(0.02, count),
             take_values([row["advertiser"] for row in advertisers], advertiser_indices),
         ),
     )
@@ -447,16 +443,16 @@ def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> Ta
     ad_indices, positions = repeat_indices(card_counts)
     count = len(ad_indices)
     domains = runs.plan.fixed_values("advertisers", "domain", "ads.example")
-    is_unpriced = ~draw_booleans(rng, 0.4, count)
-    prices = 9 + draw_integers(rng, 0, 90, count) + 0.99
+    is_unpriced = ~rng.draw_booleans(0.4, count)
+    prices = 9 + rng.draw_integers(0, 90, count) + 0.99
     return table_from_columns(
         "ad_cards",
         runs.host,
         ad_id=take_values(serial_ids("ad_", len(card_counts)), ad_indices),
         card=positions + 1,
-        headline=draw_choices(rng, "headlines", count)[1],
-        body=null_where(draw_booleans(rng, 0.2, count), "(synthetic) An advertisement."),
-        image_url=null_where(draw_booleans(rng, 0.5, count), "https://images.example/ad.png"),
+        headline=rng.draw_choices("headlines", count)[1],
+        body=null_where(rng.draw_booleans(0.2, count), "(synthetic) An advertisement."),
+        image_url=null_where(rng.draw_booleans(0.5, count), "https://images.example/ad.png"),
         target_url=take_values(
             [f"https://{domain}/?from=ad" for domain in domains], advertiser_indices[ad_indices]
         ),
@@ -471,7 +467,7 @@ def draw_shopping(runs: Runs) -> Tables:
     shopping_runs = np.flatnonzero(runs.has_shopping)
     scores = rng.random((len(shopping_runs), len(ids))) + np.linspace(0.5, 0.0, len(ids))
     product_order = np.argsort(-scores, axis=1, kind="stable")
-    rows, positions = repeat_indices(draw_integers(rng, 2, 5, len(shopping_runs)))
+    rows, positions = repeat_indices(rng.draw_integers(2, 5, len(shopping_runs)))
     mentions = table_from_columns(
         "product_mentions",
         runs.host,
@@ -528,31 +524,31 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> Tables:
         (ages == 37) | ((ages == 17) & (hours >= 5) & (hours < 9)) | ((ages == 0) & (hours == 3))
     )
     recorded_hours = recorded_hours[~is_down]
-    rng = independent_generator(seed, plan.number, 40)
-    hit_hours = np.sort(recorded_hours[draw_weighted(rng, np.ones(len(recorded_hours)), count)])
-    bot_indices, bots = draw_choices(rng, "bots", count)
-    path_indices = draw_weighted(rng, [*_PATHS.values()], count)
+    rng = RandomGenerator(seed, plan.number, 40)
+    hit_hours = np.sort(recorded_hours[rng.draw_weighted(np.ones(len(recorded_hours)), count)])
+    bot_indices, bots = rng.draw_choices("bots", count)
+    path_indices = rng.draw_weighted([*_PATHS.values()], count)
     # Mostly 200; the paths that disguised scanners request do not exist.
-    statuses = draw_choices(rng, "statuses", count)[1].to_numpy()
+    statuses = rng.draw_choices("statuses", count)[1].to_numpy()
     statuses = np.where((bot_indices == 4) & (rng.random(count) < 0.3), 403, statuses)
     statuses = np.where(path_indices >= [*_PATHS].index("/gone"), 404, statuses)
-    request_counts = 1 + draw_weighted(rng, CHOICES["request_counts"], count)
-    impostors = draw_booleans(rng, 0.06, count).astype(np.int64)
-    seconds = draw_integers(rng, 0, 1_790, count)
+    request_counts = 1 + rng.draw_weighted(CHOICES["request_counts"], count)
+    impostors = rng.draw_booleans(0.06, count).astype(np.int64)
+    seconds = rng.draw_integers(0, 1_790, count)
     hits = table_from_columns(
         "crawler_hits",
         plan.host,
         hour=to_timestamps(0, hit_hours * 3_600),
         bot=bots,
         requests=request_counts,
-        path=null_where(draw_booleans(rng, 0.02, count), take_values([*_PATHS], path_indices)),
-        status=null_where(draw_booleans(rng, 0.01, count), statuses),
+        path=null_where(rng.draw_booleans(0.02, count), take_values([*_PATHS], path_indices)),
+        status=null_where(rng.draw_booleans(0.01, count), statuses),
         site=take_values(
-            [plan.host, f"www.{plan.host}", None], draw_weighted(rng, (8, 1, 1), count)
+            [plan.host, f"www.{plan.host}", None], rng.draw_weighted((8, 1, 1), count)
         ),
         verified_requests=null_where(bot_indices >= _FIRST_UNVERIFIED, request_counts - impostors),
         bytes=null_where(
-            draw_booleans(rng, 0.03, count), np.where(statuses == 200, 9_000, 300) * request_counts
+            rng.draw_booleans(0.03, count), np.where(statuses == 200, 9_000, 300) * request_counts
         ),
         last_at=to_timestamps(0, hit_hours * 3_600 + seconds),
     )
@@ -565,11 +561,11 @@ def draw_visits(plan: HostPlan, seed: int, count: int) -> Tables:
     analytics = next(iter(plan.fixed_rows("analytics")), {"provider": "none"})
     if analytics["provider"] == "none":
         return {}
-    rng = independent_generator(seed, plan.number, 50)
-    days = np.sort(TODAY - draw_integers(rng, 0, HISTORY_DAYS - 1, count))
-    engine_indices, engines = draw_choices(rng, "visit_engines", count)
-    visitors = draw_integers(rng, 1, max(count * 4 // 5, 1), count)
-    path_indices = draw_weighted(rng, [*OWN_PATHS.values()], count)
+    rng = RandomGenerator(seed, plan.number, 50)
+    days = np.sort(TODAY - rng.draw_integers(0, HISTORY_DAYS - 1, count))
+    engine_indices, engines = rng.draw_choices("visit_engines", count)
+    visitors = rng.draw_integers(1, max(count * 4 // 5, 1), count)
+    path_indices = rng.draw_weighted([*OWN_PATHS.values()], count)
     is_anonymous = np.full(count, plan.host != "acme.example")
     visits = table_from_columns(
         "visits",
@@ -578,15 +574,15 @@ def draw_visits(plan: HostPlan, seed: int, count: int) -> Tables:
         day=pa.array(days.astype(np.int32)).cast(pa.date32()),
         engine=engines,
         visitor_id=null_where(is_anonymous, take_values(serial_ids("u_", count), visitors - 1)),
-        path=null_where(draw_booleans(rng, 0.02, count), take_values([*OWN_PATHS], path_indices)),
-        engaged=draw_booleans(rng, np.where(engine_indices > 0, 0.7, 0.5), count),
+        path=null_where(rng.draw_booleans(0.02, count), take_values([*OWN_PATHS], path_indices)),
+        engaged=rng.draw_booleans(np.where(engine_indices > 0, 0.7, 0.5), count),
         seconds=np.floor(rng.random(count) * 2_600) / 10,
     )
     # Only a part of the conversions of the last day has arrived.
     rates = np.where(engine_indices > 0, 0.026, 0.017) * np.where(days == TODAY, 0.3, 1.0)
-    visit_indices = np.flatnonzero(draw_booleans(rng, rates, count))
-    revenues = draw_integers(rng, 2_000, 40_000, len(visit_indices)) / 100
-    is_unpriced = draw_booleans(rng, 0.05, len(visit_indices)) | ("currency" not in analytics)
+    visit_indices = np.flatnonzero(rng.draw_booleans(rates, count))
+    revenues = rng.draw_integers(2_000, 40_000, len(visit_indices)) / 100
+    is_unpriced = rng.draw_booleans(0.05, len(visit_indices)) | ("currency" not in analytics)
     return visits | table_from_columns(
         "conversions",
         plan.host,

@@ -29,36 +29,34 @@ Tables: TypeAlias = dict[str, pa.Table]
 """Tables of a store, by name."""
 
 
-def independent_generator(seed: int, *path: int) -> np.random.Generator:
-    """Return a random number generator for one part of the data.
+class RandomGenerator(np.random.Generator):
+    """A random number generator for one part of the data.
 
     ``path`` has numbers that identify the part, such as those of the host and the table.
     """
-    return np.random.Generator(np.random.PCG64([seed, *path]))
 
+    def __init__(self, seed: int, *path: int) -> None:
+        super().__init__(np.random.PCG64([seed, *path]))
 
-def draw_weighted(rng: np.random.Generator, weights: Sequence[float] | Array, count: int) -> Array:
-    """Return ``count`` random indices into ``weights``, with probabilities proportional to them."""
-    edges = np.cumsum(weights, dtype=np.float64)
-    positions = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
-    return np.minimum(positions, len(edges) - 1)  # type: ignore[no-any-return]
+    def draw_weighted(self, weights: Sequence[float] | Array, count: int) -> Array:
+        """Return ``count`` random indices, with probabilities proportional to ``weights``."""
+        edges = np.cumsum(weights, dtype=np.float64)
+        positions = np.searchsorted(edges, self.random(count) * edges[-1], side="right")
+        return np.minimum(positions, len(edges) - 1)  # type: ignore[no-any-return]
 
+    def draw_choices(self, name: str, count: int) -> tuple[Array, pa.Array]:
+        """Return ``count`` random indices into ``CHOICES[name]``, and the values there."""
+        values, weights = zip(*CHOICES[name], strict=True)
+        indices = self.draw_weighted(weights, count)
+        return indices, take_values(values, indices)
 
-def draw_choices(rng: np.random.Generator, name: str, count: int) -> tuple[Array, pa.Array]:
-    """Return ``count`` random indices into ``CHOICES[name]``, and the values at these indices."""
-    values, weights = zip(*CHOICES[name], strict=True)
-    indices = draw_weighted(rng, weights, count)
-    return indices, take_values(values, indices)
+    def draw_integers(self, low: int, high: int, count: int) -> Array:
+        """Return ``count`` random integers from ``low`` to ``high``, both included."""
+        return self.integers(low, high, size=count, dtype=np.int64, endpoint=True)
 
-
-def draw_integers(rng: np.random.Generator, low: int, high: int, count: int) -> Array:
-    """Return ``count`` random integers from ``low`` to ``high``, both included."""
-    return rng.integers(low, high, size=count, dtype=np.int64, endpoint=True)
-
-
-def draw_booleans(rng: np.random.Generator, probability: float | Array, count: int) -> Array:
-    """Return ``count`` random booleans that are true with ``probability``."""
-    return np.asarray(rng.random(count) < probability)
+    def draw_booleans(self, probability: float | Array, count: int) -> Array:
+        """Return ``count`` random booleans that are true with ``probability``."""
+        return np.asarray(self.random(count) < probability)
 
 
 def repeat_indices(counts: Array) -> tuple[Array, Array]:

@@ -24,8 +24,7 @@ from aatoolkit.frame.aggregation_plan import Plan
 from aatoolkit.frame.cell_status import cells_of, is_status_column
 from aatoolkit.frame.groupby import as_floats, flattened
 from aatoolkit.frame.merge import columns_after
-from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import load_rows, load_values
 from aatoolkit.stats.explain.explanation import (
@@ -57,15 +56,15 @@ def describe_cell(
 
     The availability is whether the column was measured.
     """
-    declaration = declared(metadata.columns.get(column, NOTHING))
+    declaration = metadata.declared(column)
     row = pd.DataFrame(frame).iloc[[position]]  # without attrs, which it would copy
     cells = cells_of(row, column, metadata) if column in metadata.columns else None
     return Explanation(
         to_json_value(row[column].iloc[0]),
         column,
         {name: to_json_value(row[name].iloc[0]) for name in metadata.key if name in row.columns},
-        unit=declaration.unit if declaration else None,
-        meaning=(declaration.doc or None) if declaration else None,
+        unit=declaration.unit,
+        meaning=declaration.doc or None,
         availability=str(cells.states[int(cells.codes[0])]) if cells else None,
     )
 
