@@ -272,7 +272,7 @@ _SOURCE_CODES = ("not_connected", "not_configured", "not_run")
 _PLAN = re.compile(
     r"\b(plans?|editions?|upgrades?|subscriptions?|subscribe|licen[sc]ed?|entitle\w*|tier|add ?on"
     r"|paid|billing|payment|purchased?|trial|vertrags?|tarifs?|pakets?|abos?|abonnements?|lizenz\w*"
-    r"|contrat\w*|contrato|contratto|forfait|plano|piano|licence|licencia|licença|licenza)\b"
+    r"|contrat\w*|contrato|contratto|forfait|formules?|plano|piano|licence|licencia|licença|licenza)\b"
 )
 
 _FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
