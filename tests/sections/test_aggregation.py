@@ -10,7 +10,7 @@ from aatoolkit.sections.profile_json import dump_table, load_table
 
 @pytest.mark.parametrize("rule", ["average", "SUM", "", "mean ", "ratio"])
 def test_a_rule_that_does_not_exist_is_refused(rule: str) -> None:
-    with pytest.raises(ValueError, match="is no aggregation rule; there are sum, min|needs over="):
+    with pytest.raises(ValueError, match=r"is no aggregation rule; there are sum, min|needs over="):
         Aggregation(rule)
 
 

@@ -538,4 +538,8 @@ def _count_pooled_rows(
     is_pooled = (np.abs(sums / total_weights[is_known] - numbers[is_known]) <= 2 * half_unit).all()
     minima, maxima = _group_ranges(rates[part_weights > 0], whole_rows[part_weights > 0], size)
     has_spread = ((maxima - minima)[is_known] > 4 * half_unit).sum() >= _MIN_ROWS
+    # Where any weights would do, none are proved.
+    plain_sums = np.bincount(whole_rows, np.nan_to_num(rates) * (part_weights > 0), size)[is_known]
+    counts = np.bincount(whole_rows, part_weights > 0, size)[is_known]
+    has_spread &= (np.abs(plain_sums / counts - numbers[is_known]) > 2 * half_unit).any()
     return int(is_known.sum()) if is_pooled and has_spread else 0

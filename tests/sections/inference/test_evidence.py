@@ -196,6 +196,15 @@ def test_the_weight_by_which_rates_pool_is_found():
     assert str(column.aggregate) == "mean weighted by mentions"
 
 
+def test_weights_that_a_plain_mean_could_replace_are_not_proved():
+    hits = [[20 + at, 21 + at] for at in range(len(HOSTS))]
+    rate = [[3.0, round(3.2 + at / 10, 1)] for at in range(len(HOSTS))]
+    pooled = [round(sum(pair) / 2, 1) for pair in rate]
+    document = rows(mentions=[sum(pair) for pair in hits], avgPlace=pooled)
+    parts = [rows(mentions=[h[e] for h in hits], avgPlace=[r[e] for r in rate]) for e in (0, 1)]
+    assert drafted(document, *parts)["domains.avg_place"].rule.confidence == "open"
+
+
 def test_rows_known_by_their_place_alone_are_not_compared_between_answers():
     def placed(numbers: list[int]) -> dict[str, Any]:
         return {"rows": [{"hits": n} for n in numbers]}
