@@ -178,3 +178,10 @@ def test_beside_an_unknown_word_the_section_is_not_called_available() -> None:
         for count in (1, 2)
     ]
     assert scopes == [{"row", "section"}, {"row"}]
+
+
+def test_what_some_engines_do_not_show_says_nothing_of_the_others() -> None:
+    words = {"none": "not_applicable", "cards": "nothing"}
+    rule = Rule(at="engines[].shows", words=words, of="engine")
+    engines = [{"engine": "kea", "shows": "none"}, {"engine": "tui", "shows": "cards"}]
+    assert set(read(rule, {"engines": engines, "rows": []})) == {("engine", "kea")}

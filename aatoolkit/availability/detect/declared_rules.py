@@ -309,6 +309,7 @@ def _read_rule_values(
     which together describe all data, with their path, rule and evidence.
     """
     signal_count_before = len(facts.signals)
+    value_count = len(rule_values)
     rule_values = [item for item in rule_values if rule.meaning_of(item.value)[0] != SILENT]
     # The type is in the key because 1 and True are equal.
     rule_value_by_key = {(type(item.value), repr(item.value)): item for item in rule_values}
@@ -345,7 +346,7 @@ def _read_rule_values(
     }
     # If every engine has a state, these states together are that of the section.
     covers_all_engines = _is_about_all_engines(rule) and len(value_by_target) == len(rule_values)
-    if not 0 < len(values_and_states) == len(rule_values) or not (
+    if not 0 < len(values_and_states) == value_count or not (
         covers_all_engines or (is_about_rows and are_all_empty)
     ):
         return []

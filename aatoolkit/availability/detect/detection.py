@@ -209,9 +209,11 @@ def _conclude_about_section(facts: Facts, *, has_rules: bool) -> None:
     covers_engines = len(signals) > 1 and all(map(_is_of_each_engine, signals))
     stated_engines = {fold(signal.target or "") for signal in signals if signal.scope == "engine"}
     covers_engines |= bool(facts.project_engines) and facts.project_engines <= stated_engines
+    # What some engines do not show says nothing of the others.
+    is_of_some = statuses == {Status.NOT_APPLICABLE} and bool(stated_engines) and not covers_engines
     is_only_pending = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
     is_empty = statuses <= {*EMPTY} and (
-        is_only_pending or ((has_rules or covers_engines) and not has_data)
+        is_only_pending or ((has_rules or covers_engines) and not has_data and not is_of_some)
     )
     lacks_nothing = has_rules and has_data and not facts.unknown_words
     lacks_nothing &= Status.AVAILABLE in statuses
