@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 
-from modules import text_of
+import pytest
+from modules import text_of, tree_of
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "aatoolkit"
@@ -37,6 +39,18 @@ def test_every_file_that_the_guide_names_is_there() -> None:
     guide = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
     named = {path for path in re.findall(r"`(\w+/[\w/]*\.\w+)`", guide) if "NAME" not in path}
     assert [path for path in sorted(named) if not any((at / path).exists() for at in HOMES)] == []
+
+
+@pytest.mark.parametrize("words", ["no evidence", "cannot say", "* "])
+def test_a_word_that_is_shown_is_written_in_one_place(words: str) -> None:
+    homes = [
+        path.name
+        for path in MODULES
+        if path.relative_to(PACKAGE).parts[0] in ("_util", "frame", "stats", "display")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Constant) and str(node.value).startswith(words)
+    ]
+    assert homes == ["results.py"] * words[0].isalpha()
 
 
 def test_no_two_classes_have_one_name() -> None:

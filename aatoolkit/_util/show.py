@@ -45,6 +45,9 @@ _TEXT_LENGTH = 150
 
 _MIDNIGHT = " 00:00:00"
 
+STAR = "*"
+"""Stands after a number that was measured in part; the remark below the table begins with it."""
+
 Marks = dict[str, np.ndarray]
 """Maps a column to the mask of the rows whose number gets an asterisk."""
 
@@ -328,7 +331,7 @@ def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
     for position, name in enumerate(map(str, rows.columns)):
         column = _format_column(name, rows.iloc[:, position], is_mixed)
         if name in marks:
-            stars = ("*" if mark else " " for mark in marks[name])
+            stars = (STAR if mark else " " * len(STAR) for mark in marks[name])
             cells = [f"{cell}{star}" for cell, star in zip(column.cells, stars, strict=False)]
             column = column._replace(cells=cells)
         columns.append(column)

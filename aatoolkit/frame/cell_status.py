@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.show import Marks, ShowAs, row_ranges
+from aatoolkit._util.show import STAR, Marks, ShowAs, row_ranges
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
@@ -340,7 +340,7 @@ def _partial_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, li
                     f"{name}: missing ({row_text}): {visible(reason.rstrip('.'))}{_SKIP_ADVICE}"
                 )
     remarks = [
-        f"* partial ({row_ranges(frame.index, mask)}){': ' if reason else ''}{visible(reason)}"
+        f"{STAR} partial ({row_ranges(frame.index, mask)}){': ' if reason else ''}{visible(reason)}"
         for reason, mask in sorted(
             masks_by_reason.items(), key=lambda reason_and_mask: reason_and_mask[1].argmax()
         )[:_MAX_REASONS]

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from aatoolkit.errors import MetadataError, PayloadError
-from aatoolkit.jsontree.coerce import coerce_values
+from aatoolkit.jsontree.coerce import ARROW, coerce_values
 from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, leaf_values, parse_path
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.normalizer.columns import BuiltTable
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 _ZONE = re.compile(r"(Z|[+-][0-9]{2}:?[0-9]{2})$")
 _FULL, _INTEGER, _NUMBER = "T26Z", "integer", "number"
+_NAMES = "string", "Int64", "Float64", "boolean", "date", "timestamp", "list<string>"
+_WRITTEN = [ARROW[name] for name in _NAMES]
+"""The Arrow types whose cells `_write_cells` can write; values of other types are kept as text."""
+
 _Cell = tuple[str, str, int, str]
 """The table, column and row of a cell, and the format of its value (`_find_format`)."""
 
@@ -52,7 +56,7 @@ def provenance(
         (table, column)
         for table in tables
         for column in table.table.columns
-        if not column.is_label and column.reading is None
+        if not column.is_label and column.reading is None and ARROW[column.dtype] in _WRITTEN
     ]
     cells: dict[str, _Cell] = {}
     # Fields of the row itself come first, before those of enclosing records.

@@ -11,7 +11,17 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.stats.estimate import check_level, long_run_factor
-from aatoolkit.stats.results import TABLES, amount, points, refusal, result
+from aatoolkit.stats.results import (
+    CANNOT_SAY,
+    DOWN,
+    NO_EVIDENCE,
+    TABLES,
+    UP,
+    amount,
+    points,
+    refusal,
+    result,
+)
 from aatoolkit.stats.sums import Rules, cluster_sums
 from aatoolkit.stats.trace import (
     Integers,
@@ -96,10 +106,10 @@ def changes(
                 f"one {_WORDS[family]} of {amount(before, family == RATES)} fits all {len(days)} "
                 "days; small changes would not show"
             )
-            row["verdict"] = "no evidence"
+            row["verdict"] = NO_EVIDENCE
     method = f"{family} likelihood, exact segmentation, days shuffled in blocks"
     defaults: Row = dict.fromkeys((name for name, *_ in TABLES["changes"]), np.nan)
-    defaults |= {"n": size, "verdict": "cannot say", "clusters": count_of(n), "method": method}
+    defaults |= {"n": size, "verdict": CANNOT_SAY, "clusters": count_of(n), "method": method}
     return result(
         "changes",
         [defaults | row for row in rows],
@@ -128,7 +138,7 @@ def _change_row(y: Any, n: Any, begin: int, split: int, end: int, is_rate: bool)
         "after": after,
         "change": change,
         "n": total_of(n0) + total_of(n1),
-        "verdict": "up" if change > 0 else "down",
+        "verdict": UP if change > 0 else DOWN,
         "why": f"{amount(before, is_rate)} to {amount(after, is_rate)}, {points(change, is_rate)}",
     }
 

@@ -37,7 +37,15 @@ from aatoolkit.stats.estimate import (
     varies,
     verdict_of,
 )
-from aatoolkit.stats.results import MEASURED, TABLES, amount, points, result
+from aatoolkit.stats.results import (
+    CANNOT_SAY,
+    MEASURED,
+    NO_EVIDENCE,
+    TABLES,
+    amount,
+    points,
+    result,
+)
 from aatoolkit.stats.sums import (
     PROMPT,
     SEVERAL,
@@ -383,7 +391,7 @@ def _limitations(
 
 # --- results -------------------------------------------------------------------------
 
-_VERDICT_ORDER = {"no evidence": 1, "cannot say": 2}
+_VERDICT_ORDER = {NO_EVIDENCE: 1, CANNOT_SAY: 2}
 
 
 def comparison_result(

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from aatoolkit.errors import ArgumentError
-from aatoolkit.stats.results import points
+from aatoolkit.stats.results import CANNOT_SAY, CHANGED, NO_EVIDENCE, points
 from aatoolkit.stats.trace import (
     Numbers,
     Row,
@@ -202,7 +202,7 @@ class Comparison:
     why: str = ""  # why the verdict is "cannot say"
     is_rate: bool = True
     is_planned: bool = False  # in advance: its p-value is not adjusted
-    words: tuple[str, str] = ("up", "down")
+    words: tuple[str, str] = CHANGED
 
 
 @dataclass(frozen=True)
@@ -492,15 +492,15 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
     return adjusted_values
 
 
-def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = ("up", "down")) -> str:
+def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = CHANGED) -> str:
     """Return the verdict on a change: "up", "down", "no evidence" or "cannot say".
 
     A missing p-value ``p`` gives "cannot say". ``words`` are the words to use for "up" and "down".
     """
     if not np.isfinite(p):
-        return "cannot say"
+        return CANNOT_SAY
     if p >= 1 - level or change == 0:
-        return "no evidence"
+        return NO_EVIDENCE
     return words[0] if change > 0 else words[1]
 
 
@@ -538,16 +538,16 @@ def judge(
             f"{row.text}; {100 * level:g} % interval of the {noun}, for this row alone: "
             f"{points(low, is_rate)} to {points(high, is_rate)}"
         )
-        if verdict == "cannot say":
+        if verdict == CANNOT_SAY:
             why = row.why or "it cannot be computed"
-        elif verdict == "no evidence":
+        elif verdict == NO_EVIDENCE:
             statement = f"no {noun} of any size is found"
             if np.isfinite(detectable_or_nan):
                 size_text = points(detectable_or_nan, is_rate).lstrip("+")
                 statement = f"a {noun} of {size_text} would be found"
             why += f"; {statement} by 4 of 5 such samples"
             why += f", with p corrected for {tests:g} tests" * bool(tests > 1)
-        if verdict != "cannot say" and (assumption := row.method.partition("; ")[2]):
+        if verdict != CANNOT_SAY and (assumption := row.method.partition("; ")[2]):
             why += f"; {assumption}"
         if isinstance(p, Traced):
             condition = p < threshold if p.value < threshold.value else p >= threshold

@@ -4,11 +4,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
@@ -19,7 +17,7 @@ from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.stats.estimate import check_level, wilson
-from aatoolkit.stats.results import percent, result
+from aatoolkit.stats.results import FUNNEL, percent, result
 from aatoolkit.stats.sums import stem_of
 from aatoolkit.stats.trace import (
     GroupSums,
@@ -31,16 +29,10 @@ from aatoolkit.stats.trace import (
     take,
 )
 
-STAGES = ("crawled", "cited", "visited", "converted")
 COMPLETE = "complete"
 """Visits of the days whose conversions are complete: the denominator of the conversion rate."""
 
-_COLUMNS: dict[str, list[tuple[str, list[str]]]] = json.loads(
-    Path(__file__).with_name("stages.json").read_bytes()
-)
-"""For each stage, the sections that count it, and the names of the columns with the counts."""
-
-_NOUNS = {"crawled": "requests", "cited": "answers that cite a page", "visited": "visits"}
+STAGES = tuple(stage for stage in FUNNEL if stage != COMPLETE)
 _NOT_LISTED_REASON = "the response does not list the page, which does not mean 0"
 _MISSING_PART_REASON = "a part of it has no number, so that the sum is not known"
 
@@ -66,8 +58,9 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
     """Count how often each page was crawled, cited and so on; see ``Dataset.funnel``."""
     check_level(level)
     tables, reasons = {}, {}
-    for stage, sources in _COLUMNS.items():
-        for section, column_names in sources:
+    # Stages that one section alone counts come first: they tell which of its tables to take.
+    for stage in sorted(FUNNEL.values(), key=lambda fields: len(fields["counts"])):
+        for section, column_names in stage["counts"].items():
             if section in tables:
                 continue
             if section not in data:
@@ -84,7 +77,7 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
                 reasons.pop(section, None)
                 tables[section] = min(candidates, key=lambda frame: len(metadata_of(frame).key))
             else:
-                reasons.setdefault(section, f"has no table of {_NOUNS.get(stage, stage)} by page")
+                reasons.setdefault(section, f"has no table of {stage['noun']} by page")
     return funnel_of([*tables.values()], [*tables], reasons, level)
 
 
@@ -111,9 +104,12 @@ def funnel_of(
     tables = dict(zip(names, frames, strict=True))
     stages = {
         stage: _combine_stages(
-            [_stage_of_section(tables, errors, stage, *source) for source in sources]
+            [
+                _stage_of_section(tables, errors, fields, *source)
+                for source in fields["counts"].items()
+            ]
         )
-        for stage, sources in _COLUMNS.items()
+        for stage, fields in FUNNEL.items()
     }
     complete_stage = stages.pop(COMPLETE)
     _check_windows(frames)
@@ -214,19 +210,19 @@ def _verdict(
 def _stage_of_section(
     tables: Mapping[str, pd.DataFrame],
     errors: Mapping[str, str],
-    stage: str,
+    fields: Mapping[str, Any],
     section: str,
     names: Sequence[str],
 ) -> Stage:
     """Return one stage, such as visits, from the tables of a section: the count of each URL path.
 
-    ``names`` are the names that the column of counts may have. ``errors`` maps sections that were
-    not read to the reason.
+    ``fields`` is its entry in `FUNNEL`, and ``names`` are the names that the column of counts may
+    have. ``errors`` maps sections that were not read to the reason.
     """
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
     if frame is None or column is None:
-        reason = f"the service gives no {_NOUNS.get(stage, stage)}"
+        reason = f"the service gives no {fields['noun']}"
         if frame is None:
             reason = f"the section {section} {errors.get(section, 'was not read')}"
         return Stage(
@@ -236,7 +232,7 @@ def _stage_of_section(
     rows = np.flatnonzero(path_codes >= 0)
     sums_by_path = GroupSums(path_codes[rows], len(paths), lambda index: {"path": paths[index]})
     counts = sums_by_path.total(column_values("c", frame, column, rows))
-    if stage == "cited":
+    if fields["unit"] == "answers":
         # Two spellings of a path would count an answer that cites both twice.
         is_repeated = np.bincount(path_codes[rows], minlength=len(paths)) > 1
         counts = np.where(is_repeated & (plain_value(counts) != 0), np.nan, counts)
@@ -265,7 +261,9 @@ _STAGES_OF = {
     **{stage: (stage,) for stage in STAGES},
     "crawl_to_refer": ("crawled", "visited"),
     "n": ("visited",),
-    **dict.fromkeys([f"conversion_rate{end}" for end in ("", "_low", "_high")], STAGES[2:]),
+    **dict.fromkeys(
+        [f"conversion_rate{end}" for end in ("", "_low", "_high")], ("visited", "converted")
+    ),
 }
 """For each column of the result, the stages that it is computed from."""
 

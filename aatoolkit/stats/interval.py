@@ -19,7 +19,7 @@ from aatoolkit.frame.groupby import By, as_floats, check_columns, flattened
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
 from aatoolkit.stats.estimate import MIN_CLUSTERS, NAN, check_level, estimate, wilson
-from aatoolkit.stats.results import amount, equals_text, percent, refusal, result
+from aatoolkit.stats.results import CANNOT_SAY, amount, equals_text, percent, refusal, result
 from aatoolkit.stats.sums import (
     PROMPT,
     Rules,
@@ -100,7 +100,7 @@ def interval(
                 why = f"one number for each value of {cluster} cannot say how much answers differ"
         reasons.append(why)
         verdict_texts.append(
-            f"cannot say: {why}"
+            f"{CANNOT_SAY}: {why}"
             if why
             else f"{100 * level:g} % interval: {amount(low, is_rate)} to {amount(high, is_rate)}"
         )
@@ -291,10 +291,10 @@ def stability(
     )
     icc_bounds = [NAN] * 2
     if not len(repeated_groups):
-        verdict = "cannot say: no combination was asked twice"
+        verdict = f"{CANNOT_SAY}: no combination was asked twice"
     elif len(cluster_labels) < MIN_CLUSTERS:
         verdict = (
-            f"cannot say: {len(cluster_labels)} {names[0]} were asked again; an interval takes "
+            f"{CANNOT_SAY}: {len(cluster_labels)} {names[0]} were asked again; an interval takes "
             f"{MIN_CLUSTERS}"
         )
     else:

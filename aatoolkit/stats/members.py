@@ -32,7 +32,7 @@ from aatoolkit.stats.estimate import (
     varies,
     wilson,
 )
-from aatoolkit.stats.results import percent, refusal, result
+from aatoolkit.stats.results import CANNOT_SAY, percent, refusal, result
 from aatoolkit.stats.sums import (
     PROMPT,
     ClusterSums,
@@ -127,7 +127,7 @@ def rank(
     verdicts, reason = [], f"it has no number, or one {cluster} has most of its answers"
     for best, worst in zip(plain_value(low), plain_value(high), strict=True):
         text = f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {rank_count}"
-        verdicts.append(text if np.isfinite(best) else "cannot say: " + reason)
+        verdicts.append(text if np.isfinite(best) else f"{CANNOT_SAY}: {reason}")
     clusters = count_of(take(n, np.unique(sums.cluster, return_index=True)[1]))
     return result(
         "rank",
@@ -258,7 +258,9 @@ def concentration(
         else:
             state = states[code]
             reason = f" ({state})" if state.status != Status.AVAILABLE else ""
-            row["verdict"] = f"cannot say: {n:g} in all, and it takes at least {MIN_COUNT}{reason}"
+            row["verdict"] = (
+                f"{CANNOT_SAY}: {n:g} in all, and it takes at least {MIN_COUNT}{reason}"
+            )
         rows.append(row)
     column_names = [
         f"{name}{suffix}" for name in ("hhi", "effective", "top_share") for suffix in _SUFFIXES

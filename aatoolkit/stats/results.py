@@ -58,9 +58,11 @@ processes that fit the assumptions, and some that do not.
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -79,6 +81,15 @@ from aatoolkit.sections.section import Table, records
 from aatoolkit.stats.trace import plain_columns
 
 MEASURED = Availability(Status.AVAILABLE)
+CHANGED = UP, DOWN = "up", "down"
+NO_EVIDENCE, CANNOT_SAY = "no evidence", "cannot say"
+"""The words of verdicts: a change was shown, none was shown, and no test was possible."""
+
+FUNNEL: dict[str, Any] = json.loads(Path(__file__).with_name("stages.json").read_bytes())
+"""The stages of the funnel, in order. For each, the unit and meaning of its column (without a
+meaning it has no column), its noun in texts, and by section the names of columns that count it.
+"""
+
 _UNITS = {
     "fraction": FRACTION,
     "points": "absolute pp as fraction",
@@ -116,7 +127,7 @@ compare
     clusters             Int64   count       Prompts, or other clusters, that are compared.
     detectable           Float64 {change}    The smallest change that such a sample shows in 80% of cases; missing where no possible one would.
     unit                 string  -           The unit of the values.
-    verdict              string  -           One of up, down, no evidence, cannot say.
+    verdict              string  -           One of {up}, {down}, {no_evidence}, {cannot_say}.
     why                  string  -           What the verdict rests on, or why there is none.
     method               string  -           How the interval and the p-value were computed.
     family               string  -           Which tests its p-value is adjusted over: itself, if it was planned.
@@ -143,7 +154,7 @@ changes
     clusters             Int64   count       Days with answers; days without are no part of it.
     from_day             date    -           The first day with the level before.
     to_day               date    -           The last day with the level after.
-    verdict              string  -           up, down, no evidence, or cannot say.
+    verdict              string  -           {up}, {down}, {no_evidence}, or {cannot_say}.
     why                  string  -           The verdict in words.
     method               string  -           How the days were found.
 effect
@@ -161,7 +172,7 @@ effect
     detectable           Float64 {change}    The smallest change that such a sample shows in 80% of cases; of a check after Holm's adjustment.
     n                    Float64 count       Answers to the prompts that it uses.
     clusters             Int64   count       {by} of the smaller group that it uses.
-    verdict              string  -           up, down, no evidence or cannot say; of a check whether it differs.
+    verdict              string  -           {up}, {down}, {no_evidence} or {cannot_say}; of a check whether it differs.
     why                  string  -           What the verdict rests on, or why there is none.
     method               string  -           How it was computed.
 rank
@@ -202,7 +213,7 @@ overlap
     detectable           Float64 points      The smallest gap that such a sample shows in 80% of cases.
     n                    Int64   count       Answers that are compared.
     clusters             Int64   count       Different values of {by} that both have answers to.
-    verdict              string  -           less alike or more alike than repeats, no evidence, or cannot say.
+    verdict              string  -           less alike or more alike than repeats, {no_evidence}, or {cannot_say}.
     why                  string  -           What the verdict rests on, or why there is none.
     method               string  -           How it was computed.
 stability
@@ -244,10 +255,6 @@ cited_and_mentioned
     method               string  -           How it was computed.
 funnel
     path                 string  -           The path of the page, normalised.
-    crawled              Int64   requests    Requests of AI crawlers.
-    cited                Int64   answers     Answers that cite it.
-    visited              Int64   visits      Visits from engines.
-    converted            Int64   conversions Conversions of those visits, on complete days.
     crawl_to_refer       Float64 refer       Requests of crawlers for each visit from engines.
     conversion_rate      Float64 fraction    {of_visits}
     conversion_rate_low  Float64 fraction    Lower end of its {level} Wilson interval; takes visits for independent.
@@ -259,6 +266,7 @@ funnel
 """The columns of each result, a line each: name, dtype, unit and meaning.
 
 ``{x}`` stands for the measure, ``{unit}`` for its unit, ``{change}`` for the unit of its change.
+The columns of the stages of a funnel come from `FUNNEL`.
 """
 
 
@@ -266,6 +274,11 @@ TABLES = {
     block.partition("\n")[0]: [line.split(None, 3) for line in block.splitlines()[1:]]
     for block in re.split(r"\n(?! )", _DECLARED.strip())
 }
+TABLES["funnel"][1:1] = [
+    [stage, "Int64", fields["unit"], fields["doc"]]
+    for stage, fields in FUNNEL.items()
+    if "doc" in fields
+]
 
 
 def result(
@@ -289,6 +302,7 @@ def result(
     """
     change_unit = _UNITS["points"] if unit == FRACTION else unit
     texts |= {"unit": unit or "-", "change": change_unit or "-", "level": f"{level:.0%}"}
+    texts |= {"up": UP, "down": DOWN, "no_evidence": NO_EVIDENCE, "cannot_say": CANNOT_SAY}
     declarations = {name.format(**texts): fields for name, *fields in TABLES[verb]}
     if not isinstance(values, Mapping):
         names = dict.fromkeys(name for row in values for name in row) or declarations
@@ -374,15 +388,15 @@ def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks
     """
     remarks = []
     if {"verdict", "why"} <= {*frame} and "why" not in shown_columns:
-        is_unanswered = equals_text(frame["verdict"], "cannot say")
+        is_unanswered = equals_text(frame["verdict"], CANNOT_SAY)
         reasons = [*frame["why"][is_unanswered].value_counts().index]
         for reason in reasons[:_MAX_REASONS]:
             row_text = row_ranges(frame.index, is_unanswered & equals_text(frame["why"], reason))
             remarks.append(
-                f"cannot say{f' ({row_text})' * (len(reasons) > 1)}: {visible(str(reason))}"
+                f"{CANNOT_SAY}{f' ({row_text})' * (len(reasons) > 1)}: {visible(str(reason))}"
             )
         if len(reasons) > _MAX_REASONS:
-            remarks.append(f"cannot say: {len(reasons) - _MAX_REASONS} more reasons, in .why")
+            remarks.append(f"{CANNOT_SAY}: {len(reasons) - _MAX_REASONS} more reasons, in .why")
         pairings = frame["why"][~is_unanswered].str.extract("(the set of [^;]*)")[0].dropna()
         remarks += map(visible, pairings.unique()[:_MAX_REASONS])
     return {}, remarks

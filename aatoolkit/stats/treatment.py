@@ -29,7 +29,7 @@ from aatoolkit.stats.estimate import (
     two_sample_change,
     varies,
 )
-from aatoolkit.stats.results import amount, points, result
+from aatoolkit.stats.results import CANNOT_SAY, CHANGED, amount, points, result
 from aatoolkit.stats.sums import ClusterSums, Rules, cluster_sums, clusters_of, refuse_missing
 from aatoolkit.stats.trace import (
     GroupSums,
@@ -213,10 +213,10 @@ def effect(
     rows = [_comparison_of(estimate, cluster, sums.is_rate) for estimate in estimates]
     judgements = judge(rows, level, noun="difference")
     effect_row = judgements[0]
-    if plain_value(effect_row["verdict"]) != "cannot say":
+    if plain_value(effect_row["verdict"]) != CANNOT_SAY:
         p_values = [number(row["p_adjusted"]) for row in judgements]
         if doubt := _reason_to_doubt(estimates, p_values, panels, cluster, sums.is_rate, level):
-            effect_row |= {"verdict": "cannot say", "why": f"{doubt}; {effect_row['why']}"}
+            effect_row |= {"verdict": CANNOT_SAY, "why": f"{doubt}; {effect_row['why']}"}
         elif len(estimates) == 1:
             effect_row["why"] += "; too few days before to check that the groups moved alike"
     if left_out_count := sum(group.left_out_count for group in groups):
@@ -265,7 +265,7 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
         why=why,
         is_rate=is_rate,
         is_planned=is_effect,
-        words=("up", "down") if is_effect else ("differs", "differs"),
+        words=CHANGED if is_effect else ("differs", "differs"),
     )
 
 

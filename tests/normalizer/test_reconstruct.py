@@ -5,18 +5,22 @@ from __future__ import annotations
 import gc
 import json
 import warnings
+from datetime import time
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from effort import one_in
 from samples import payload_of, sample, sample_bytes
 
 import aatoolkit as aa
 from aatoolkit import sections
+from aatoolkit._util.dtypes import DTYPES
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.frame.parquet import write_tables
+from aatoolkit.jsontree import coerce
 from aatoolkit.normalizer.provenance import rebuild
 from aatoolkit.sections import (
     category,
@@ -91,6 +95,22 @@ def test_what_is_changed_in_a_frame_is_changed_in_the_answer() -> None:
             ]
         }
     )
+
+
+def test_values_of_a_type_that_cells_cannot_write_are_kept_as_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for types in (coerce.ARROW, coerce._TYPES):
+        monkeypatch.setitem(types, "time", pa.time64("us"))
+    monkeypatch.setitem(coerce._CONVERTERS, "time", time.fromisoformat)
+    monkeypatch.setitem(coerce._EXACT_TYPES, "time", {type(None)})
+    monkeypatch.setitem(DTYPES, "time", DTYPES["string"])
+    column = sections.Column("opens", "time", "When it opens.")
+    table = aa.Table("shops", "", records("shops"), columns=(column,))
+    answer = {"shops": [{"opens": "06:10"}, {"opens": None}]}
+    tables = aa.normalize(aa.Section("shops", "", table), answer)
+    assert tables.main["opens"][0] == time(6, 10)
+    assert tables.rebuild() == answer
 
 
 def test_a_placement_holds_no_value_that_a_column_took() -> None:

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import python
 from serving import demo_dataset
 
 import aatoolkit as aa
@@ -121,6 +122,29 @@ def test_a_section_without_the_table_says_what_it_lacks(acme: Dataset) -> None:
     verdict = funnel(pages, {}, 0.95)["verdict"].iloc[0]
     assert "crawled: the section crawl has no table of requests by page" in verdict
     assert "was not read" not in verdict
+
+
+ADDED = """
+import json, pathlib
+read = pathlib.Path.read_bytes
+stage = {"unit": "answers", "doc": "Named.", "noun": "names", "counts": {"crawl": ["names"]}}
+pathlib.Path.read_bytes = lambda path: (
+    json.dumps({**json.loads(read(path)), "named": stage}).encode()
+    if path.name == "stages.json" else read(path)
+)
+import aatoolkit as aa
+funnel = aa.demo().read_all(sections=["crawl", "conversions"], progress=False).funnel()
+print(*funnel.columns[4:6], funnel.aa.codebook.loc["named", "unit"])
+print(funnel["verdict"][0])
+print(funnel.aa.availability.loc["conversion_rate", "reason"])
+"""
+
+
+def test_a_stage_is_declared_in_one_place() -> None:
+    columns, verdict, of_rate = python("-c", ADDED).stdout.splitlines()
+    assert columns == "converted named answers"
+    assert verdict == "not measured: named: the service gives no names"
+    assert "the service gives no names" not in of_rate
 
 
 @given(st.text(max_size=30))

@@ -106,9 +106,6 @@ _STATES = {
 }
 _STYLE_OF = {word: style for style, words in _STATES.items() for word in words.split()}
 
-VERDICTS = {"up": GOOD, "down": BAD, "no evidence": REST, "cannot say": REST, "no interval": REST}
-"""The style of each verdict of a statistic, where a result is coloured by verdict."""
-
 _COLOURS = """
 ink     #1f2328  #e6edf3
 muted   #57606a  #9da7b1

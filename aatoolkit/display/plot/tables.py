@@ -48,7 +48,6 @@ from aatoolkit.display.plot.style import (
     REST,
     STATUS_WORDS,
     UNMEASURED,
-    VERDICTS,
     Style,
     Texts,
     column_title,
@@ -57,6 +56,7 @@ from aatoolkit.display.plot.style import (
 )
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
 from aatoolkit.stats.interval import Bounds
+from aatoolkit.stats.results import CANNOT_SAY, CHANGED, NO_EVIDENCE, UP
 
 # --- key figures ------------------------------------------------------------------------------
 
@@ -403,6 +403,10 @@ RESULTS = {
 """For each kind of picture of a statistic, how its rows are drawn."""
 
 
+_VERDICTS = {UP: GOOD, NO_EVIDENCE: REST, CANNOT_SAY: REST, "no interval": REST}
+"""The style of each verdict, where a result is coloured by verdict; any other verdict is bad."""
+
+
 def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     """Return the picture of a statistic's result, as `RESULTS` declares it; else None."""
     plot = RESULTS[kind]
@@ -422,7 +426,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     for name in {"measure", "name"} & texts.keys():
         texts[name] = [*map(in_words, texts[name])]
     verdicts = texts.get("verdict") or ["no interval"] * len(rows)
-    is_undecided = np.array(verdicts) == "cannot say"
+    is_undecided = np.array(verdicts) == CANNOT_SAY
     value, low, high, tick = (
         np.where(is_undecided, NAN, rows.values(name) if name else NAN)
         for name in (plot.value, plot.low, plot.high, plot.tick)
@@ -441,10 +445,10 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     for row, verdict in enumerate(verdicts):
         ends = value[row], low[row], high[row]
         text = plot.words.format(**{name: column[row] for name, column in texts.items()})
-        style = VERDICTS.get(verdict, BAD) if plot.colour == "verdict" else OWN
-        if unit == RANK and plot.is_change and verdict in ("up", "down"):
+        style = _VERDICTS.get(verdict, BAD) if plot.colour == "verdict" else OWN
+        if unit == RANK and plot.is_change and verdict in CHANGED:
             # A higher position is worse.
-            style, judgement = (BAD, "worse") if verdict == "up" else (GOOD, "better")
+            style, judgement = (BAD, "worse") if verdict == UP else (GOOD, "better")
             text += f", which is {judgement}"
         if plot.colour == "certain" and ends[1] != ends[2]:
             style = REST
@@ -456,11 +460,11 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     headline *= plot.has_lead or len(rows) == 1
     headline = capitalized(headline) if plot.names or "measure" in texts else headline
     if plot.needs and len(rows) > 1:
-        change_count = sum(verdict in ("up", "down") for verdict in verdicts)
+        change_count = sum(verdict in CHANGED for verdict in verdicts)
         headline = f"{change_count} of {len(rows)}" if change_count else "Nothing is"
         headline += " shown to have changed"
         headline = "It cannot be said what changed" if is_undecided.all() else headline
-    elif not plot.names and not keys and verdicts[0] != "no interval":
+    elif not plot.names and not keys and "verdict" in texts:
         headline = capitalized(verdicts[0].partition(" (")[0])
     measures = {*texts.get("measure", ())}
     by_texts = [humanize(n) for n in naming_columns if n != "measure"]

@@ -41,6 +41,7 @@ from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.metadata.attrs import Source
 from aatoolkit.metadata.recorded import checked_once
 from aatoolkit.stats.explain import Explainer
+from aatoolkit.stats.results import CANNOT_SAY, CHANGED, NO_EVIDENCE
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
@@ -193,10 +194,8 @@ class _Page:
             comparisons = [*self._dataset.compare(before).to_dict("records")]
         except AAToolkitError as error:
             failed.append(f"What changed cannot be said: {escape(plain_words(str(error)), 400)}")
-        changed = {
-            n: row for n, row in enumerate(comparisons, 1) if row["verdict"] in ("up", "down")
-        }
-        untested = [_figure_name(row) for row in comparisons if row["verdict"] == "cannot say"]
+        changed = {n: row for n, row in enumerate(comparisons, 1) if row["verdict"] in CHANGED}
+        untested = [_figure_name(row) for row in comparisons if row["verdict"] == CANNOT_SAY]
         head = ""
         if changed:
             head = f"Shown to have changed since {since}:"
@@ -246,7 +245,7 @@ class _Page:
                     if not has_previous:
                         value = result.get("change", pd.NA)
                         change = "" if pd.isna(value) else signed(value, result["unit"])
-                    verdict = _VERDICTS.get(str(result.get("verdict")), "not tested")
+                    verdict = _VERDICTS.get(result.get("verdict", ""), "not tested")
                     small = escape(f"{_points(change)}: {verdict}" if change else "")
                     cards.append(
                         f"<div><dt>{escape(card.label)}</dt><dd><a{href}>{escape(card.value)}</a>"
@@ -263,10 +262,9 @@ class _Page:
 
 _SUBJECTS = {"key figure": "", "all answers": "", "all prompts": " over all prompts"}
 _VERDICTS = {
-    "up": "shown to be up",
-    "down": "shown to be down",
-    "no evidence": "may be chance",
-    "cannot say": "cannot be tested",
+    **{word: f"shown to be {word}" for word in CHANGED},
+    NO_EVIDENCE: "may be chance",
+    CANNOT_SAY: "cannot be tested",
 }
 
 
@@ -292,8 +290,8 @@ def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], since: str) -> s
     """
     table_rows = []
     for i, row in enumerate(comparisons, 1):
-        verdict = str(row["verdict"])
-        reason = row["why"] if verdict == "cannot say" else row["method"] or ""
+        verdict = row["verdict"]
+        reason = row["why"] if verdict == CANNOT_SAY else row["method"] or ""
         verdict_text = f"{_VERDICTS[verdict]}: {plain_words(str(reason))}"
         number_cells = "".join(
             f'<td class="number">{escape(text)}</td>' for text in _number_texts(row)
