@@ -141,9 +141,9 @@ class Dataset(Keyed[str, Tables]):
         path, without host, query, fragment, trailing slash and index file. A number that was not
         measured is missing, not 0.
 
-        ``conversion_rate`` divides conversions by the visits on days with complete conversions. If
-        the service does not count these visits, all visits are used, and the rate is too low. Its
-        interval (Wilson) assumes that visits are independent.
+        ``conversion_rate`` is conversions per visit. Visits of days whose conversions may still
+        come in are left out if the service counts them; otherwise they are included, and the rate
+        is too low. Its interval (Wilson) assumes that visits are independent.
 
         ``crawl_to_refer`` is the number of crawlers' requests per visit, like the ratio of
         Cloudflare Radar ("HTML page crawl requests to HTML page referrals by platform", 2025). Here
@@ -163,8 +163,8 @@ class Dataset(Keyed[str, Tables]):
         pandas.DataFrame
             One row per ``path``, the most crawled first. The columns are ``crawled`` (requests),
             ``cited`` (answers), ``visited``, ``converted``, ``crawl_to_refer``, ``conversion_rate``
-            with ``_low`` and ``_high``, ``n`` (the visits of that rate), ``verdict`` (which stages
-            were not measured, and why) and ``method``.
+            with ``_low`` and ``_high``, ``n`` (the number of visits in that rate), ``verdict``
+            (which stages were not measured, and why) and ``method``.
 
         Raises
         ------

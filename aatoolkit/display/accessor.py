@@ -331,9 +331,9 @@ class Accessor(NamesNear, Described):
             in ``columns`` needs no rule: it becomes the share of rows that are true.
 
             If ``df.aa.merge`` repeated rows of a frame, each original row is still counted once. A
-            plain pandas merge does not record repeated rows. A sum then raises an error if all
-            rows with the same text or day have the same value. If these values are not repeats,
-            give the rule as ``aa.sections.Aggregation("sum")``.
+            plain pandas merge does not record repeated rows. So a sum raises an error if the
+            numbers look repeated, that is, if they are equal in all rows with the same text or
+            day. If they are not, give the rule as ``aa.sections.Aggregation("sum")``.
         observed : bool
             Whether to leave out categories that occur in no row. Otherwise each of them has a
             group, whose values are ``unknown``.

@@ -47,8 +47,9 @@ class Position:
 class Each:
     """A step from an array to all its elements.
 
-    With ``at``, it leads to a single element instead. That element has the same position as the row
-    has in array number ``at`` on the path to the rows.
+    With ``at``, it leads to one element, at the position of the current row in another array: 0 is
+    the first array on the path to the rows, 1 the second. So each row finds its own date in a list
+    of dates beside the rows.
     """
 
     at: int | None = None

@@ -415,11 +415,11 @@ def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
 
 
 def _take_elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues:
-    """Return the elements of all arrays in one vector, and for each row which of them is its own.
+    """Return for each row one element of an array, such as the second one: ``array[position]``.
 
-    ``index`` has the position of each row's array in ``vector``. ``positions`` has the position of
-    the row's element in this array. The result has the position of the element among all elements;
-    -1 for a row without one.
+    ``index`` says which array of ``vector`` belongs to each row, and ``positions`` which element of
+    it. The result refers to an element by its position in the arrays joined end to end; -1 stands
+    for no element.
     """
     elements = vector.elements()
     lengths = np.asarray(elements.level.lengths, np.int64)

@@ -330,7 +330,7 @@ class SectionDraft:
         self.analysis.rules = with_rule(self.analysis.rules, rule)
 
     def _paths_by_engine(self) -> Collection[str]:
-        """Return the paths of objects in the responses whose keys are engines."""
+        """Return the paths of JSON objects that have engines (AI assistants) as keys."""
         return {
             format_path(table.steps[:-1])
             for table in self.analysis.relations

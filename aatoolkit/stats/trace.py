@@ -245,9 +245,9 @@ def trace_frame(
 
 
 def plain_columns(values: Mapping[str, Any], order: Any = None) -> Mapping[str, Any]:
-    """Return the columns of a result as plain numbers, after recording them for explanations.
+    """Return the columns of a result as plain numbers, and record how they were computed.
 
-    ``order`` has the positions of the rows after sorting; None if they are not sorted.
+    ``order`` is the result of ``argsort`` that sorts the rows; None if they are not sorted.
     """
     tracer = TRACER.get()
     return values if tracer is None else tracer.keep(values, order)

@@ -189,7 +189,7 @@ def _as_comparable(column: pd.Series) -> pd.Series:
 
 
 def concat_differences(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Concatenate frames of differences into one like `StudyDiff.changes`."""
+    """Concatenate frames that list differences between two studies, as `StudyDiff.changes` does."""
     dtypes = dict.fromkeys(_DIFF_COLUMNS, "string") | {"change": "Float64"}
     all_frames = (pd.DataFrame(), *(frame for frame in frames if len(frame)))
     return pd.concat(

@@ -71,10 +71,10 @@ class RuleValue(NamedTuple):
 
 
 def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
-    """Read the values at the paths of the user's rules, and add a `Signal` to ``facts`` for each.
+    """Read the values at the paths of a profile's rules; add a `Signal` to ``facts`` for each.
 
-    A signal is a statement on whether data could be measured. Return whether the general rules can
-    be skipped, because these rules cover the whole response.
+    A signal is a statement on whether data could be measured. Return whether the rules of the
+    profile cover the whole response, so that the built-in rules need not read it.
     """
     covers_response, joint_statements = False, []
     for rule in rules or (REFERENCE,):

@@ -248,7 +248,7 @@ def _is_state(data: PlotData, name: str) -> bool:
 
 
 def _columns(data: PlotData, x: str | None = None) -> list[str]:
-    """Return the columns to show in a table; if ``x`` labels the rows, states come first."""
+    """Return the columns to show in a table; with ``x``, columns of states come first."""
     excluded = (*CONTEXT, *((x, *APART, *data.keys) if x else ()))
     columns = [n for n in data.kinds if n not in excluded and data.frame[n].notna().any()]
     # Constants and identifiers without a title come last, and of equal columns one is enough.

@@ -168,7 +168,7 @@ class Runs:
 
 
 def draw_answers(runs: Runs) -> Tables:
-    """Generate the random table of answers, with one row per run."""
+    """Generate the random tables of answers; an answer is one run of a prompt on an engine."""
     rng, is_failed = runs.random_generator(3), ~runs.is_answered
     texts = null_where(is_failed, _answer_texts(runs))
     is_truncated = rng.draw_booleans(0.3, len(runs))
