@@ -214,10 +214,10 @@ def _find_best_splits(y: Numbers, n: Numbers, family: str) -> list[tuple[Numbers
     Each is a pair of arrays: the decrease of -2 log likelihood by series, and the level of each
     day.
     """
-    gains1, days1 = _find_best_split(y, n, np.zeros(len(y), np.int64), family)
-    gains2, days2 = _find_best_split(y, n, days1, family)
-    levels2 = _levels_between(y, n, days1, np.where(gains2 > 0, days2, days1))
-    return [(gains1, _levels_between(y, n, days1)), (gains1 + gains2, levels2)]
+    first_gains, first_days = _find_best_split(y, n, np.zeros(len(y), np.int64), family)
+    second_gains, second_days = _find_best_split(y, n, first_days, family)
+    levels = _levels_between(y, n, first_days, np.where(second_gains > 0, second_days, first_days))
+    return [(first_gains, _levels_between(y, n, first_days)), (first_gains + second_gains, levels)]
 
 
 def _reason_of_doubt(y: Numbers, n: Numbers, p: float, family: str) -> str:

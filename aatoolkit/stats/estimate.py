@@ -386,22 +386,21 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
     )
 
 
-def degrees_of_freedom(m: Any, z: Any) -> Any:
+def degrees_of_freedom(sizes: Any, residuals: Any) -> Any:
     """Return the degrees of freedom of a variance estimated from clusters such as prompts.
 
-    ``m`` has the size of each cluster, ``z`` its residual. The result is NaN if a single cluster
-    has most of the answers.
+    ``sizes`` has the number of answers of each cluster, ``residuals`` its residual. The result is
+    NaN if a single cluster has most of the answers.
     """
-    # The smaller of two effective numbers of clusters, each (Σx)²/Σx²: by answers (x = m, the
-    # sizes), less 1, and by variance (x = z², the squared residuals; Satterthwaite). If clusters
-    # have very unequal numbers of runs, a test at 5 % raises up to 11 % false alarms with k-1
-    # degrees of freedom, and 5 % at most with these. If one cluster has most of the answers, its
-    # residual is near 0, and with 1 degree of freedom a test would raise up to 92 % false alarms:
-    # hence NaN.
-    fourth_power_sum = total_of(z**4)
-    df_by_answers = total_of(m) ** 2 / total_of(m**2) - 1
+    # The smaller of two effective numbers of clusters, each (Σx)²/Σx²: by answers (x is the size),
+    # less 1, and by variance (x is the squared residual; Satterthwaite). If clusters have very
+    # unequal numbers of runs, a test at 5 % raises up to 11 % false alarms with k-1 degrees of
+    # freedom, and 5 % at most with these. If one cluster has most of the answers, its residual is
+    # near 0, and with 1 degree of freedom a test would raise up to 92 % false alarms: hence NaN.
+    fourth_power_sum = total_of(residuals**4)
+    df_by_answers = total_of(sizes) ** 2 / total_of(sizes**2) - 1
     df_by_variance = np.where(
-        fourth_power_sum > 0, total_of(z**2) ** 2 / fourth_power_sum, df_by_answers
+        fourth_power_sum > 0, total_of(residuals**2) ** 2 / fourth_power_sum, df_by_answers
     )
     return np.where(
         df_by_answers < 1, np.nan, np.maximum(np.minimum(df_by_answers, df_by_variance), 1.0)

@@ -243,7 +243,7 @@ def concentration(
         raise refusal(column, "concentration", why)
     state_codes, states = groups.combined(cells)
     rows = []
-    for group_number, code in enumerate(state_codes.tolist()):
+    for group_number, state_code in enumerate(state_codes.tolist()):
         counts = column_values(
             "c", flat_frame, column, np.flatnonzero(mask & (groups.ids == group_number))
         )
@@ -256,7 +256,7 @@ def concentration(
             interval_text = f"{low:.1f} or more" if np.isinf(high) else f"{low:.1f} to {high:.1f}"
             row["verdict"] = f"as concentrated as {effective:.1f} equal ones ({interval_text})"
         else:
-            state = states[code]
+            state = states[state_code]
             reason = f" ({state})" if state.status != Status.AVAILABLE else ""
             row["verdict"] = (
                 f"{CANNOT_SAY}: {n:g} in all, and it takes at least {MIN_COUNT}{reason}"

@@ -391,8 +391,8 @@ def _write_formula(
     args = node.args
 
     def write(operand: Any, min_precedence: int) -> str:
-        position_inside = None if is_sum else position
-        text, precedence = _write_formula(operand, position_inside, in_numbers=in_numbers)
+        inner_position = None if is_sum else position
+        text, precedence = _write_formula(operand, inner_position, in_numbers=in_numbers)
         return text if precedence >= min_precedence else f"({text})"
 
     if op in (ALIAS, TAKEN, "where"):
