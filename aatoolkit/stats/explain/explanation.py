@@ -40,6 +40,8 @@ def to_json_value(value: Any) -> Any:
         return value
     if value is pd.NA or value is pd.NaT:
         return None
+    if isinstance(value, bytes | bytearray | memoryview):
+        return [*value]
     if isinstance(value, date):
         return value.isoformat().removesuffix("T00:00:00")
     return str(value)
