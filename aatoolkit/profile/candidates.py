@@ -462,6 +462,8 @@ class _Search:
             field_names = dict.fromkeys(
                 field_name for rows in row_lists for row in rows for field_name in row.record
             )
+            outer_names = (name for rows in row_lists for row in rows for name in row.outer_record)
+            number_fields = dict.fromkeys((*field_names, *outer_names))
             engine_field = (
                 "{}"
                 if path in self._engine_map_paths
@@ -470,7 +472,7 @@ class _Search:
             engine_field = engine_field or self._outer_engine_fields.get(path, "")
             for field_name in field_names:
                 if field_name != engine_field:
-                    self._add_field(path, field_name, row_lists, engine_field)
+                    self._add_field(path, field_name, number_fields, row_lists, engine_field)
         return self._occurrences
 
     def word_at(self, response: Any, path: Path) -> Any:
@@ -537,6 +539,7 @@ class _Search:
         self,
         path: Path,
         key: str,
+        number_fields: Iterable[str],
         row_lists: list[list[Row]],
         engine_field: str,
     ) -> None:
@@ -553,9 +556,6 @@ class _Search:
         are_names = are_texts and all(map(_NO_STATE.match, words)) and not any(map(_denies, words))
         if not (are_texts or is_named or engine_field) or (are_names and not is_named):
             return
-        number_fields = dict.fromkeys(
-            name for rows in row_lists for row in rows for name in (*row.record, *row.outer_record)
-        )
         number_field = next(
             (name for name in number_fields if _marks_missing_number(row_lists, key, name)), None
         )
@@ -864,8 +864,8 @@ def _is_axis(names: Any, siblings: Iterable[Any]) -> bool:
 
 
 def _is_word(value: Any) -> bool:
-    text = str(value)
-    return isinstance(value, str | bool) and len(text) <= _MAX_LENGTH and "://" not in text
+    is_short = isinstance(value, str | bool) and len(str(value)) <= _MAX_LENGTH
+    return is_short and "://" not in str(value)
 
 
 def _is_in(value: Any, texts: Collection[str]) -> bool:

@@ -109,8 +109,8 @@ _KINDS = {"b": "flag", "M": "time", "i": "number", "u": "number", "f": "number"}
 
 
 def _all_match(pattern: re.Pattern[str], values: pd.Series) -> bool:
-    found = values.dropna()
-    return len(found) > 0 and all(map(pattern.fullmatch, map(str, found)))
+    present_values = values.dropna()
+    return len(present_values) > 0 and all(map(pattern.fullmatch, map(str, present_values)))
 
 
 def _kind_of(values: pd.Series) -> str:
@@ -512,8 +512,8 @@ class PlotData:
 
     def daily_values(self, name: str) -> Numbers:
         """Return the daily values of a metric from any table of the response; empty if none."""
-        every = [facts.daily_values for _, facts in self.facts_by_host]
-        return next((values[name] for values in every if name in values), np.empty(0))
+        values_by_host = [facts.daily_values for _, facts in self.facts_by_host]
+        return next((values[name] for values in values_by_host if name in values), np.empty(0))
 
     @cached_property
     def facts_by_host(self) -> list[tuple[str, ResponseFacts]]:
