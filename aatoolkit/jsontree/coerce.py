@@ -319,6 +319,8 @@ _AMOUNT = (
     r"|\d{1,3}(?:[.' \u00a0\u2009\u202f]\d{3})*,\d{2}|\d+,\d{2})"
 )
 _SIGN, _UNIT = r"([+\-\u2212]?)", r"([^\d\s.,+\-\u2212]{1,4})?"
+CURRENCY_SIGNS = "$€£¥₹₩₽₺₪₫₴₦฿"
+"""The signs of currencies that are recognized, such as in ``€ 5``."""
 _MONEY = re.compile(rf"\s*{_SIGN}\s*{_UNIT}\s*{_SIGN}\s*{_AMOUNT}\s*{_UNIT}\s*")
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:\.\d+)?)")
 _PERIOD = re.compile(r"p((?:\d+w)?(?:\d+d)?)(?:t((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?s)?))?")

@@ -56,7 +56,10 @@ CORRECTIONS = {"holm": "Holm's", "bh": "Benjamini and Hochberg's", None: "no"}
 POWER = 0.8
 NAN = float("nan")
 MIN_CLUSTERS = 5
-"""The minimum number of clusters for an estimate of their variance."""
+"""The minimum number of clusters for an estimate of their variance.
+
+The docstrings of `treatment` and ``df.aa`` name it, too.
+"""
 
 _ROUNDING = 1e-12
 """A standard error below this fraction of its estimate is a rounding error."""

@@ -26,6 +26,7 @@ from aatoolkit._util.lexicon import (
     words_of,
 )
 from aatoolkit.availability.status import EMPTY, Availability, Cause, Status
+from aatoolkit.jsontree.coerce import CURRENCY_SIGNS
 
 WEAK, STRONG, PLAIN = 1, 2, 3
 """How surely a word means an availability: WEAK only under a key about availability, STRONG also
@@ -35,7 +36,7 @@ outside of rows, PLAIN everywhere.
 _STATES = read_text_table(Path(__file__).with_name("states.txt"))
 WORDS: Mapping[str, tuple[Status, Cause | None]] = {
     word: (Status(status), None if cause == "-" else Cause(cause))
-    for word, status, cause, _ in _STATES
+    for word, status, cause, *_ in _STATES
 }
 """Maps each standard term, such as ``not_connected``, to its status and cause."""
 
@@ -52,7 +53,7 @@ STATUSES: Mapping[int, Availability] = {
 FAILED = STATES["error"]
 
 _STRENGTHS = {"weak": WEAK, "strong": STRONG, "plain": PLAIN}
-_AFTER_SOURCE = ("not_connected", "not_configured", "insufficient_sample", "forbidden", "not_run")
+_AFTER_SOURCE = {word for word, _, _, after_source, _ in _STATES if after_source == "yes"}
 _NEGATION = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
 _DENIAL = re.compile(r"(?i)\b(not|no|never|none|without|cannot)\b|n't\b")
 _CONTRACTED = (
@@ -62,7 +63,8 @@ _CONTRACTED = (
 )
 _MAX_LENGTH = 60
 _DAY = re.compile(r"20\d\d[01]\d[0-3]\d|1[0-9]{12}|1[5-9]\d{8}")
-_NUMBER = re.compile(r"(?:[A-Z]{3}\s|[$€£]\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|[$€£])?")
+_SIGN = f"[{CURRENCY_SIGNS}]"
+_NUMBER = re.compile(rf"(?:[A-Z]{{3}}\s|{_SIGN}\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{{3}}|{_SIGN})?")
 
 
 @dataclass(frozen=True)
@@ -436,6 +438,11 @@ def has_numbers(
     """Return whether a value is a measured number other than 0, or contains one.
 
     ``is_ignored`` is a function that takes a key, and returns whether its numbers do not count.
+
+    Examples
+    --------
+    >>> has_numbers({"revenue": "₹5.00"}), has_numbers({"revenue": "₹0.00"})
+    (True, False)
     """
     if isinstance(value, dict):
         items = ((name, item) for name, item in value.items() if not repeats_question(name))

@@ -109,7 +109,7 @@ _KINDS = {"b": "flag", "M": "time", "i": "number", "u": "number", "f": "number"}
 
 
 def _all_match(pattern: re.Pattern[str], values: pd.Series) -> bool:
-    present_values = values.dropna()
+    present_values = values.array.dropna()
     return len(present_values) > 0 and all(map(pattern.fullmatch, map(str, present_values)))
 
 
@@ -761,7 +761,7 @@ def one_row_per_mark(data: PlotData, by: Texts, columns: Texts, freq: str = "") 
     grouping = by_period(selected, by, freq) if freq else by
     grouped = plot_data(aggregate(selected, grouping, None, True, {}, True))
     # Weeks, and periods such as "ME", are named by their last day.
-    return replace(grouped, is_by_last_day=freq.startswith("W") or freq.endswith("E"))
+    return replace(grouped, is_by_last_day=getattr(grouping[0], "closed", "") == "right")
 
 
 def whiskers(data: PlotData, y: str, rows: PlotData | None = None, by: Texts = ()) -> Bounds:

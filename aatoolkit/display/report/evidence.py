@@ -129,5 +129,4 @@ def explanation_html(explanation: Explanation, written: dict[str, Any]) -> str:
 def response_html(response: CitedResponse) -> str:
     """Return a sentence about a response as HTML: its section, host, filters, time and hash."""
     text = escape(plain_words(str(response)), 400)
-    sha256 = response.sha256 or ""
-    return f"From {text.replace(sha256[:12], f'<code>{sha256}</code>') if sha256 else text}."
+    return f"From {re.sub('(?<=SHA-256 )[0-9a-f]+', f'<code>{response.sha256}</code>', text)}."

@@ -16,7 +16,7 @@ import numpy as np
 
 from aatoolkit._util.dtypes import Reading
 from aatoolkit._util.lexicon import ends_with_word_of, has_word_of, read_text_table, words_of
-from aatoolkit.jsontree.coerce import LONGEST, currency, read_as
+from aatoolkit.jsontree.coerce import CURRENCY_SIGNS, LONGEST, currency, read_as
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning_of
 
@@ -25,7 +25,7 @@ Numbers = np.ndarray[Any, np.dtype[np.float64]]
 NO_VALUE = "no value in any response"
 _GROUPS = re.compile(r"[+\-\u2212]?[1-9]\d{0,2}(?:\.\d{3})+")
 _THOUSANDS_BY_COMMA = re.compile(r"[+\-\u2212]?\d{1,3},\d{3}")
-_CURRENCY_SIGN = re.compile(r"[$€£¥₹₩₽₺₪₫₴₦฿]|[A-Z]{3}|kr\.?|zł|Kč|Ft")
+_CURRENCY = re.compile(rf"[{CURRENCY_SIGNS}]|[A-Z]{{3}}|kr\.?|zł|Kč|Ft")
 _SMALL_KINDS = ("position", "rank", "share", "score", "probability", "milliseconds", "seconds")
 
 TimeFormat = tuple[str, str | None, str, bool, str]
@@ -309,8 +309,7 @@ def _read_texts(
     price_texts = [
         text
         for text in texts
-        if _CURRENCY_SIGN.fullmatch(currency(text) or "")
-        and not re.fullmatch(r"[A-Z]{3}-\d+", text)
+        if _CURRENCY.fullmatch(currency(text) or "") and not re.fullmatch(r"[A-Z]{3}-\d+", text)
     ]
     for parse in [*parses, *["money"] * (price_texts == texts)]:
         reading = _read_numbers_in_text(values, texts, parse, missing_words)
