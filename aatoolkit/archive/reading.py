@@ -69,7 +69,7 @@ class TableReader:
         }
         noun, name, valid_names = "section", str(section), [*sections]
         if paths and table is not None:
-            noun, name, valid_names = f"table of {section_name}", str(table), [*paths]
+            noun, name, valid_names = f"{section_name} table", str(table), [*paths]
         if not paths or table not in (None, *paths):
             raise ScopeError(
                 unknown(f"archived {noun}", name, valid_names),

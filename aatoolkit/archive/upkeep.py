@@ -309,10 +309,10 @@ class ArchiveCheck:
         return self.ok
 
     def __repr__(self) -> str:
-        state = "all as stored" if self.ok else f"{len(self.problems)} problems"
+        state = "all as stored" if self.ok else counted(len(self.problems), "problem")
         if self.unchecked:
             state += f"; {self.unchecked:,} files have no checksum, which compact() records"
-        checked_counts = f"{counted(self.responses, 'response')}, {self.tables} tables"
+        checked_counts = f"{counted(self.responses, 'response')}, {counted(self.tables, 'table')}"
         lines = [f"<ArchiveCheck: {checked_counts}: {state}>"]
         lines += [visible(f"  {name}: {problem}") for name, problem in self.problems[:_MAX_LISTED]]
         return "\n".join(lines)

@@ -623,7 +623,9 @@ def verify_study(args: Args) -> int:
     lines = [*_record_lines(output), str(result.digest)] if result.ok else map(str, result.problems)
     show(args, {"ok": result.ok, "digest": result.digest, "problems": problems, **output}, lines)
     if result.ok:
-        print_note(f"{result.files} files, {result.records} records: all as sealed")
+        print_note(
+            f"{counted(result.files, 'file')}, {counted(result.records, 'record')}: all as sealed"
+        )
     return 0 if result.ok else 1
 
 

@@ -642,7 +642,7 @@ def _merge(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
     scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):
         raise ScopeError(
-            f"a {type(scope).__name__} is not a Scope; write aa.Scope(days=7, engine='chatgpt'), "
+            f"{scope!r:.60} is not a Scope; write aa.Scope(days=7, engine='chatgpt'), "
             "or give filters by name",
             parameter="scope",
         )

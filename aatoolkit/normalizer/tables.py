@@ -147,7 +147,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if not isinstance(name, str) or name not in self._items:
-            problem = unknown(f"table of {self.section}", name, self)
+            problem = unknown(f"{self.section} table", name, self)
             raise ItemNotFound(problem, key=name, suggestions=near_matches(name, self))
         if name not in self._frames:
             self._frames[name] = self._items[name]()

@@ -253,7 +253,7 @@ class Section(Described):
         for table in self.tables:
             if table.name == name:
                 return table
-        raise ItemNotFound(unknown(f"table of {self.name}", name, self.names), key=name)
+        raise ItemNotFound(unknown(f"{self.name} table", name, self.names), key=name)
 
     def __hash__(self) -> int:
         # All of it would take as long as reading a small response.

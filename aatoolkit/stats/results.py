@@ -310,7 +310,9 @@ def result(
     values = plain_columns(values, order)
     is_list = pd.api.types.is_list_like  # rather than one cell
     row_count = next((len(cells) for cells in values.values() if is_list(cells)), 1)
-    rule = refused("a result of statistics: compute it anew from the rows")
+    rule = refused(
+        "a result of statistics: compute it anew, from the table that it was computed from"
+    )
     frame = {}
     columns = []
     for name in dict.fromkeys((*key, *declarations)):

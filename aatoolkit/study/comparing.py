@@ -488,13 +488,15 @@ def compare_results(
     changes = differences(before_frame, after_frame, key)
     is_row = changes["kind"].eq("row")
     masks_by_label = {
-        "rows gone": is_row & changes["before"].notna(),
-        "rows new": is_row & changes["after"].notna(),
-        "cells differ": ~is_row,
+        ("row", "gone"): is_row & changes["before"].notna(),
+        ("row", "new"): is_row & changes["after"].notna(),
+        ("cell", "changed"): ~is_row,
     }
     difference_texts = [*_column_differences(before_frame, after_frame)]
     difference_texts += [
-        f"{mask.sum():,} {label}" for label, mask in masks_by_label.items() if mask.any()
+        f"{counted(mask.sum(), noun)} {change}"
+        for (noun, change), mask in masks_by_label.items()
+        if mask.any()
     ]
     difference_texts += [
         text for mask in masks_by_label.values() for text in sentences(changes[mask])

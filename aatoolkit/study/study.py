@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.files import FilePath, sweep, write_whole
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import code, some_of, visible
+from aatoolkit._util.text import code, counted, some_of, visible
 from aatoolkit.client.client import Client, Project
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.reading import ReadingOptions, unique_list
@@ -1043,7 +1043,9 @@ class Study(metaclass=Chaptered):
 
     def __repr__(self) -> str:
         try:
-            content = f"{len(self.records)} responses of {', '.join(self._hosts) or 'nothing'}"
+            content = (
+                f"{counted(len(self.records), 'response')} of {', '.join(self._hosts) or 'nothing'}"
+            )
             title, digest = visible(self._title), self.digest
         except StudyError:
             return f"<Study at {visible(str(self.path))}, damaged: see .verify()>"

@@ -8,7 +8,7 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from aatoolkit._util.files import mismatches
-from aatoolkit._util.text import some_of, visible, wrapped_in_ipython
+from aatoolkit._util.text import counted, some_of, visible, wrapped_in_ipython
 from aatoolkit.errors import StudyError
 from aatoolkit.study.files import (
     MANIFEST,
@@ -91,11 +91,11 @@ class Verification:
         return self.ok
 
     def __repr__(self) -> str:
-        header = f"{self.files} files, {self.records} records"
+        header = f"{counted(self.files, 'file')}, {counted(self.records, 'record')}"
         if self.ok:
             return f"<Verification: as sealed, {header}, digest {self.digest}>"
         lines = [f"  {problem}" for problem in self.problems]
-        return "\n".join([f"<Verification: {len(lines)} problems, {header}>", *lines])
+        return "\n".join([f"<Verification: {counted(len(lines), 'problem')}, {header}>", *lines])
 
     _repr_pretty_ = wrapped_in_ipython
 

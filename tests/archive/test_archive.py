@@ -425,7 +425,7 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
         aa.Archive(place).read("domains")
     with pytest.raises(ScopeError, match="no archived section 'domain'"):
         filled.read("domain")
-    with pytest.raises(ScopeError, match="no archived table of ranking 'ranking_histories'"):
+    with pytest.raises(ScopeError, match="no archived ranking table 'ranking_histories'"):
         filled.read("ranking", "ranking_histories")
     odd: Any
     for name, read, *odd in (

@@ -90,7 +90,7 @@ print(study.seal(), "te" + "st-token-of-one-account")"""
     brands = study.results["brands"]
     count = brands["mention_count"][1]
     cell = f"[brand={brands['brand'][1]}] mention_count: {count} → {count + 7} (+7)"
-    assert {"1 rows gone", "1 cells differ", cell} <= {*by_name["brands"]["differences"]}
+    assert {"1 row gone", "1 cell changed", cell} <= {*by_name["brands"]["differences"]}
     executed = json.loads(out.read_text("utf-8"))
     texts = [str(cell["outputs"]) for cell in executed["cells"]]
     assert "True" in texts[1], "the demo replays too"
@@ -115,7 +115,7 @@ row["hash"] = "{study.results.hashes["brands"]}"
 (folder / "results.json").write_text(json.dumps(listed))"""
     rerun = study.rerun(notebook(tmp_path / "book.ipynb", START, lies))
     status = {result.name: (result.status, result.differences[:1]) for result in rerun.compared}
-    assert status["brands"] == ("differs", ("1 cells differ",))
+    assert status["brands"] == ("differs", ("1 cell changed",))
 
     copy = aa.Study(shutil.copytree(study.path, tmp_path / "copy"))
     alters = """study.results["brands"] = brands

@@ -102,14 +102,14 @@ LISTS = pd.DataFrame({"x": [["a"], ["b", "c"]]})
             ONE.rename(index={"Globex": "Initech"}).assign(n=[3.5, 4.0]).drop(columns="rate"),
             (
                 *("columns gone: rate", "n was int64 and is float64"),
-                *("1 rows gone", "1 rows new", "1 cells differ"),
+                *("1 row gone", "1 row new", "1 cell changed"),
                 *("[brand=Globex]: only before", "[brand=Acme] n: 3 → 3.5"),
             ),
         ),
         (
             FRAME,
             FRAME.assign(rate=[0.25 + 2**-54, None]),
-            ("1 cells differ", "0.25 → 0.25000000000000006"),
+            ("1 cell changed", "0.25 → 0.25000000000000006"),
         ),
         (FRAME, FRAME.fillna({"rate": 0.0}), ("nothing → 0",)),
         (ONE, ONE.iloc[::-1], ("another order",)),

@@ -390,7 +390,11 @@ class TableCells:
                 dtype=cells.declaration.dtype
             )
             reason = f"the response holds {in_words(place.text)} here{why_not_taken}"
-        if not state.startswith(("available", "unknown")):
+        if cells.count_columns and self.value_at(position, cells.count_columns[1]) == 0:
+            reason += f"; {cells.count_columns[1]} is 0, and there is no rate of nothing"
+        elif state.startswith("partial"):  # this says of other cells why they have no value
+            reason += f", without a reason; it is {state}"
+        elif not state.startswith(("available", "unknown")):
             reason += f"; it is {state}"
         # Add the row's own state or reason, unless rows with a value have it, too.
         rows_with_value = self.rows[self.rows[column].notna()]
@@ -400,8 +404,6 @@ class TableCells:
             if is_new and not rows_with_value[name].eq(stated_reason).any():
                 reason += f"; its {name} is {in_words(stated_reason)}"
                 break
-        if cells.count_columns and self.value_at(position, cells.count_columns[1]) == 0:
-            reason += f"; {cells.count_columns[1]} is 0, and there is no rate of nothing"
         return reason
 
 
