@@ -6,18 +6,27 @@ A person confirms later whether they do. Such a path is called a candidate.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, takewhile
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import has_word_of, is_word_of, spaced, tokens, words_of
+from aatoolkit._util.lexicon import (
+    has_word_of,
+    is_word_of,
+    matches_form,
+    meaning_by_word,
+    spaced,
+    tokens,
+    words_of,
+)
 from aatoolkit.availability.detect import detect, raw
 from aatoolkit.availability.detect.words import (
     SILENT,
     STATES,
+    STRONG,
     Word,
     find_target,
     find_word,
@@ -255,6 +264,10 @@ def find_candidates(
         )
         evidence = search.evidence.get(path, default_evidence)
         legend = _find_legend(occurrences, legends)
+        if path in search.notices and not all(
+            Vector([response]).descend(path).values for response in responses
+        ):
+            evidence = evidence or "notes that some responses have, and others do not"
         score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total))
         other_hosts = [host for host, value in value_by_host.items() if value != current_value]
         if score > 0 and unmeasured_value not in (None, current_value):
@@ -337,6 +350,33 @@ def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candid
         )
         for candidate in likeliest[:MAX_CANDIDATES]
     ]
+
+
+def unify_meanings(drafts: Sequence[Sequence[Candidate]]) -> list[tuple[Candidate, ...]]:
+    """Return the candidates of all sections, with one meaning for each word of a field.
+
+    A service means the same by a word in all sections, so the commonest guess is the likeliest.
+    """
+    counts = Counter(
+        (_key_of(candidate), *item)
+        for candidate in chain.from_iterable(drafts)
+        for item in candidate.words.items()
+    )
+    meanings = (SILENT, *STATES)
+
+    def unify(candidate: Candidate) -> Candidate:
+        key = _key_of(candidate)
+        words = {
+            word: max((meaning, *meanings), key=lambda other: counts[key, word, other])
+            for word, meaning in candidate.words.items()
+        }
+        return replace(candidate, words=words)
+
+    return [tuple(map(unify, candidates)) for candidates in drafts]
+
+
+def _key_of(candidate: Candidate) -> str:
+    return candidate.at.rpartition(".")[2]
 
 
 def _find_absent_root(document: Any, pattern: str) -> str:
@@ -1227,6 +1267,9 @@ class _WordEvidence:
         word = find_word(text)
         if word is None or word.canonical != "available":  # a legend knows better what is missing
             word = find_word(explanation) or _find_word_in(explanation) or word
+        if word is None and matches_form(self._key, "observation_status"):
+            code = meaning_by_word("observation").get(text.lower())
+            word = Word(code, STRONG) if code else None
         engines = [name for name, words in self._words_by_engine.items() if name and text in words]
         if word and self._is_support and word.canonical in ("available", "unavailable"):
             # As `none` beside `supported`: what an engine can show may not be measured.
@@ -1268,6 +1311,9 @@ class _WordEvidence:
                 if is_inapplicable
                 else _word_of_state(state_of_flag(False, self._key))
             )
+        is_of_all = has_word_of(text, "universal") and not has_word_of(text, "exception")
+        if word is None and is_of_all and not (engines or _denies(text)):
+            return "available"  # as `All values are published.`
         if text == "null":  # a reason that is not there denies nothing
             return "available" if number_flags == {True} else None
         if text == self._available_word:

@@ -20,7 +20,7 @@ from aatoolkit.profile.asking import (
     find_engine_labels,
     find_engines,
 )
-from aatoolkit.profile.candidates import Shapes, find_candidates, find_emptied_paths
+from aatoolkit.profile.candidates import Shapes, find_candidates, find_emptied_paths, unify_meanings
 from aatoolkit.profile.checking import describe_baseline, find_optional_paths
 from aatoolkit.profile.confirming import Confirmation
 from aatoolkit.profile.section_draft import SectionDraft, format_counts
@@ -130,6 +130,12 @@ class Draft(Mapping[str, SectionDraft]):
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])
+
+        drafts = [*self._sections.values()]
+        for draft, candidates in zip(
+            drafts, unify_meanings([draft.candidates for draft in drafts]), strict=True
+        ):
+            draft.candidates = candidates
 
     def __getitem__(self, name: str) -> SectionDraft:
         if name not in self._sections:

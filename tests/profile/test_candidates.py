@@ -176,6 +176,18 @@ def test_a_draft_asks_what_to_confirm_and_goes_on_where_it_was_left(draft, tmp_p
     assert list(draft.confirm()) == []
 
 
+def test_a_word_of_a_service_means_the_same_in_each_section() -> None:
+    def response(word: str, *hits: int | None) -> dict[str, Any]:
+        return {"coverage": {"outcome": word}, "rows": [{"page": n, "hits": n} for n in hits]}
+
+    short, met = response("quota_short", 13, None), response("quota_met", 13, 8)
+    documents = {"crawl": short, "domains": short, "urls": response("quota_short", 13, 8)}
+    beside = {"crawl": met, "domains": met, "urls": response("quota_met")}
+    draft = draft_of(documents, {}, OPTIONS, by_host={"b.example": beside})
+    words = [place.words for section in draft.values() for place in section.candidates]
+    assert words == [{"quota_met": "available", "quota_short": "partial"}] * 3
+
+
 def test_what_is_asked_together_is_rejected_together() -> None:
     states = {"alpha": {"state": "OK", "hits": 3}, "gamma": {"state": "NEVER_RAN", "hits": 0}}
     body = {"first": states, "second": states, "rows": ANSWER["rows"]}

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 from aatoolkit._util.lexicon import ends_with_word_of, fold, has_word_of, is_word_of, words_of
 from aatoolkit._util.text import plain_json
 from aatoolkit.availability.detect.words import (
+    PARTIAL,
+    find_target,
     has_numbers,
     is_bookkeeping,
     is_sample_size,
@@ -22,7 +24,7 @@ from aatoolkit.availability.detect.words import (
     repeats_question,
     state_of_names_under,
 )
-from aatoolkit.availability.status import Availability, Status
+from aatoolkit.availability.status import EMPTY, Availability, Status
 from aatoolkit.availability.subject import Condition, engine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
 from aatoolkit.jsontree.vectors import MISSING, Vector
@@ -201,9 +203,13 @@ class Facts:
         as_of: str | None = None,
     ) -> None:
         """Append a signal (a statement on data) that was read from ``value``, found at ``path``."""
+        members = value if isinstance(value, dict) else {}
         if scope == "engine" and target is not None:
             rows = rows or engine(target)
-        members = value if isinstance(value, dict) else {}
+            other_members = {key: item for key, item in members.items() if item != target}
+            _, name = find_target(other_members) or ("", "")
+            if self.has_field(name):  # it is about one field of the engine
+                scope, target = "field", self.path_of(name)
         for name, item in members.items():
             if size is None and type(item) is int and is_sample_size(name):
                 size = item
@@ -432,4 +438,6 @@ class Records:
         field = self.rows.field(name)
         path = self.rows.path(row) if sibling is None else self.rows.field(sibling).path(row)
         target = path.removeprefix("$").removeprefix(".")
+        if rule == "row code" and state.status in EMPTY and has_numbers(self.rows.values[row]):
+            state = PARTIAL  # it is about some of the numbers
         self._store_signal("row", target, state, field.path(row), rule, field.values[row])
