@@ -184,6 +184,19 @@ class Candidate:
     total: str = ""
     alike: tuple[Candidate, ...] = ()
 
+    @property
+    def key(self) -> str:
+        """The last field of the path."""
+        return self.at.rpartition(".")[2]
+
+    def with_commonest_meanings(self, counts: Counter[tuple[str, str, str]]) -> Candidate:
+        """Return a copy in which each word has its commonest meaning by `count_meanings`."""
+        words = {
+            word: max((meaning, SILENT, *STATES), key=lambda other: counts[self.key, word, other])
+            for word, meaning in self.words.items()
+        }
+        return replace(self, words=words)
+
 
 def find_candidates(
     document: Any,
@@ -352,31 +365,14 @@ def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candid
     ]
 
 
-def unify_meanings(drafts: Sequence[Sequence[Candidate]]) -> list[tuple[Candidate, ...]]:
-    """Return the candidates of all sections, with one meaning for each word of a field.
+def count_meanings(candidates: Iterable[Candidate]) -> Counter[tuple[str, str, str]]:
+    """Count the triples of field, word and meaning in the candidates of all sections.
 
-    A service means the same by a word in all sections, so the commonest guess is the likeliest.
+    A service means the same by a word in each section, so its commonest meaning is the likeliest.
     """
-    counts = Counter(
-        (_key_of(candidate), *item)
-        for candidate in chain.from_iterable(drafts)
-        for item in candidate.words.items()
+    return Counter(
+        (candidate.key, *item) for candidate in candidates for item in candidate.words.items()
     )
-    meanings = (SILENT, *STATES)
-
-    def unify(candidate: Candidate) -> Candidate:
-        key = _key_of(candidate)
-        words = {
-            word: max((meaning, *meanings), key=lambda other: counts[key, word, other])
-            for word, meaning in candidate.words.items()
-        }
-        return replace(candidate, words=words)
-
-    return [tuple(map(unify, candidates)) for candidates in drafts]
-
-
-def _key_of(candidate: Candidate) -> str:
-    return candidate.at.rpartition(".")[2]
 
 
 def _find_absent_root(document: Any, pattern: str) -> str:

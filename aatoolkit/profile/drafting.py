@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,12 @@ from aatoolkit.profile.asking import (
     find_engine_labels,
     find_engines,
 )
-from aatoolkit.profile.candidates import Shapes, find_candidates, find_emptied_paths, unify_meanings
+from aatoolkit.profile.candidates import (
+    Shapes,
+    count_meanings,
+    find_candidates,
+    find_emptied_paths,
+)
 from aatoolkit.profile.checking import describe_baseline, find_optional_paths
 from aatoolkit.profile.confirming import Confirmation
 from aatoolkit.profile.section_draft import SectionDraft, format_counts
@@ -131,11 +137,12 @@ class Draft(Mapping[str, SectionDraft]):
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])
 
-        drafts = [*self._sections.values()]
-        for draft, candidates in zip(
-            drafts, unify_meanings([draft.candidates for draft in drafts]), strict=True
-        ):
-            draft.candidates = candidates
+        drafts = self._sections.values()
+        counts = count_meanings(chain.from_iterable(draft.candidates for draft in drafts))
+        for draft in drafts:
+            draft.candidates = tuple(
+                candidate.with_commonest_meanings(counts) for candidate in draft.candidates
+            )
 
     def __getitem__(self, name: str) -> SectionDraft:
         if name not in self._sections:
