@@ -254,16 +254,17 @@ class ShortForm(Protocol):
 def _make_column(name: str, dtype: str, doc: str, source: str | None, **options: Any) -> Column:
     """Create a `Column`. If the name is in camelCase, it becomes the ``source``.
 
-    The name of the column is then in snake_case.
+    The name of the column is then in snake_case. A name with a dot before it is the ``source`` as
+    it is written.
 
     Examples
     --------
-    >>> column = _make_column("citationCount", "Int64", "Citations.", None)
-    >>> column.name, column.source
-    ('citation_count', 'citationCount')
+    >>> columns = [_make_column(name, "Int64", "", None) for name in ("adCount", ".ad_count")]
+    >>> [(column.name, column.source) for column in columns]
+    [('ad_count', 'adCount'), ('ad_count', 'ad_count')]
     """
     if source is None and snake(name) != name:
-        name, source = snake(name), name
+        name, source = snake(name), name.removeprefix(".")
     return Column(name, dtype, doc, source, **options)
 
 

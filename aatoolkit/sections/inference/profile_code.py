@@ -16,7 +16,7 @@ from aatoolkit.sections.column import camel, snake
 from aatoolkit.sections.inference.analysis import Analysis, declare_column, declare_table
 from aatoolkit.sections.inference.findings import PROVED, ColumnFinding, Relation
 
-_WIDTH, _MAX_LITERAL, _MAX_UNBROKEN = 120, 80, 40
+_WIDTH, _MAX_LITERAL, _MAX_UNBROKEN = 120, 80, 24
 _CONSTANTS = [name for name in vocabulary.VOCABULARY if name.isupper() and name != "RULES"]
 _SHORT_FORMS: dict[tuple[str, str | None], columns.ShortForm] = {
     **columns.FORMS,
@@ -202,8 +202,9 @@ def _format_column(finding: ColumnFinding) -> str:
     default_source = f"[{name}]" if finding.relation.rows.header is not None else camel(name)
     if source == default_source or source[:1] == "@":
         del changed_parameters["source"]
-    elif re.fullmatch(r"\^*[\w.-]+", source) and snake(source) == name != source:
-        first_argument = changed_parameters.pop("source")
+    elif re.fullmatch(r"\^*[\w.-]+", source) and snake(source) == name:
+        first_argument = f".{name}" if source == name else source
+        del changed_parameters["source"]
     doc_argument = [repr(column.doc)] if column.doc else []
     keywords = [
         f"{parameter}={_format_value(parameter, value)}"

@@ -16,6 +16,7 @@ from aatoolkit.sections import (
     MAX,
     MIN,
     NONE,
+    NOT_ADDITIVE,
     RANK,
     SECONDS,
     Aggregation,
@@ -177,7 +178,6 @@ def _find_similar_count(column: ColumnFinding, columns: list[ColumnFinding]) -> 
 
 RuleFinding = Finding[Aggregation]
 
-_OVERLAP = refused("distinct things overlap")
 _WEIGHTED_KINDS = ("share", "position", "score", "milliseconds", "seconds")
 
 
@@ -228,9 +228,9 @@ def _find_rule_of_number(column: ColumnFinding, words: set[str]) -> RuleFinding:
     # Distinct things of several rows may still add up over the rows of one response.
     is_refuted = (evidence.tested_rows >= 2 and not evidence.sum_notes) or not column.relation.key
     if evidence.engine_outcome == "distinct" and is_refuted:
-        return Finding(_OVERLAP, PROVED, f"less than the sum of the parts {test_note}")
+        return Finding(NOT_ADDITIVE, PROVED, f"less than the sum of the parts {test_note}")
     if words & words_of("distinct"):
-        return Finding(_OVERLAP, LIKELY, "name")
+        return Finding(NOT_ADDITIVE, LIKELY, "name")
     if evidence.is_additive:
         sum_rule = Aggregation(
             "sum", within=_find_currency_column(column), across=_find_across(column)

@@ -153,7 +153,7 @@ FIRST, SECOND = [30, 50, 90, 20, 60], [10, 20, 40, 60, 30]
         (FIRST, (FIRST, FIRST), "none"),
         (FIRST, (FIRST, FIRST, FIRST[:1]), "none"),
         # Distinct things are fewer than the sum of the parts.
-        ([40, 70, 95, 80, 65], (FIRST, SECOND), "none (distinct things overlap)"),
+        ([40, 70, 95, 80, 65], (FIRST, SECOND), "none (not additive: the rows overlap)"),
         # Rows below a threshold are not zero.
         ([40, 70, 130, 21, 3], (FIRST[:4], SECOND[:3]), "sum over engine"),
         # A list that is shorter than others was not cut; one as long may lack what was cut.
