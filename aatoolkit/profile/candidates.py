@@ -1189,7 +1189,7 @@ def _lists_measured_engines(occurrence: Occurrence) -> bool:
 
 
 def _is_in_missing_list(path: Steps) -> bool:
-    """Return whether a path leads into a list of missing data, by its name, such as ``gaps``."""
+    """Return whether a path leads into a list with a name for missing data, such as ``gaps``."""
     if path.count(Each()) > 1:  # rows of gaps may be the business of the section
         path = path[path.index(Each()) + 1 :]
     keys = _field_names(path)
@@ -1217,7 +1217,7 @@ def _is_in_other_rows(path: Steps, main_path: Steps) -> bool:
 
 
 def _iter_nested(value: Any) -> Iterator[Any]:
-    """Yield a value and all values nested in it."""
+    """Yield a JSON value and all values nested in it."""
     yield value
     for item in (
         value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -1226,7 +1226,7 @@ def _iter_nested(value: Any) -> Iterator[Any]:
 
 
 def _iter_texts(value: Any) -> Iterator[str]:
-    """Yield all texts in a value, including keys of objects."""
+    """Yield all texts in a JSON value, including the keys of objects."""
     for item in _iter_nested(value):
         if isinstance(item, str):
             yield item
@@ -1237,7 +1237,8 @@ def _iter_texts(value: Any) -> Iterator[str]:
 def _says_missing(text: str, is_status_name: bool = True) -> bool:
     """Return whether a text says that something is missing or was not done.
 
-    If ``is_status_name`` is False, the word "not" in a sentence is not enough.
+    ``is_status_name`` says whether the name of the field suggests a state of data. If it does not,
+    the word "not" in a sentence is not enough.
     """
     word = find_word(text) if is_code(text) else find_word_in_text(text)
     is_missing_word = word is not None and word.canonical != "available"

@@ -146,7 +146,7 @@ class Draft(Mapping[str, SectionDraft]):
         return len(self._sections)
 
     def profile(self, name: str = "draft") -> Profile:
-        """Return the description as a `Profile`, which can be used without saving it.
+        """Return the guessed tables as a `Profile`, which can be used without saving it.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class Draft(Mapping[str, SectionDraft]):
         return Profile(name, *sections, doc=self._title)
 
     def save(self, path: str | Path, name: str | None = None) -> Path:
-        """Write the description as a Python file to read and edit. Comments give reasons.
+        """Write the guessed tables as a Python file to read and edit, with reasons in comments.
 
         Parameters
         ----------

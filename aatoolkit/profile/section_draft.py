@@ -96,8 +96,8 @@ class SectionDraft:
         -------
         dict of str to int
             Maps ``proved``, ``likely``, ``open`` and ``settled`` to a number of columns. A column
-            is ``settled`` if a person set both its unit and its rule; else the less sure of the
-            two counts. Columns that identify rows are not counted.
+            is ``settled`` if a person set both its unit and its rule. Otherwise, the less sure
+            of these two decides. Columns that identify rows are not counted.
         """
         counts = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
         for column in self.columns():
@@ -107,8 +107,7 @@ class SectionDraft:
 
     @property
     def review(self) -> pd.DataFrame:
-        """A DataFrame with one row per column of the tables: the guesses about it, and their
-        reasons.
+        """A DataFrame with one row for each column: the guesses about it, and their reasons.
 
         The index has the levels ``table`` and ``column``. The columns, all text, are ``path`` (in
         the response), ``dtype``, ``unit``, ``rule`` (how to aggregate), ``meaning``, ``confidence``
@@ -204,7 +203,7 @@ class SectionDraft:
             rename_column(old_column, name)
 
     def _find_column(self, column: str, table: str | None) -> FoundColumn:
-        """Return the column with a name, path or field. The parameters are as in `set`."""
+        """Return the column with a name, path or JSON field. The parameters are as in `set`."""
         columns = [
             found_column for found_column in self.columns() if table in (None, found_column.table)
         ]
@@ -374,7 +373,7 @@ def format_counts(counts: Mapping[str, int]) -> str:
 
 
 def propose_rule(candidate: Candidate) -> dict[str, Any]:
-    """Return the arguments of the `Rule` that would read a candidate field.
+    """Return the arguments of a `Rule` that would read a field, to find which data are missing.
 
     Parameters
     ----------

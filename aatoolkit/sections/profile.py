@@ -236,7 +236,7 @@ SCOPE_OPTIONS = "scope_options"
 def fingerprint(section: Section) -> str:
     """Return a hash of a `Section`, as 8 hexadecimal digits.
 
-    Sections that differ in any property, such as the unit of a column, have different hashes.
+    The hash changes if any property of the section changes, such as the unit of a column.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Declare the path to the rows of a table in a response, and the shape of the rows.
+"""Declare the path to the rows of a table in a response, and the form of the rows.
 
 The rows can be the elements of an array, the entries of an object, or a single object.
 
@@ -28,9 +28,10 @@ The path leads from the row to a field, which must have one of the values.
 
 @dataclass(frozen=True)
 class Rows:
-    """The path to the rows of a table in a response, and their shape.
+    """The path to the rows of a table in a response, and the form of the rows in the JSON.
 
-    Create it by functions such as `records` and `keyed`.
+    The rows are the elements of an array, the entries of an object, or a single object. Create this
+    by functions such as `records` and `keyed`.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class Table(Described):
         The description of a row, such as "One row per cited domain." If it is empty, a description
         is made from the key.
     rows : Rows
-        The path to the rows and their shape, such as ``records("domains")``. See also `keyed`,
+        The path to the rows and their form, such as ``records("domains")``. See also `keyed`,
         `grid`, `pairs`, `single` and `computed`.
     key : str or tuple of str, optional
         The names of the columns that identify a row; none for a table of one row.

@@ -223,7 +223,7 @@ def apply_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
 
 
 def _find_standard_name(column: FoundColumn) -> str | None:
-    """Return the name that the reference service gives to a column like this; None if unknown."""
+    """Return the name of a column with such a name and unit in the reference service, or None."""
     unit = column.unit.value or ""
     rule = column.rule.value
     if column.is_key or column.unit.confidence == OPEN:
@@ -261,7 +261,7 @@ def _to_standard_words(name: str) -> str:
 
 
 def _find_dimension(column: FoundColumn, vocabulary: Vocabulary) -> str | None:
-    """Return the kind of names in a column, such as ``engine`` for AI assistants, or None."""
+    """Return what the texts of a column name, such as ``engine`` for AI assistants, or None."""
     words = [
         to_singular(word) for word in split_name(column.name) if word not in words_of("labelling")
     ]
@@ -276,7 +276,7 @@ def _find_dimension(column: FoundColumn, vocabulary: Vocabulary) -> str | None:
 
 
 def rename_column(column: FoundColumn, new_name: str) -> None:
-    """Rename a column, also in its table's key and in references by other columns."""
+    """Rename a column, also in the key of its table and in the rules of other columns."""
     table = column.found_table
     old_name = column.name
     table.key = tuple(new_name if key == old_name else key for key in table.key)

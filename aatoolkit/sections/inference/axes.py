@@ -889,7 +889,7 @@ class JsonStructure:
 def _iter_neighbour_groups(
     row_set: RowSet, list_group: ListGroup, *, includes_own_lists: bool
 ) -> Iterator[tuple[ListGroup, list[int]]]:
-    """Yield the other lists in the rows that enclose some lists, from the nearest to the outermost.
+    """Yield other lists in the rows that enclose given lists, the nearest row first.
 
     Parameters
     ----------

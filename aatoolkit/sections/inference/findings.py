@@ -285,7 +285,7 @@ class FoundTable:
     steps : tuple of Step
         The parsed path to the rows.
     rows : Rows
-        The path and shape of the rows, as they are declared.
+        The declaration of the path and form of the rows, as in `Table`.
     columns : list of FoundColumn
         The columns.
     response_positions : array of int

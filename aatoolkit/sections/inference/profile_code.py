@@ -132,7 +132,7 @@ def _format_rule(rule: Rule) -> str:
 
 
 def _format_rows(table: FoundTable) -> str:
-    """Return the shortest Python code that declares the path and shape of a table's rows."""
+    """Return the shortest Python code that declares the path and form of a table's rows."""
     rows = declare_table(table).rows
     path = rows.path
     key_names = rows.labels
@@ -162,7 +162,7 @@ def _format_names(names: tuple[str, ...]) -> str:
 
 
 def _format_table(table: FoundTable, code_after: str) -> Iterator[str]:
-    """Yield the lines of code that declare a table, with comments on the evidence.
+    """Yield the lines of code that declare a table, with comments on what proved the guesses.
 
     ``code_after`` is written after the last parenthesis.
     """

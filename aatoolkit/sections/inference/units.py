@@ -141,8 +141,8 @@ def _find_unit(column: FoundColumn) -> tuple[Guess[str], float]:
 def _set_likely_counts(columns: list[FoundColumn]) -> None:
     """Set the unit ``count`` for columns without a unit whose whole numbers are likely counts.
 
-    That is likely if the numbers can be summed. They must also be part of a ratio, or about as
-    large as the numbers of another count.
+    Numbers are likely counts if a test proved that they may be summed, and if they are part of a
+    ratio or about as large as the numbers of another column of counts.
     """
     # Whole numbers that add up may still be cents, bytes or milliseconds.
     fraction_part_names = {

@@ -95,11 +95,11 @@ def meaning_of(name: str) -> NameMeaning:
     last_word = words[-1]
 
     def has_word_for(*lexicon_keys: str) -> bool:
-        """Return whether any word in the name means one of some concepts, such as ``mean``."""
+        """Return whether any word in the name is in the lexicon under one of the keys."""
         return not words_of(*lexicon_keys).isdisjoint(word_set)
 
     def ends_with_word_for(*lexicon_keys: str) -> bool:
-        """Return whether the last word in the name means one of some concepts, such as ``mean``."""
+        """Return whether the last word in the name is in the lexicon under one of the keys."""
         return last_word in words_of(*lexicon_keys)
 
     is_mean = has_word_for("mean")
@@ -366,7 +366,7 @@ class Vocabulary:
         return cls(values_by_dimension, dict(iter_texts([*responses])))
 
     def find_dimension(self, keys: Iterable[str]) -> str | None:
-        """Return the kind of names in an object's keys, such as ``engine`` or ``date``, or None.
+        """Return what the keys of an object are, such as ``engine`` or ``date``; None if unknown.
 
         Most of the keys must be known names, or have the form of a date, a URL and so on.
         """
