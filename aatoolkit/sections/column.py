@@ -189,7 +189,8 @@ class Column(Described):
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)
 
     def __post_init__(self) -> None:
-        problem, dtypes = "", DTYPES_BY_PARSE.get(self.parse or "", ())
+        problem = ""
+        dtypes = DTYPES_BY_PARSE.get(self.parse or "", ())
         if self.dtype not in DTYPES:
             problem = f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}"
         elif self.parse is not None and self.dtype not in dtypes:

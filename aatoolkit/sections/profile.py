@@ -135,7 +135,8 @@ class Profile(Described, Mapping[str, Section]):
         if isinstance(source, Profile):
             return source
         if isinstance(source, ModuleType):
-            namespace, name = vars(source), source.__name__.rpartition(".")[2]
+            namespace = vars(source)
+            name = source.__name__.rpartition(".")[2]
         else:
             path = Path(source)
             name = path.stem

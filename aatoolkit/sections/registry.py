@@ -355,7 +355,8 @@ def _move_table(table: Table, filter_name: str, path: str) -> Table:
             f"{filter_name}={path!r} is no list of values; write models[].key, themes[] or "
             "makers{}"
         )
-    row_steps, steps_to_value = steps[: row_path_lengths[0]], steps[row_path_lengths[0] :]
+    row_steps = steps[: row_path_lengths[0]]
+    steps_to_value = steps[row_path_lengths[0] :]
     is_map = isinstance(row_steps[-1], Entries)
     source = format_path(steps_to_value) or ("@0" if is_map else ".")
     columns = tuple(

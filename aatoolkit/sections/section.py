@@ -96,7 +96,8 @@ class Table(Described):
     columns: tuple[Column, ...] = ()
 
     def __post_init__(self) -> None:
-        key, names = to_name_tuple(self.key), [column.name for column in self.columns]
+        key = to_name_tuple(self.key)
+        names = [column.name for column in self.columns]
         unfit_names = [*({*key} - {*names}), *(name for name in {*names} if names.count(name) > 1)]
         if unfit_names:
             raise ArgumentError(

@@ -39,6 +39,8 @@ from aatoolkit.sections.inference.words import (
 )
 
 _MAX_RANKED_ROWS = 10
+"""How many rows count when the most important table is chosen; more rows make no difference."""
+
 # Only a proved rule tells these apart: positions by their weights, rates by their counts.
 _MEAN_NAME_BY_WEIGHT = {
     "mention_count": "average_position", "citation_count": "average_citation_position",

@@ -40,7 +40,7 @@ _HEADER_PATTERN = re.compile(
     r"(.*_)?(columns?|cols?|fields?|headers?|schema|keys?|vars|variables|names|metadata|meta|type"
     r"|info|dimensions?|metrics?|definitions?|ids)(_(entries|list))?"
 )
-_DTYPES_OF_PARTS = (
+_PART_NAMES_AND_DTYPES = (
     ({"num", "den"}, "Float64"),
     ({"numerator", "denominator"}, "Float64"),
     ({"units", "nanos"}, "Float64"),
@@ -290,7 +290,7 @@ class JsonStructure:
                 row_set.data_key_objects.append((steps, dicts))
             else:
                 field_names = dict.fromkeys(name for value in objects for name in value)
-                for part_names, dtype in _DTYPES_OF_PARTS:
+                for part_names, dtype in _PART_NAMES_AND_DTYPES:
                     if part_names <= {*field_names}:
                         parsed_parts = read_as(dicts, Reading(dtype, "parts"))
                         if not parsed_parts.invalid and parsed_parts.array.null_count < len(dicts):

@@ -428,8 +428,8 @@ def _record_sibling_columns(table: FoundTable) -> None:
         columns = columns[:_MAX_SIBLING_COLUMNS]
         column_groups = (
             sibling_columns
-            for size in range(len(columns), 1, -1)
-            for sibling_columns in combinations(columns, size)
+            for group_size in range(len(columns), 1, -1)
+            for sibling_columns in combinations(columns, group_size)
         )
         groups_and_sums = (
             (sibling_columns, _find_common_sum(sibling_columns))
@@ -565,15 +565,15 @@ def _compare_with_sums(column: FoundColumn, matched_rows: MatchedRows) -> tuple[
         The number of rows that were compared.
     """
     numbers = column.numbers
-    total_rows = matched_rows.all_engines_rows
+    overall_rows = matched_rows.all_engines_rows
     engine_numbers = numbers[matched_rows.one_engine_rows]
     table_length = len(numbers)
-    sums = np.bincount(total_rows, np.nan_to_num(engine_numbers), table_length)
-    has_several_engines = np.bincount(total_rows, engine_numbers > 0, table_length) >= 2
-    is_comparable = np.bincount(total_rows, np.isnan(engine_numbers), table_length) == 0
+    sums = np.bincount(overall_rows, np.nan_to_num(engine_numbers), table_length)
+    has_several_engines = np.bincount(overall_rows, engine_numbers > 0, table_length) >= 2
+    is_comparable = np.bincount(overall_rows, np.isnan(engine_numbers), table_length) == 0
     is_comparable &= matched_rows.completeness_mask & ~np.isnan(numbers)
     row_count = int((has_several_engines & is_comparable).sum())
-    engine_counts = np.bincount(total_rows, minlength=table_length)
+    engine_counts = np.bincount(overall_rows, minlength=table_length)
     tolerance = column.rounding_error * (engine_counts + 1) + _TOLERANCE
     if not is_comparable.any():
         return "", 0
@@ -583,11 +583,11 @@ def _compare_with_sums(column: FoundColumn, matched_rows: MatchedRows) -> tuple[
             and len(np.unique(numbers[has_several_engines & is_comparable])) >= 2
         )
         return ("adds" if is_tested else ""), row_count
-    if ((engine_numbers == numbers[total_rows]) | (engine_numbers == 0))[
-        is_comparable[total_rows]
+    if ((engine_numbers == numbers[overall_rows]) | (engine_numbers == 0))[
+        is_comparable[overall_rows]
     ].all():
         return "", row_count  # the filter changed no number that is there
-    largest_engine_numbers = _find_group_ranges(engine_numbers, total_rows, table_length)[1]
+    largest_engine_numbers = _find_group_ranges(engine_numbers, overall_rows, table_length)[1]
     if ((numbers <= sums + tolerance) & (numbers >= largest_engine_numbers - tolerance))[
         is_comparable
     ].all():
@@ -638,28 +638,28 @@ def _count_weighted_mean_rows(
         The number of rows on which they are weighted means; 0 if any row contradicts.
     """
     engine_rates = rates[matched_rows.one_engine_rows]
-    total_rows = matched_rows.all_engines_rows
+    overall_rows = matched_rows.all_engines_rows
     length = len(rates)
     part_weights = np.nan_to_num(weights[matched_rows.one_engine_rows])
-    total_weights = np.bincount(total_rows, part_weights, length)
-    is_tested = np.bincount(total_rows, (part_weights > 0) & np.isnan(engine_rates), length) == 0
+    total_weights = np.bincount(overall_rows, part_weights, length)
+    is_tested = np.bincount(overall_rows, (part_weights > 0) & np.isnan(engine_rates), length) == 0
     # Where the weights add up, no part is missing.
     is_tested &= (np.abs(total_weights - weights) <= _TOLERANCE) & ~np.isnan(rates)
-    is_tested &= np.bincount(total_rows, part_weights > 0, length) >= 2
+    is_tested &= np.bincount(overall_rows, part_weights > 0, length) >= 2
     if is_tested.sum() < _MIN_ENGINE_ROWS:
         return 0
-    sums = np.bincount(total_rows, np.nan_to_num(engine_rates) * part_weights, length)[is_tested]
+    sums = np.bincount(overall_rows, np.nan_to_num(engine_rates) * part_weights, length)[is_tested]
     are_weighted_means = (
         np.abs(sums / total_weights[is_tested] - rates[is_tested]) <= 2 * rounding_error
     ).all()
     minima, maxima = _find_group_ranges(
-        engine_rates[part_weights > 0], total_rows[part_weights > 0], length
+        engine_rates[part_weights > 0], overall_rows[part_weights > 0], length
     )
     has_spread = ((maxima - minima)[is_tested] > 4 * rounding_error).sum() >= _MIN_ENGINE_ROWS
     # Where any weights would do, none are proved.
-    plain_sums = np.bincount(total_rows, np.nan_to_num(engine_rates) * (part_weights > 0), length)[
-        is_tested
-    ]
-    engine_counts = np.bincount(total_rows, part_weights > 0, length)[is_tested]
+    plain_sums = np.bincount(
+        overall_rows, np.nan_to_num(engine_rates) * (part_weights > 0), length
+    )[is_tested]
+    engine_counts = np.bincount(overall_rows, part_weights > 0, length)[is_tested]
     has_spread &= (np.abs(plain_sums / engine_counts - rates[is_tested]) > 2 * rounding_error).any()
     return int(is_tested.sum()) if are_weighted_means and has_spread else 0

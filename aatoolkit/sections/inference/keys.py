@@ -27,6 +27,8 @@ from aatoolkit.sections.inference.words import (
 )
 
 _MAX_LABEL_LENGTH = 80
+"""The greatest length of texts that are copied from enclosing rows into nested rows."""
+
 _MAX_KEY_COLUMNS = 3
 _MAX_KEY_CANDIDATES = 12
 _NON_KEY_DTYPES = ("boolean", "list<string>", "Float64", "timestamp")

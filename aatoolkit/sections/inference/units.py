@@ -199,7 +199,9 @@ def set_rule(column: FoundColumn) -> None:
         column.rule = _find_rule_of_number(column, name_words)
     elif column.dtype in ("date", "timestamp"):
         rules_and_keys = ((MIN, "earliest"), (MAX, "latest_word"))
-        rule = next((rule for rule, key in rules_and_keys if name_words & words_of(key)), None)
+        rule = next(
+            (rule for rule, word_key in rules_and_keys if name_words & words_of(word_key)), None
+        )
         column.rule = Guess(rule, LIKELY, "name") if rule else Guess(NONE, PROVED)
 
 
@@ -258,15 +260,18 @@ def _find_rule_of_number(column: FoundColumn, name_words: set[str]) -> RuleGuess
 
 def _find_across(column: FoundColumn) -> tuple[str, ...]:
     """Return the names of the columns over which a column may be summed; () means all."""
-    key = column.found_table.key
+    key_names = column.found_table.key
     engine_names = {"engine"} if column.arithmetic.engine_sum_outcome == "adds" else set()
     proved_columns = column.arithmetic.summed_over | engine_names
     # A sum over the rows of a response is none over engines where the test over engines failed.
-    if {*key} <= proved_columns and (
-        engine_names or not key or not column.arithmetic.engine_sum_outcome
+    if {*key_names} <= proved_columns and (
+        engine_names or not key_names or not column.arithmetic.engine_sum_outcome
     ):
         return ()
-    return (*sorted(engine_names - {*key}), *(name for name in key if name in proved_columns))
+    return (
+        *sorted(engine_names - {*key_names}),
+        *(name for name in key_names if name in proved_columns),
+    )
 
 
 def _find_currency_column(column: FoundColumn) -> str | None:

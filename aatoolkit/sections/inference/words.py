@@ -414,13 +414,15 @@ def _find_ids_and_names(value: Any) -> set[str]:
             )
         )
     items = value if isinstance(value, list) else []
-    labels = {item for item in items if isinstance(item, str)}
+    ids_and_names = {item for item in items if isinstance(item, str)}
     objects = [item for item in items if isinstance(item, dict)]
     for name in dict.fromkeys(name for record in objects for name in record):
         texts = {text for record in objects if isinstance(text := record.get(name), str)}
         is_day = any(map(_PATTERN_BY_DIMENSION["date"].match, texts))
-        labels |= {*filter(None, texts)} if len(texts) == len(objects) and not is_day else set()
-    return labels
+        ids_and_names |= (
+            {*filter(None, texts)} if len(texts) == len(objects) and not is_day else set()
+        )
+    return ids_and_names
 
 
 def iter_texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
