@@ -25,7 +25,7 @@ from aatoolkit.jsontree.coerce import ARROW
 from aatoolkit.normalizer.column_availability import SIGNAL
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.profile_json import dump_table, load_table
-from aatoolkit.sections.registry import remember
+from aatoolkit.sections.registry import register_table
 from aatoolkit.sections.section import Column, Table
 
 DECLARATION = "aatoolkit.declaration"
@@ -181,7 +181,7 @@ class StoredTable:
                 path=path,
             ) from None
         if stored_table.prefix:
-            remember(stored_table.prefix + declaration.name, declaration)
+            register_table(stored_table.prefix + declaration.name, declaration)
         return stored_table
 
 

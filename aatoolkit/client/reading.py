@@ -41,7 +41,7 @@ from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.declared import PROFILE
-from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource, not_found
+from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource, make_unknown_name_error
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -221,7 +221,7 @@ def known_section(section: str, profile: Profile | None) -> str:
             "aatoolkit read HOST prints it",
             parameter="section",
         )
-    raise not_found("section", section, names)
+    raise make_unknown_name_error("section", section, names)
 
 
 def read_by(

@@ -24,7 +24,7 @@ from aatoolkit.frame.duplicates import (
 from aatoolkit.frame.groupby import Floats, Groups, as_floats, check_columns, names_of
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import UNDECLARED, FrameMetadata
-from aatoolkit.sections.aggregation import FRACTION, ISO_4217, NONE, RANK, Aggregation, rule_of
+from aatoolkit.sections.aggregation import FRACTION, ISO_4217, NONE, RANK, Aggregation, as_rule
 
 Rules = Mapping[str, Aggregation | str]
 
@@ -182,7 +182,7 @@ class _Planner:
             given_rule = "mean"
         column_plan = None
         if given_rule is not None:
-            rule = rule_of(given_rule)
+            rule = as_rule(given_rule)
             if isinstance(given_rule, str):  # money stays in its currency
                 rule = replace(rule, within=self.metadata.declared(name).aggregate.within)
             column_plan = Plan(name, rule)

@@ -21,7 +21,7 @@ from aatoolkit.metadata.attrs import declared as declared
 from aatoolkit.metadata.column import dump_state
 from aatoolkit.metadata.recipe import pack
 from aatoolkit.sections.profile_json import dump_table, load_table
-from aatoolkit.sections.registry import find_table, remember
+from aatoolkit.sections.registry import find_table, register_table
 
 # The key in DataFrame.attrs and the key in the file are the same, so that whoever finds either
 # knows what wrote it; pandas writes attrs into the file under PANDAS.
@@ -72,7 +72,7 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
         if KEY in keys:
             body = json.loads(keys[KEY])
             for name, declaration in body.get("declarations", {}).items():
-                remember(name, load_table(declaration))
+                register_table(name, load_table(declaration))
         if metadata_text is None:
             return None
         metadata = FrameMetadata.loads(metadata_text)

@@ -40,7 +40,7 @@ from aatoolkit.jsontree.paths import (
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata
 from aatoolkit.metadata.column import RowStatus
 from aatoolkit.normalizer.rows import TablePlan, listing
-from aatoolkit.sections.section import ENVELOPE, Column, Section
+from aatoolkit.sections.section import ENVELOPE_FIELDS, Column, Section
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 PathOfRow = Callable[[int], str | None]
@@ -308,7 +308,7 @@ def is_error_response(section: Section, document: object, signals: Iterable[Sign
     first_steps = [parse_path(column.pattern)[:1] for table in section for column in table.columns]
     field_names = {step.name for steps in first_steps for step in steps if isinstance(step, Field)}
     return not isinstance(document, Mapping) or field_names.isdisjoint(
-        document.keys() - {*ENVELOPE}
+        document.keys() - {*ENVELOPE_FIELDS}
     )
 
 

@@ -44,11 +44,11 @@ from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.sections import Profile, Section
-from aatoolkit.sections.column import snake
+from aatoolkit.sections.column import to_snake_case
 from aatoolkit.sections.inference.analysis import analyse_responses
 from aatoolkit.sections.profile import ProfileSource
-from aatoolkit.sections.registry import qualifier
-from aatoolkit.sections.section import ENVELOPE
+from aatoolkit.sections.registry import register_section
+from aatoolkit.sections.section import ENVELOPE_FIELDS
 
 OWNER = "draft"
 """The name of the profile in the metadata of tables with a drafted declaration."""
@@ -219,7 +219,7 @@ class _Reader:
             vector=None if has_many_fields else document,
             **detect_options,
         )
-        signals, prefix = detection.signals, qualifier(declaration, owner)
+        signals, prefix = detection.signals, register_section(declaration, owner)
         if isinstance(response, Payload) and response.scope is not None:
             _warn_of_ignored_filters(declaration.name, response.scope, root, signals)
         source, report = _describe_source(declaration, response, root), DriftReport()
@@ -320,7 +320,7 @@ def _warn_of_ignored_filters(
     """
     nested_values = document.values() if isinstance(document, dict) else ()
     echoes = {
-        snake(name): echoed_value
+        to_snake_case(name): echoed_value
         for container in (document, *nested_values)
         if isinstance(container, dict)
         for key, echo in container.items()
@@ -347,7 +347,7 @@ def _keep_frequent_keys(value: Any) -> Any:
     key_counts = Counter(
         chain.from_iterable(record for record in value if isinstance(record, dict))
     )
-    kept_keys = {*ENVELOPE, *dict(key_counts.most_common(MAX_FIELDS))}
+    kept_keys = {*ENVELOPE_FIELDS, *dict(key_counts.most_common(MAX_FIELDS))}
     return [
         {key: _keep_frequent_keys(item) for key, item in record.items() if key in kept_keys}
         if isinstance(record, dict)
@@ -449,7 +449,7 @@ def _draft_section(response: Any, name: str, declaration: Section | None) -> Sec
     if isinstance(response, Payload) and (not response.body or response.status >= 400):
         return None
     try:
-        draft = analyse_responses(response, name, measures=False).declaration
+        draft = analyse_responses(response, name, guesses_units=False).declaration
     except PayloadError:
         return None
     if declaration is not None and all(table.rows.one for table in draft):

@@ -37,7 +37,7 @@ from aatoolkit.jsontree.paths import (
     parse_pattern,
 )
 from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, Vector, compose_row_indexes
-from aatoolkit.sections.section import ENVELOPE, Column, Section, Table, make_pattern
+from aatoolkit.sections.section import ENVELOPE_FIELDS, Column, Section, Table, make_pattern
 
 Path = tuple[Step, ...]
 Rows = Sequence[int] | RowIndex
@@ -518,7 +518,7 @@ class FieldNode:
 def build_field_tree(section: Section) -> FieldNode:
     """Return the tree of all JSON paths that the columns of a section (kind of response) read."""
     root = FieldNode()
-    for name in ENVELOPE:
+    for name in ENVELOPE_FIELDS:
         root.get_nodes((Field(name),))[0].reason = "envelope"
     expected_paths = [*map(parse_pattern, section.kept)]
     for table in section:

@@ -1,4 +1,4 @@
-"""Send the requests from whose responses the description of a service's JSON is guessed."""
+"""Send requests to a service; the tables in its JSON are guessed from the responses."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from aatoolkit.jsontree.paths import Field, leaf_values
 from aatoolkit.payload import Payload, Request
 from aatoolkit.profile.candidates import value_at
 from aatoolkit.scope import FILTERS, Scope
-from aatoolkit.sections.column import snake
-from aatoolkit.sections.inference.words import STEMS, iter_named_values
+from aatoolkit.sections.column import to_snake_case
+from aatoolkit.sections.inference.words import STEMS_BY_FILTER, iter_named_values
 from aatoolkit.sections.profile import SCOPE_OPTIONS
 from aatoolkit.sections.section import Section
 
@@ -31,15 +31,18 @@ if TYPE_CHECKING:
     from aatoolkit.client.client import Project
 
 
-_OPTIONS, _MIN_OVERLAP, _MAX_DEPTH = "scope-options", 0.95, 6
-_IDS = ("id", "key", "slug", "", "code", "value", "name")
-_FOR_ONE_ENGINE, _FOR_UNMEASURED = "one engine alone", "what is stated where nothing was measured"
-_FOR_OTHER_HOST = "the same of another host"
+_OPTIONS_SECTION = "scope-options"
+_MIN_VALUE_OVERLAP = 0.95
+_MAX_DEPTH = 6
+_ID_KEYS = ("id", "key", "slug", "", "code", "value", "name")
+_ONE_ENGINE_PURPOSE = "one engine alone"
+_UNMEASURED_PURPOSE = "what is stated where nothing was measured"
+_OTHER_HOST_PURPOSE = "the same of another host"
 
 
 @dataclass(frozen=True)
 class PlannedRequest:
-    """A request to a service whose JSON is to be described, and its purpose.
+    """A request that is sent to guess the tables in a service's JSON, and its purpose.
 
     Attributes
     ----------
@@ -47,7 +50,7 @@ class PlannedRequest:
         The name of the section (one kind of response), or ``scope-options`` for the list of filter
         values. None requests all sections at once.
     scope : Scope
-        The filters of the request, such as engines.
+        The filters of the request, such as engines (AI assistants).
     purpose : str
         What the response is to show, as text for people.
     host : str
@@ -109,7 +112,7 @@ class Responses:
     stopped: str = ""
 
 
-def ask(
+def request_responses(
     project: Project,
     *,
     max_requests: int,
@@ -155,81 +158,80 @@ def ask(
     no_filters, hosts = Scope(), dict.fromkeys(hosts)
     section_names = sections.names() if section_names is None else section_names
     first_requests = [
-        PlannedRequest(_OPTIONS, no_filters, "the vocabulary of the project"),
+        PlannedRequest(_OPTIONS_SECTION, no_filters, "the vocabulary of the project"),
         *(PlannedRequest(name, no_filters, "the section as it is") for name in section_names),
         PlannedRequest(None, no_filters, "whether it responds for all sections at once"),
     ][:max_requests]
     options_requests = [
-        PlannedRequest(_OPTIONS, no_filters, _FOR_OTHER_HOST, host) for host in hosts
+        PlannedRequest(_OPTIONS_SECTION, no_filters, _OTHER_HOST_PURPOSE, host) for host in hosts
     ][: max_requests - len(first_requests)]
     combined_view = None
-    for request, outcome in fetch_all([*first_requests, *options_requests]).items():
+    for request, payload_or_error in fetch_all([*first_requests, *options_requests]).items():
         if request.host:
-            _add_outcomes({request: outcome}, responses, {})
-        elif isinstance(outcome, AAToolkitError):
-            responses.errors[request.section or "combined"] = outcome
-        elif request.section == _OPTIONS:
-            responses.options = outcome.json
+            _add_results({request: payload_or_error}, responses, {})
+        elif isinstance(payload_or_error, AAToolkitError):
+            responses.errors[request.section or "combined"] = payload_or_error
+        elif request.section == _OPTIONS_SECTION:
+            responses.options = payload_or_error.json
             if responses.scope_options is not None:
-                responses.options = _read_declared_values(project, outcome)
+                responses.options = _read_declared_values(project, payload_or_error)
         elif request.section is None:
-            combined_view = outcome.json
+            combined_view = payload_or_error.json
         else:
-            responses.documents[request.section] = outcome.json
-            responses.payloads[request.section] = outcome
-    refusals = [
+            responses.documents[request.section] = payload_or_error.json
+            responses.payloads[request.section] = payload_or_error
+    refusal_errors = [
         error
         for error in responses.errors.values()
         if isinstance(error, NotAuthorized | NotVisible)
     ]
-    if first_requests and len(refusals) == len(first_requests):
-        raise refusals[0]
+    if first_requests and len(refusal_errors) == len(first_requests):
+        raise refusal_errors[0]
     section_paths = _find_section_paths(combined_view, responses.documents)
     requests_left = 0 if responses.stopped else max_requests - len(responses.requests)
     # A project of which nothing was measured shows most; so its responses come first.
     hosts = sorted(
-        hosts,
-        key=lambda host: len(find_engines(responses.options_by_host.get(host))[0]),
+        hosts, key=lambda host: len(find_engines(responses.options_by_host.get(host))[0])
     )
     further_requests = _plan_further_requests(responses, section_paths, hosts, requests_left)
-    _add_outcomes(fetch_all(further_requests), responses, section_paths)
+    _add_results(fetch_all(further_requests), responses, section_paths)
     # Sections that a host's combined view leaves out, such as `crawl`, are requested one by one.
     requested_sections = {(request.host, request.section) for request in further_requests}
     missing_requests = [
-        PlannedRequest(name, no_filters, _FOR_OTHER_HOST, host)
+        PlannedRequest(name, no_filters, _OTHER_HOST_PURPOSE, host)
         for host in hosts
         for name in responses.documents
         if name not in responses.by_host.get(host, {}) and (host, name) not in requested_sections
     ][: 0 if responses.stopped else max(requests_left - len(further_requests), 0)]
-    _add_outcomes(fetch_all(missing_requests), responses, section_paths)
+    _add_results(fetch_all(missing_requests), responses, section_paths)
     return responses
 
 
-def _add_outcomes(
-    outcomes: Mapping[PlannedRequest, Any],
+def _add_results(
+    result_by_request: Mapping[PlannedRequest, Any],
     responses: Responses,
     section_paths: Mapping[str, tuple[str, ...]],
 ) -> None:
-    """Add the responses to requests to a `Responses` object.
+    """Store the responses to some requests in a `Responses` object.
 
     Parameters
     ----------
-    outcomes : mapping
+    result_by_request : mapping
         Maps each request to its `Payload` or its error. Errors are ignored.
     responses : Responses
         The object to change.
     section_paths : mapping of str to tuple
         The path of each section's JSON in a response for all sections at once, as field names.
     """
-    for request, outcome in outcomes.items():
-        if isinstance(outcome, AAToolkitError) or outcome.status >= 400:
+    for request, payload_or_error in result_by_request.items():
+        if isinstance(payload_or_error, AAToolkitError) or payload_or_error.status >= 400:
             continue
-        document_by_section = {request.section: outcome.json}
-        if request.section == _OPTIONS:
-            responses.options_by_host[request.host] = outcome.json
+        document_by_section = {request.section: payload_or_error.json}
+        if request.section == _OPTIONS_SECTION:
+            responses.options_by_host[request.host] = payload_or_error.json
             continue
         if request.section is None:
-            combined_view = _keyed_by_section(outcome.json, responses.documents)
+            combined_view = _key_by_section(payload_or_error.json, responses.documents)
             document_by_section = {
                 name: value_at(combined_view, [*map(Field, path)])
                 for name, path in section_paths.items()
@@ -239,7 +241,7 @@ def _add_outcomes(
                 continue
             if request.host:
                 responses.by_host.setdefault(request.host, {}).setdefault(name, document)
-            elif request.purpose == _FOR_UNMEASURED:
+            elif request.purpose == _UNMEASURED_PURPOSE:
                 responses.unmeasured.setdefault(name, document)
             else:
                 responses.by_engines.setdefault(name, {})[request.scope.engine] = document
@@ -273,37 +275,41 @@ def _fetch_all(
         Maps each request that was answered to its `Payload` or its error.
     """
     responses.requests += requests
-    results: dict[PlannedRequest, Payload | AAToolkitError] = {}
+    result_by_request: dict[PlannedRequest, Payload | AAToolkitError] = {}
 
     def fetch(request: PlannedRequest) -> None:
         """Send a request, and store its response or error."""
         try:
-            if request.section == _OPTIONS:
+            if request.section == _OPTIONS_SECTION:
                 host = request.host or project.host
                 payload = project.client._source.get(Request.for_scope_options(host))
             else:
                 host_project = project.client.project(request.host) if request.host else project
                 payload = host_project.fetch(request.section, request.scope)
             payload.json  # noqa: B018  it may be none
-            results[request] = payload
+            result_by_request[request] = payload
         except AAToolkitError as error:
-            results[request] = error
+            result_by_request[request] = error
 
     worker_count = max(min(project.client.workers, len(requests)), 1)
-    with closing(in_order(fetch, requests, worker_count, deadline=deadline)) as outcomes:
+    with closing(in_order(fetch, requests, worker_count, deadline=deadline)) as finished_fetches:
         try:
-            bar = progress_bar(outcomes, progress, total=len(requests), unit="response")
-            for _, outcome in bar:
-                outcome.result()
+            progress_fetches = progress_bar(
+                finished_fetches, progress, total=len(requests), unit="response"
+            )
+            for _, finished_fetch in progress_fetches:
+                finished_fetch.result()
         except (KeyboardInterrupt, TimeoutError) as error:
             # A copy: requests that are cancelled now are no errors of the service.
-            results = dict(results)
+            result_by_request = dict(result_by_request)
             is_interrupt = isinstance(error, KeyboardInterrupt)
-            if is_interrupt and not (results or responses.documents):
+            if is_interrupt and not (result_by_request or responses.documents):
                 raise
             responses.stopped = "interrupted" if is_interrupt else "out of time"
-            responses.unanswered = len(requests) - len(results)
-    return {request: results[request] for request in requests if request in results}
+            responses.unanswered = len(requests) - len(result_by_request)
+    return {
+        request: result_by_request[request] for request in requests if request in result_by_request
+    }
 
 
 # --- the combined view ------------------------------------------------------------------------
@@ -327,37 +333,37 @@ def _find_section_paths(
         Maps the name of a section to the path of its JSON, as field names.
     """
     path_by_section: dict[str, tuple[str, ...]] = {}
-    for path, value in _iter_containers(_keyed_by_section(combined_view, documents), ()):
-        section = next((key for key in reversed(path) if key in documents), None)
+    for path, value in _iter_containers(_key_by_section(combined_view, documents), ()):
+        section_name = next((key for key in reversed(path) if key in documents), None)
         if (
-            section is not None
-            and section not in path_by_section
-            and _measure_overlap(value, documents[section]) >= _MIN_OVERLAP
+            section_name is not None
+            and section_name not in path_by_section
+            and _measure_overlap(value, documents[section_name]) >= _MIN_VALUE_OVERLAP
         ):
-            path_by_section[section] = path
+            path_by_section[section_name] = path
     return path_by_section
 
 
-def _keyed_by_section(value: Any, sections: Collection[str]) -> Any:
-    """Replace lists with one object per section (kind of response) by dicts.
+def _key_by_section(value: Any, section_names: Collection[str]) -> Any:
+    """Replace each list that has one object per section (kind of response) by a dict.
 
-    The keys of the dicts are the names of the sections. Nested lists are replaced, too.
+    The dict maps the names of the sections to the objects. Nested lists are replaced, too.
 
     Examples
     --------
     >>> parts = [{"kind": "SECTION_URLS", "n": 1}, {"kind": "SECTION_DOMAINS", "n": 2}]
-    >>> [*_keyed_by_section({"parts": parts}, ["urls", "domains"])["parts"]]
+    >>> [*_key_by_section({"parts": parts}, ["urls", "domains"])["parts"]]
     ['urls', 'domains']
     """
     if isinstance(value, dict):
-        return {key: _keyed_by_section(item, sections) for key, item in value.items()}
+        return {key: _key_by_section(item, section_names) for key, item in value.items()}
     item_sections = [
         next(
             (
                 name
                 for text in (item.values() if isinstance(item, dict) else ())
-                for name in sections
-                if isinstance(text, str) and f"_{snake(text)}".endswith(f"_{name}")
+                for name in section_names
+                if isinstance(text, str) and f"_{to_snake_case(text)}".endswith(f"_{name}")
             ),
             "",
         )
@@ -365,12 +371,14 @@ def _keyed_by_section(value: Any, sections: Collection[str]) -> Any:
     ]
     if not item_sections or "" in item_sections or len({*item_sections}) < len(item_sections):
         return value
-    items = (_keyed_by_section(item, sections) for item in value)
+    items = (_key_by_section(item, section_names) for item in value)
     return dict(zip(item_sections, items, strict=True))
 
 
 def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the path and the value of each object or list in nested objects.
+    """Yield the path and the value of each object or list that is nested in an object.
+
+    Lists are not searched.
 
     Examples
     --------
@@ -383,7 +391,7 @@ def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[
             yield from _iter_containers(item, (*path, key))
 
 
-def _measure_overlap(first: Any, second: Any) -> float:
+def _measure_overlap(document: Any, other_document: Any) -> float:
     """Return the share of values that two JSON documents have in common, from 0 to 1.
 
     Examples
@@ -391,10 +399,10 @@ def _measure_overlap(first: Any, second: Any) -> float:
     >>> _measure_overlap({"a": 1, "b": 2}, {"a": 1, "b": 3})
     0.5
     """
-    first_leaves = Counter(leaf_values(first, "$"))
-    second_leaves = Counter(leaf_values(second, "$"))
-    return (first_leaves & second_leaves).total() / max(
-        first_leaves.total(), second_leaves.total(), 1
+    leaf_counts = Counter(leaf_values(document, "$"))
+    other_leaf_counts = Counter(leaf_values(other_document, "$"))
+    return (leaf_counts & other_leaf_counts).total() / max(
+        leaf_counts.total(), other_leaf_counts.total(), 1
     )
 
 
@@ -422,30 +430,35 @@ def _plan_further_requests(
     list of PlannedRequest
     """
     other_sections = [name for name in responses.documents if name not in section_paths]
-    views = [None, *other_sections] if len(section_paths) > 1 else [*responses.documents]
+    section_names = [None, *other_sections] if len(section_paths) > 1 else [*responses.documents]
     active_engines, idle_engines = find_engines(responses.options)
     request_groups = [
-        [PlannedRequest(view, Scope(), _FOR_OTHER_HOST, host)] for host in hosts for view in views
+        [PlannedRequest(section_name, Scope(), _OTHER_HOST_PURPOSE, host)]
+        for host in hosts
+        for section_name in section_names
     ]
     engine_sets = _choose_engine_sets(active_engines, idle_engines)
-    engines = (*chain(*engine_sets),)
-    budget = requests_left - len(request_groups)
-    for view in views if len(engine_sets) > 1 else ():
+    all_engines = (*chain(*engine_sets),)
+    engine_request_count = requests_left - len(request_groups)
+    for section_name in section_names if len(engine_sets) > 1 else ():
         # Two halves of the engines show less than single engines do, but take fewer requests.
         chosen_sets = (
             engine_sets
-            if view is None or len(engine_sets) * len(views) <= budget
-            else [engines[::2], engines[1::2]]
+            if section_name is None or len(engine_sets) * len(section_names) <= engine_request_count
+            else [all_engines[::2], all_engines[1::2]]
         )
         request_groups.append(
             [
-                PlannedRequest(view, Scope(engine=chosen_engines), _FOR_ONE_ENGINE)
+                PlannedRequest(section_name, Scope(engine=chosen_engines), _ONE_ENGINE_PURPOSE)
                 for chosen_engines in chosen_sets
             ]
         )
     if idle_engines:
         scope = Scope(engine=(idle_engines[0],))
-        request_groups += [[PlannedRequest(view, scope, _FOR_UNMEASURED)] for view in views]
+        request_groups += [
+            [PlannedRequest(section_name, scope, _UNMEASURED_PURPOSE)]
+            for section_name in section_names
+        ]
     planned_requests: list[PlannedRequest] = []
     for group in request_groups:
         planned_requests += group if len(planned_requests) + len(group) <= requests_left else []
@@ -455,7 +468,9 @@ def _plan_further_requests(
 def _choose_engine_sets(
     active_engines: Sequence[str], idle_engines: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Return tuples of engines (AI assistants): the engine filter of each request to send.
+    """Return the engines (AI assistants) to request together: one tuple for each request to send.
+
+    Each engine that ran is requested alone. Engines that never ran are added to the last request.
 
     Examples
     --------
@@ -485,7 +500,7 @@ def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
     return {**values_by_filter, "response": payload.json}
 
 
-def find_engines(options: Any) -> tuple[list[str], list[str]]:
+def find_engines(options_json: Any) -> tuple[list[str], list[str]]:
     """Find the engines (AI assistants) in the JSON that lists the values of a service's filters.
 
     Returns
@@ -505,19 +520,21 @@ def find_engines(options: Any) -> tuple[list[str], list[str]]:
     active_engines: list[str] = []
     idle_engines: list[str] = []
     unconfigured_engines: list[str] = []
-    for engine_record in _find_engine_records(options):
-        engines = active_engines
-        run_values = [value for key, value in engine_record.items() if "run" in snake(key)]
-        state = read_object_state(engine_record, STRONG) or UNKNOWN
-        if state.cause == Cause.NOT_CONFIGURED:
-            engines = unconfigured_engines
-        elif state.status in EMPTY or (run_values and all(value is None for value in run_values)):
-            engines = idle_engines
-        engines += _list_engine_names(engine_record)[:1]
+    for engine_record in _find_engine_records(options_json):
+        engine_list = active_engines
+        run_values = [value for key, value in engine_record.items() if "run" in to_snake_case(key)]
+        engine_state = read_object_state(engine_record, STRONG) or UNKNOWN
+        if engine_state.cause == Cause.NOT_CONFIGURED:
+            engine_list = unconfigured_engines
+        elif engine_state.status in EMPTY or (
+            run_values and all(value is None for value in run_values)
+        ):
+            engine_list = idle_engines
+        engine_list += _list_engine_names(engine_record)[:1]
     return active_engines, idle_engines + unconfigured_engines
 
 
-def find_engine_labels(options: Any) -> dict[str, str]:
+def find_engine_labels(options_json: Any) -> dict[str, str]:
     """Return a dict from the label of each engine (AI assistant) to its id.
 
     Engines whose label is the same as the id are left out.
@@ -529,7 +546,7 @@ def find_engine_labels(options: Any) -> dict[str, str]:
     """
     return {
         label: engine_names[0]
-        for engine_names in map(_list_engine_names, _find_engine_records(options))
+        for engine_names in map(_list_engine_names, _find_engine_records(options_json))
         for label in engine_names[1:]
         if fold(label) != fold(engine_names[0])
     }
@@ -548,23 +565,23 @@ def _list_engine_names(engine_record: dict[str, Any]) -> list[str]:
         for key, text in reversed(engine_record.items())
         if isinstance(text, str)
     }
-    return [text_by_key[key] for key in (*_IDS, "label", "title") if key in text_by_key]
+    return [text_by_key[key] for key in (*_ID_KEYS, "label", "title") if key in text_by_key]
 
 
-def _find_engine_records(options: Any) -> list[dict[str, Any]]:
-    """Return a list with one dict for each engine (AI assistant) of the service.
+def _find_engine_records(options_json: Any) -> list[dict[str, Any]]:
+    """Return the objects that describe the engines (AI assistants) of a service, one for each.
 
-    ``options`` is the JSON that lists the values of the service's filters.
+    ``options_json`` is the JSON that lists the values of the service's filters.
 
     Examples
     --------
     >>> _find_engine_records({"models": ["atlas", {"id": "boreal", "runs": 3}]})
     [{'id': 'atlas'}, {'id': 'boreal', 'runs': 3}]
     """
-    for name, value in iter_named_values(options):
+    for name, value in iter_named_values(options_json):
         records = value if isinstance(value, list) else []
         if isinstance(value, dict) and all(isinstance(engine, dict) for engine in value.values()):
             records = [{"id": key, **engine} for key, engine in value.items()]
-        if records and any(stem in name for stem in STEMS["engine"]):
+        if records and any(stem in name for stem in STEMS_BY_FILTER["engine"]):
             return [record if isinstance(record, dict) else {"id": record} for record in records]
     return []

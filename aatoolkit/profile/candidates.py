@@ -1,6 +1,6 @@
 """Find the paths in responses whose values may say which data are missing.
 
-A person confirms later whether they do. Such a path is called a candidate.
+Such a path is called a candidate. A person decides later whether its values do say that.
 """
 
 from __future__ import annotations
@@ -44,57 +44,71 @@ from aatoolkit.availability.status import EMPTY, Availability, Status
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
-from aatoolkit.sections.availability_rule import WINDOW, as_count, as_text, extent_word, to_word
-from aatoolkit.sections.inference.findings import Relation
+from aatoolkit.sections.availability_rule import (
+    DAYS_PLACEHOLDER,
+    as_count,
+    extent_word,
+    join_short_list,
+    to_word,
+)
+from aatoolkit.sections.inference.findings import FoundTable
 from aatoolkit.sections.inference.words import meaning_of
 from aatoolkit.sections.section import is_on_path_of_rule
 
-_ONLY_UNMEASURED = "is there only where nothing was measured"
+_ONLY_UNMEASURED_REASON = "is there only where nothing was measured"
 MAX_CANDIDATES = 4
-"""The maximum number of candidates per section."""
+"""The maximum number of candidates that a person is asked about in each section."""
 
-_MIN_SCORE, _MAX_NOTICES, _MAX_WORDS, _MAX_LENGTH, _MAX_DEPTH = 3, 12, 6, 200, 12
-_CODE = re.compile(
+_MIN_CANDIDATE_SCORE = 3
+_MAX_NOTICES = 12
+"""The greatest length of a list that may have notices (objects with a message) and no rows."""
+
+_MAX_WORDS = 6
+"""How many different words a field of rows may have, if it says which data are missing."""
+
+_MAX_WORD_LENGTH = 200
+_MAX_PATH_LENGTH = 12
+_CODE_PATTERN = re.compile(
     r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+"
 )
-_ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}|[A-Z]")
-_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d.*")
-_NO_STATE = re.compile(r"[A-Z][a-z]+[ A-Z]|[A-Z][a-z]+$|\d{4}-\d\d-\d\d")
-_FLAGS = {"true", "false"}
-_DECIMAL = re.compile(r"-?[\d.,]+")
-_NUMBER_IN_TEXT = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
+_ENUM_PATTERN = re.compile(r"[A-Z][A-Z0-9_]{3,}|[A-Z]")
+_TIMESTAMP_PATTERN = re.compile(r"\d{4}-\d\d-\d\d.*")
+_NAME_OR_DAY_PATTERN = re.compile(r"[A-Z][a-z]+[ A-Z]|[A-Z][a-z]+$|\d{4}-\d\d-\d\d")
+_FLAG_WORDS = {"true", "false"}
+_DECIMAL_PATTERN = re.compile(r"-?[\d.,]+")
+_NUMBER_IN_TEXT_PATTERN = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
-Path = tuple[Step, ...]
+Steps = tuple[Step, ...]
 
 
-class Row(NamedTuple):
+class ResponseRow(NamedTuple):
     """A row of a table in a response.
 
     Attributes
     ----------
     record : mapping
         The row as it is in the JSON.
-    words : mapping
-        Maps each field to its text or boolean; to None if it has another type.
+    word_by_field : mapping
+        Maps each field of the row to its text or boolean, and any other field to None.
     has_numbers : bool or None
         Whether the row has measured numbers; None if unknown.
-    idle : collection of str
+    idle_engines : collection of str
         The engines that never ran.
     engine : str
         The engine of the row; empty if unknown.
     outer_record : mapping
-        The enclosing row, if this row is an object in it.
+        The row of another table that contains this row, if there is one.
     """
 
     record: Mapping[str, Any]
-    words: Mapping[str, Any]
+    word_by_field: Mapping[str, Any]
     has_numbers: bool | None
-    idle: Collection[str]
+    idle_engines: Collection[str]
     engine: str = ""
     outer_record: Mapping[str, Any] = {}
 
-    def number(self, field: str) -> Any:
-        """Return the value of a field of the row, or else of the enclosing row."""
+    def find_value(self, field: str) -> Any:
+        """Return the value of a field of the row, or else of the row that contains it."""
         return self.record.get(field, self.outer_record.get(field))
 
 
@@ -107,9 +121,9 @@ class Occurrence(NamedTuple):
         The value.
     has_numbers : bool or None
         Whether the object that contains the value also contains measured numbers.
-    measured : mapping of str to bool or None
-        Maps each engine to whether the response has numbers of it.
-    idle : collection of str
+    is_measured_by_engine : mapping of str to bool or None
+        Maps each engine to whether the response has numbers of it; to None if that is unknown.
+    idle_engines : collection of str
         The engines that never ran.
     engine : str
         The engine that the value is about; empty if unknown.
@@ -117,30 +131,30 @@ class Occurrence(NamedTuple):
 
     value: Any
     has_numbers: bool | None
-    measured: Mapping[str, bool | None]
-    idle: Collection[str]
+    is_measured_by_engine: Mapping[str, bool | None]
+    idle_engines: Collection[str]
     engine: str = ""
 
 
-class Shapes(NamedTuple):
-    """The known facts about the structure of a service's responses.
+class ResponseStructure(NamedTuple):
+    """What is known about the structure of the responses of a section (kind of response).
 
     Attributes
     ----------
-    labels : mapping of str to str
+    engine_by_label : mapping of str to str
         Maps the label of each engine to the engine's id.
-    maps : collection of tuple of Step
-        The paths of objects whose keys are data, such as dates.
-    headers : mapping
-        Maps the path of rows that are lists to the path of their column names.
-    main : tuple of Step
-        The path to the rows of the main table.
+    data_key_object_paths : collection of tuple of Step
+        The parsed paths of objects whose keys are data, such as dates.
+    header_by_row_path : mapping
+        Maps the parsed path of rows that are lists to the path of their column names.
+    main_row_path : tuple of Step
+        The parsed path to the rows of the main table.
     """
 
-    labels: Mapping[str, str] = {}
-    maps: Collection[Path] = ()
-    headers: Mapping[Path, Path] = {}
-    main: Path = ()
+    engine_by_label: Mapping[str, str] = {}
+    data_key_object_paths: Collection[Steps] = ()
+    header_by_row_path: Mapping[Steps, Steps] = {}
+    main_row_path: Steps = ()
 
 
 @dataclass(frozen=True)
@@ -158,19 +172,19 @@ class Candidate:
     why : str
         The reason to ask a person about the path.
     score : int
-        How likely the path says it; likelier paths are listed first.
+        How likely the values say which data are missing; a higher score is likelier.
     value_by_host : mapping of str to object
         Maps each other host to its value at the path.
-    words : mapping of str to str
-        Maps each value at the path to its probable meaning.
-    engine : str
+    meaning_by_word : mapping of str to str
+        Maps each value at the path, as text, to its probable meaning, such as ``not_run``.
+    engine_field : str
         The field with the engine of a row; ``{}`` if engines are the keys of an object.
     is_of_section : bool
         Whether the values are about the whole section.
-    total : str
+    total_field : str
         The field with the total, if the value is a count.
     alike : tuple of Candidate
-        Similar candidates. The answer of a person about this candidate is used for them, too.
+        Similar paths. What a person answers about this candidate is used for them, too.
     """
 
     at: str
@@ -178,10 +192,10 @@ class Candidate:
     why: str
     score: int
     value_by_host: Mapping[str, Any]
-    words: Mapping[str, str]
-    engine: str = ""
+    meaning_by_word: Mapping[str, str]
+    engine_field: str = ""
     is_of_section: bool = False
-    total: str = ""
+    total_field: str = ""
     alike: tuple[Candidate, ...] = ()
 
     @property
@@ -191,11 +205,11 @@ class Candidate:
 
     def with_commonest_meanings(self, counts: Counter[tuple[str, str, str]]) -> Candidate:
         """Return a copy in which each word has its commonest meaning by `count_meanings`."""
-        words = {
+        meaning_by_word = {
             word: max((meaning, SILENT, *STATES), key=lambda other: counts[self.key, word, other])
-            for word, meaning in self.words.items()
+            for word, meaning in self.meaning_by_word.items()
         }
-        return replace(self, words=words)
+        return replace(self, meaning_by_word=meaning_by_word)
 
 
 def find_candidates(
@@ -203,39 +217,58 @@ def find_candidates(
     response_by_engines: Mapping[tuple[str, ...], Any],
     active_engines: Collection[str],
     idle_engines: Collection[str],
-    shapes: Shapes,
+    structure: ResponseStructure,
     response_by_host: Mapping[str, Any],
     unmeasured_response: Any,
     engines_by_host: Mapping[str, tuple[Collection[str], Collection[str]]] = {},
 ) -> list[Candidate]:
     """Return candidates: paths in a response whose values may say which data are missing.
 
-    The likeliest come first.
+    The likeliest paths come first.
+
+    Parameters
+    ----------
+    document : object
+        The decoded JSON of a section (kind of response).
+    response_by_engines : mapping of tuple to object
+        Maps tuples of engines (AI assistants) to the JSON of the section for these engines alone.
+    active_engines, idle_engines : collection of str
+        The engines that ran, and those that never ran.
+    structure : ResponseStructure
+        What is known about the structure of the responses.
+    response_by_host : mapping of str to object
+        Maps other hosts to their JSON of the section.
+    unmeasured_response : object
+        The JSON of the section for an engine that never ran; None if it was not requested.
+    engines_by_host : mapping of str to tuple
+        Maps other hosts to two collections: the engines that ran there, and those that never ran.
 
     Examples
     --------
     >>> response = {"support": {"alpha": "shown", "beta": "not_run_yet"}, "rows": [{"n": 3}]}
-    >>> [place] = find_candidates(response, {}, ["alpha"], ["beta"], Shapes(), {}, None)
+    >>> [place] = find_candidates(response, {}, ["alpha"], ["beta"], ResponseStructure(), {}, None)
     >>> place.at, place.why
     ('support', 'names beta, which never ran')
     """
     engines_of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
-    search = _Search({*active_engines, *idle_engines, *engines_of_hosts}, shapes)
+    candidate_search = _CandidateSearch(
+        {*active_engines, *idle_engines, *engines_of_hosts}, structure
+    )
     other_projects = [
         (response, *engines_by_host.get(host, (active_engines, ())))
         for host, response in response_by_host.items()
     ]
-    search.learn_totals(
-        (response, bool(engines and Vector([response]).descend(shapes.main).values))
+    candidate_search.find_total_fields(
+        (response, bool(engines and Vector([response]).descend(structure.main_row_path).values))
         for response, engines, _ in ((document, active_engines, idle_engines), *other_projects)
     )
     for response in (document, *response_by_engines.values()):
-        search.read(response, idle_engines)
+        candidate_search.add_response(response, idle_engines)
     for response, _, other_idle_engines in other_projects:
-        search.read(response, other_idle_engines)
-    search.read(unmeasured_response, idle_engines)
+        candidate_search.add_response(response, other_idle_engines)
+    candidate_search.add_response(unmeasured_response, idle_engines)
     responses = [document, *response_by_host.values()]
-    responses_and_read_paths = [
+    responses_and_paths = [
         (response, [signal.path for signal in detect(response).signals]) for response in responses
     ]
     legends = [*filter(_is_legend, _iter_nested(responses))]
@@ -245,43 +278,42 @@ def find_candidates(
         if has_numbers(engine_response)
     ]
     candidates = []
-    for path, occurrences in search.occurrences_by_path().items():
-        pattern = format_path(path)
-        current_value = search.word_at(document, path)
-        unmeasured_value = search.word_at(unmeasured_response, path)
+    for path, occurrences in candidate_search.occurrences_by_path().items():
+        path_text = format_path(path)
+        current_value = candidate_search.word_at(document, path)
+        unmeasured_value = candidate_search.word_at(unmeasured_response, path)
         value_by_host = {
-            host: search.word_at(response, path) for host, response in response_by_host.items()
+            host: candidate_search.word_at(response, path)
+            for host, response in response_by_host.items()
         }
-        read_path_lists = [
-            paths
-            for response, paths in responses_and_read_paths
-            if value_at(response, path) is not None
+        understood_path_lists = [
+            paths for response, paths in responses_and_paths if value_at(response, path) is not None
         ]
-        is_read = all(
-            _is_read(pattern, paths)
-            for paths in read_path_lists or [responses_and_read_paths[0][1]]
+        is_understood = all(
+            _is_understood(path_text, paths)
+            for paths in understood_path_lists or [responses_and_paths[0][1]]
         )
         other_values = [*value_by_host.values(), unmeasured_value or current_value]
         is_same_for_hosts = value_by_host and all(value == current_value for value in other_values)
         is_varied = current_value is None or isinstance(current_value, dict)
-        is_lacking_count = bool(search.totals.get(path)) and current_value == "some"
-        if is_read or (is_same_for_hosts and not is_varied and not is_lacking_count):
+        is_lacking_count = bool(candidate_search.totals.get(path)) and current_value == "some"
+        if is_understood or (is_same_for_hosts and not is_varied and not is_lacking_count):
             continue  # what all hosts have in common says nothing about any of them
         is_null = current_value in (None, "", [], {}) and {
             occurrence.has_numbers for occurrence in occurrences
         } == {False}
-        default_evidence = _ONLY_UNMEASURED if is_null and has_numbers(document) else ""
-        total = search.totals.get(path, "")
+        default_evidence = _ONLY_UNMEASURED_REASON if is_null and has_numbers(document) else ""
+        total_field = candidate_search.totals.get(path, "")
         default_evidence = (
-            "a part of what is due" if has_word_of(total, "due") else default_evidence
+            "a part of what is due" if has_word_of(total_field, "due") else default_evidence
         )
-        evidence = search.evidence.get(path, default_evidence)
+        evidence = candidate_search.evidence.get(path, default_evidence)
         legend = _find_legend(occurrences, legends)
-        if path in search.notices and not all(
+        if path in candidate_search.notices and not all(
             Vector([response]).descend(path).values for response in responses
         ):
             evidence = evidence or "notes that some responses have, and others do not"
-        score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total))
+        score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total_field))
         other_hosts = [host for host, value in value_by_host.items() if value != current_value]
         if score > 0 and unmeasured_value not in (None, current_value):
             score += 3
@@ -289,41 +321,44 @@ def find_candidates(
         elif other_hosts:
             score += 1
             why += f"; differs for {', '.join(other_hosts)}"
-        if score < _MIN_SCORE:
+        if score < _MIN_CANDIDATE_SCORE:
             continue
-        overall_word, is_notice = to_word(current_value), path in search.notices
+        overall_word = to_word(current_value)
+        is_notice = path in candidate_search.notices
         is_mixture = any(
-            to_word(search.word_at(engine_response, path)) != overall_word
+            to_word(candidate_search.word_at(engine_response, path)) != overall_word
             for engine_response in measured_responses
         )
         mixed_word = overall_word if is_mixture else ""
-        meanings = _WordEvidence(
+        meanings = _WordMeanings(
             path, occurrences, mixed_word, legend, is_notice=is_notice
         ).meanings()
-        is_denied = any(map(_denies, meanings)) or _is_in_gaps(path)
-        if len(meanings) > _MAX_NOTICES and not is_denied:
+        may_list_missing = any(map(_says_missing, meanings)) or _is_in_missing_list(path)
+        if len(meanings) > _MAX_NOTICES and not may_list_missing:
             continue  # names or ids
-        is_of_other_rows = "available" in meanings.values() and _is_in_other_rows(path, shapes.main)
+        is_of_other_rows = "available" in meanings.values() and _is_in_other_rows(
+            path, structure.main_row_path
+        )
         candidate = Candidate(
-            pattern,
+            path_text,
             # In rows, or in another response, there is no current value.
             occurrences[0].value if current_value is None else current_value,
             why,
             score,
             value_by_host,
             meanings,
-            search.engine_fields.get(path, ""),
+            candidate_search.engine_fields.get(path, ""),
             is_notice or is_of_other_rows,
-            total,
+            total_field,
         )
         candidates.append(candidate)
     return _select_likeliest(candidates, document)
 
 
 def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candidate]:
-    """Return the likeliest candidates (paths that may say which data are missing).
+    """Return the likeliest candidates (paths whose values may say which data are missing).
 
-    Similar candidates are joined into one.
+    Of similar candidates only one is returned, which lists the others in ``alike``.
     """
     likeliest: list[Candidate] = []
     candidate_by_root: dict[str, Candidate] = {}
@@ -333,24 +368,24 @@ def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candid
     ):
         candidate_by_root.setdefault(_find_absent_root(document, candidate.at), candidate)
     candidates = [*candidate_by_root.values()]
-    denying_candidates = [
+    lack_candidates = [
         candidate
         for candidate in candidates
-        if any(map(_denies, candidate.words)) and not candidate.total
+        if any(map(_says_missing, candidate.meaning_by_word)) and not candidate.total_field
     ]
-    denying_parents = {candidate.at.rpartition(".")[0] for candidate in denying_candidates}
+    lack_parents = {candidate.at.rpartition(".")[0] for candidate in lack_candidates}
     for candidate in candidates:
-        parent, _, key = candidate.at.rpartition(".")
-        has_denying_sibling = (
-            "[]" in parent
-            and parent in denying_parents
-            and candidate not in denying_candidates
-            and not (candidate.total and candidate.engine)
-            and not has_word_of(candidate.total, "due")
+        parent_path, _, key = candidate.at.rpartition(".")
+        has_lack_sibling = (
+            "[]" in parent_path
+            and parent_path in lack_parents
+            and candidate not in lack_candidates
+            and not (candidate.total_field and candidate.engine_field)
+            and not has_word_of(candidate.total_field, "due")
         )
-        if has_denying_sibling and not has_word_of(key, "place"):
+        if has_lack_sibling and not has_word_of(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
-        if not any(_are_alike(candidate, other) for other in likeliest):
+        if not any(_are_similar(candidate, chosen_candidate) for chosen_candidate in likeliest):
             likeliest.append(candidate)
     return [
         replace(
@@ -358,7 +393,7 @@ def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candid
             alike=tuple(
                 other_candidate
                 for other_candidate in candidates
-                if other_candidate is not candidate and _are_alike(other_candidate, candidate)
+                if other_candidate is not candidate and _are_similar(other_candidate, candidate)
             ),
         )
         for candidate in likeliest[:MAX_CANDIDATES]
@@ -371,84 +406,93 @@ def count_meanings(candidates: Iterable[Candidate]) -> Counter[tuple[str, str, s
     A service means the same by a word in each section, so its commonest meaning is the likeliest.
     """
     return Counter(
-        (candidate.key, *item) for candidate in candidates for item in candidate.words.items()
+        (candidate.key, *item)
+        for candidate in candidates
+        for item in candidate.meaning_by_word.items()
     )
 
 
-def _find_absent_root(document: Any, pattern: str) -> str:
-    """Return the beginning of a path up to the first field that is missing in a response.
+def _find_absent_root(document: Any, path_text: str) -> str:
+    """Return the beginning of a path, up to the first field that is missing in a response.
 
-    If no field of the path is missing, return the whole path. Candidates with the same beginning
-    come from one object, such as ``error``, so one of them is enough.
+    If no field of the path is missing, return the whole path. Paths with the same result lead into
+    one object, such as ``error``, so one of them is enough.
 
     Examples
     --------
     >>> _find_absent_root({"rows": []}, "error.cause.code"), _find_absent_root({"n": 1}, "n")
     ('error', 'n')
     """
-    steps = parse_pattern(pattern)
-    for count, step in enumerate(steps, start=1):
+    steps = parse_pattern(path_text)
+    for step_count, step in enumerate(steps, start=1):
         if not isinstance(step, Field):
             break
-        if value_at(document, steps[:count]) in (None, [], {}):
-            return format_path(steps[:count])
-    return pattern
+        if value_at(document, steps[:step_count]) in (None, [], {}):
+            return format_path(steps[:step_count])
+    return path_text
 
 
-def _are_alike(candidate: Candidate, other: Candidate) -> bool:
-    """Return whether two candidates are so similar that a person need be asked about only one."""
-    parent, _, key = candidate.at.rpartition(".")
-    other_parent, _, other_key = other.at.rpartition(".")
-    is_same_parent = parent == other_parent != "" and not candidate.total
+def _are_similar(candidate: Candidate, other_candidate: Candidate) -> bool:
+    """Return whether two candidates are so similar that a person is asked about only one of them.
+
+    A candidate is a path whose values may say which data are missing.
+    """
+    parent_path, _, key = candidate.at.rpartition(".")
+    other_parent_path, _, other_key = other_candidate.at.rpartition(".")
+    is_same_parent = parent_path == other_parent_path != "" and not candidate.total_field
     is_same_field = key == other_key != ""
-    words = candidate.words.keys() - ({"null"} if is_same_field else {"null", *_FLAGS})
-    return (is_same_field or is_same_parent) and not words.isdisjoint(other.words)
+    words = candidate.meaning_by_word.keys() - (
+        {"null"} if is_same_field else {"null", *_FLAG_WORDS}
+    )
+    return (is_same_field or is_same_parent) and not words.isdisjoint(
+        other_candidate.meaning_by_word
+    )
 
 
 # --- where --------------------------------------------------------------------------------------
 
 
-class _Search:
+class _CandidateSearch:
     """Collects the values in responses that may say which data are missing, by path."""
 
-    def __init__(self, engines: Collection[str], shapes: Shapes) -> None:
-        self._engines = {*engines, *shapes.labels}
-        self._shapes = shapes
-        self._occurrences: dict[Path, list[Occurrence]] = defaultdict(list)
-        self._row_lists: dict[Path, list[list[Row]]] = defaultdict(list)
-        self.evidence: dict[Path, str] = {}
-        """Maps the path of a field to what the numbers next to its values show, as a sentence."""
-        self.engine_fields: dict[Path, str] = {}
+    def __init__(self, engines: Collection[str], structure: ResponseStructure) -> None:
+        self._engines = {*engines, *structure.engine_by_label}
+        self._structure = structure
+        self._occurrences: dict[Steps, list[Occurrence]] = defaultdict(list)
+        self._row_lists: dict[Steps, list[list[ResponseRow]]] = defaultdict(list)
+        self.evidence: dict[Steps, str] = {}
+        """Maps the path of a field to what numbers next to its values show, as text for people."""
+        self.engine_fields: dict[Steps, str] = {}
         """Maps the path of a field in rows to the field with the engine; ``{}`` for keys of an
         object.
         """
-        self.notices: set[Path] = set()
-        self.totals: dict[Path, str] = {}
+        self.notices: set[Steps] = set()
+        self.totals: dict[Steps, str] = {}
         """Maps the path of a count to the name of the field with its total."""
-        self._total_by_count: dict[Path, dict[str, str]] = {}
-        self._engine_map_paths: set[Path] = set()
-        self._outer_engine_fields: dict[Path, str] = {}
+        self._total_by_count: dict[Steps, dict[str, str]] = {}
+        self._engine_map_paths: set[Steps] = set()
+        self._outer_engine_fields: dict[Steps, str] = {}
 
-    def learn_totals(self, responses: Iterable[tuple[Any, bool]]) -> None:
-        """Find pairs of fields where one is a count and the other its total, such as 25 of 30 days.
+    def find_total_fields(self, responses: Iterable[tuple[Any, bool]]) -> None:
+        """Find pairs of fields of which one has a count and the other the total, as 25 of 30 days.
 
         ``responses`` has tuples: the JSON of a response, and whether it has data.
         """
-        records_by_path: dict[Path, list[tuple[Mapping[str, Any], bool]]] = defaultdict(list)
+        records_by_path: dict[Steps, list[tuple[Mapping[str, Any], bool]]] = defaultdict(list)
         for response, is_measured in responses:
             for path, record in self._iter_records(response, ()):
                 records_by_path[path].append((record, is_measured))
         self._total_by_count = {
             path: {
                 count_key: total_key
-                for count_key, total_key in _find_totals(records).items()
+                for count_key, total_key in _find_total_by_count(records).items()
                 # In rows, one measure is often a part of another.
                 if Each() not in path or any(map(_is_word_for_part, tokens(count_key)))
             }
             for path, records in records_by_path.items()
         }
 
-    def _iter_records(self, value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    def _iter_records(self, value: Any, path: Steps) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
         """Yield the path and value of each nested object.
 
         Objects whose keys are data, such as dates, are left out.
@@ -456,7 +500,9 @@ class _Search:
         steps_and_items: list[tuple[Step, Any]] = []
         if isinstance(value, list):
             steps_and_items = [(Each(), item) for item in value]
-        elif isinstance(value, dict) and (self._is_of_engines(value) or path in self._shapes.maps):
+        elif isinstance(value, dict) and (
+            self._has_engine_keys(value) or path in self._structure.data_key_object_paths
+        ):
             steps_and_items = [(Entries(), item) for item in value.values()]
         elif isinstance(value, dict):
             yield path, value
@@ -464,35 +510,36 @@ class _Search:
         for step, item in steps_and_items:
             yield from self._iter_records(item, (*path, step))
 
-    def _is_of_engines(self, value: Mapping[str, Any]) -> bool:
+    def _has_engine_keys(self, value: Mapping[str, Any]) -> bool:
         return bool(value) and self._engines.issuperset(value)
 
-    def read(self, response: Any, idle: Collection[str] = ()) -> None:
-        """Collect the values of one response.
+    def add_response(self, response: Any, idle_engines: Collection[str] = ()) -> None:
+        """Collect the values of one response that may say which data are missing.
 
-        ``idle`` are the engines (AI assistants) that never ran on its host.
+        ``idle_engines`` are the engines (AI assistants) that never ran on the host of the response.
         """
-        labels = self._shapes.labels
+        labels = self._structure.engine_by_label
         self._response = Vector([response])
         self._has_numbers = has_numbers(
             response, lambda key: is_bookkeeping(key) or is_id_time_or_lack(key)
         )
-        self._idle = {*idle, *(label for label, engine in labels.items() if engine in idle)}
+        idle_labels = {label for label, engine in labels.items() if engine in idle_engines}
+        self._idle_engines = {*idle_engines, *idle_labels}
         measured_engines = {
             labels.get(name, name) for name in _find_measured_engines(response, self._engines)
         }
-        default_measured = None if self._has_numbers and not measured_engines else False
-        self._measured = {
-            name: name not in self._idle
-            and (labels.get(name, name) in measured_engines or default_measured)
+        default_is_measured = None if self._has_numbers and not measured_engines else False
+        self._is_measured_by_engine = {
+            name: name not in self._idle_engines
+            and (labels.get(name, name) in measured_engines or default_is_measured)
             for name in self._engines
         }
         self._add_fields(response, ())
 
-    def occurrences_by_path(self) -> dict[Path, list[Occurrence]]:
-        """Return a dict from paths whose values may say which data are missing to lists of values.
+    def occurrences_by_path(self) -> dict[Steps, list[Occurrence]]:
+        """Return the values that may say which data are missing, as lists by their paths.
 
-        Each value is an `Occurrence`, which also says whether there are numbers next to it.
+        Each value is an `Occurrence`, which also says whether there are numbers next to the value.
         """
         for path, row_lists in self._row_lists.items():
             field_names = dict.fromkeys(
@@ -511,20 +558,21 @@ class _Search:
                     self._add_field(path, field_name, number_fields, row_lists, engine_field)
         return self._occurrences
 
-    def word_at(self, response: Any, path: Path) -> Any:
-        """Return the value at a path.
+    def word_at(self, response: Any, path: Steps) -> Any:
+        """Return the value that a response has at a path.
 
-        A count that has a total becomes ``none``, ``some`` or ``full``.
+        If the value is a count that has a total, return ``none``, ``some`` or ``full`` instead.
         """
         value = value_at(response, path)
         if not self.totals.get(path):
             return value
         return extent_word(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
 
-    def _find_count_words(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
-        """Return a dict from each count of an object to ``none``, ``some`` or ``full``.
+    def _find_count_words(self, record: Mapping[str, Any], path: Steps) -> dict[str, str | None]:
+        """Compare the counts in an object with their totals.
 
-        The word compares the count with its total. Counts without a total are left out.
+        Return a dict from the name of each count to ``none``, ``some`` or ``full``. Counts without
+        a total are left out.
         """
         names = _field_names(path)
         is_under_data_key = any(has_word_of(name, "place") for name in names)
@@ -536,86 +584,117 @@ class _Search:
             and not (item in (0, 1) and find_word(key))
         ]
         is_sample = any(has_word_of(name, "sample") for name in names[-2:])
-        word_by_count_key, filler_words = {}, words_of("whole", "filler")
+        word_by_count_key = {}
+        filler_words = words_of("whole", "filler")
         for count_key in number_keys:
-            nouns = {token for token in tokens(count_key) if not _is_word_for_part(token)}
-            is_of_days = bool(nouns & words_of("days")) and nouns <= words_of("days", "engine")
-            is_of_days &= nouns != {*tokens(count_key)}  # which is the length of the window
-            concept = "whole" if is_under_data_key or is_of_days else "due"
+            count_words = {token for token in tokens(count_key) if not _is_word_for_part(token)}
+            is_of_days = bool(count_words & words_of("days")) and count_words <= words_of(
+                "days", "engine"
+            )
+            is_of_days &= count_words != {*tokens(count_key)}  # which is the length of the window
+            lexicon_key = "whole" if is_under_data_key or is_of_days else "due"
             total_key = next(
                 (
                     key
                     for key in number_keys
-                    if has_word_of(key, concept)
-                    and nouns in ({*tokens(key)} - words_of("whole"), {*tokens(key)} - filler_words)
+                    if has_word_of(key, lexicon_key)
+                    and count_words
+                    in ({*tokens(key)} - words_of("whole"), {*tokens(key)} - filler_words)
                 ),
-                WINDOW if is_of_days else "",
+                DAYS_PLACEHOLDER if is_of_days else "",
             )
-            is_sure = is_of_days or has_word_of(total_key, "due")
-            if not total_key or (nouns == {*tokens(count_key)} and not is_sure):
+            is_certain = is_of_days or has_word_of(total_key, "due")
+            if not total_key or (count_words == {*tokens(count_key)} and not is_certain):
                 total_key = self._total_by_count.get(path, {}).get(count_key, "")
             if not total_key and len(number_keys) == 2 and is_sample:
                 # Of the two counts of a sample, the greater one is what was drawn from.
                 total_key = max(number_keys, key=lambda key: as_count(record[key]) or 0)
                 total_key = "" if total_key == count_key else total_key
             if total_key:
-                due_count = Scope().days if total_key == WINDOW else record.get(total_key)
+                due_count = Scope().days if total_key == DAYS_PLACEHOLDER else record.get(total_key)
                 word_by_count_key[count_key] = extent_word(record[count_key], due_count)
                 self.totals[(*path, Field(count_key))] = total_key
         return word_by_count_key
 
     def _add_occurrence(
-        self, path: Path, value: Any, has_numbers: bool | None = None, engine: str = ""
+        self, path: Steps, value: Any, has_numbers: bool | None = None, engine: str = ""
     ) -> None:
         self._occurrences[path].append(
-            Occurrence(value, has_numbers, self._measured, self._idle, engine)
+            Occurrence(value, has_numbers, self._is_measured_by_engine, self._idle_engines, engine)
         )
 
     def _add_field(
         self,
-        path: Path,
-        key: str,
+        path: Steps,
+        field_name: str,
         number_fields: Iterable[str],
-        row_lists: list[list[Row]],
+        row_lists: list[list[ResponseRow]],
         engine_field: str,
     ) -> None:
-        """Store the values of a field of rows, if they may say which numbers are missing."""
-        words: set[Any] = {row.words.get(key) for row in chain.from_iterable(row_lists)} - {None}
-        is_named = has_word_of(key, "place")
+        """Store the values of one field of some rows, if they may say which numbers are missing.
+
+        Parameters
+        ----------
+        path : tuple of Step
+            The parsed path to the rows.
+        field_name : str
+            The name of the field.
+        number_fields : iterable of str
+            The names of fields of the rows that may have numbers.
+        row_lists : list of list of ResponseRow
+            The rows: one list for each list in the responses.
+        engine_field : str
+            The field with the engine of a row; ``{}`` if engines are the keys of an object; or "".
+        """
+        words: set[Any] = {
+            row.word_by_field.get(field_name) for row in chain.from_iterable(row_lists)
+        } - {None}
+        is_status_name = has_word_of(field_name, "place")
         is_dimension = any(
-            has_word_of(key, name) for name in ("topic", "category", "brand", "finding")
+            has_word_of(field_name, name) for name in ("topic", "category", "brand", "finding")
         )
-        is_dimension = (is_dimension and not is_named) or not self._engines.isdisjoint(words)
+        is_dimension = (is_dimension and not is_status_name) or not self._engines.isdisjoint(words)
         if is_dimension or not 0 < len(words) <= _MAX_WORDS:
             return
         are_texts = all(isinstance(word, str) for word in words)
-        are_names = are_texts and all(map(_NO_STATE.match, words)) and not any(map(_denies, words))
-        if not (are_texts or is_named or engine_field) or (are_names and not is_named):
+        are_names = (
+            are_texts
+            and all(map(_NAME_OR_DAY_PATTERN.match, words))
+            and not any(map(_says_missing, words))
+        )
+        if not (are_texts or is_status_name or engine_field) or (are_names and not is_status_name):
             return
         number_field = next(
-            (name for name in number_fields if _marks_missing_number(row_lists, key, name)), None
+            (key for key in number_fields if _tells_missing_number(row_lists, field_name, key)),
+            None,
         )
-        occurrences, null_occurrences = [], []
+        occurrences = []
+        null_occurrences = []
         is_in_list = False
         for rows in row_lists:
             engines = [str(row.record.get(engine_field, row.engine)) for row in rows]
-            measured_by_engine = {
+            is_measured_by_engine = {
                 engine: row.has_numbers for engine, row in zip(engines, rows, strict=True)
             }
             for engine, row in zip(engines, rows, strict=True):
-                word, has_number = row.words.get(key), row.has_numbers
+                word = row.word_by_field.get(field_name)
+                has_number = row.has_numbers
                 if word is None:
-                    if engine_field and row.record.get(key, "") is None:
-                        null_occurrences.append(Occurrence(None, has_number, {}, row.idle, engine))
+                    if engine_field and row.record.get(field_name, "") is None:
+                        null_occurrences.append(
+                            Occurrence(None, has_number, {}, row.idle_engines, engine)
+                        )
                     continue
                 if number_field is not None:
-                    has_number = row.number(number_field) is not None
-                measured_beside = measured_by_engine if engine else {}
-                occurrences.append(Occurrence(word, has_number, measured_beside, row.idle, engine))
+                    has_number = row.find_value(number_field) is not None
+                measured_next_to = is_measured_by_engine if engine else {}
+                occurrences.append(
+                    Occurrence(word, has_number, measured_next_to, row.idle_engines, engine)
+                )
                 # With other numbers, the row lacks only a part.
                 if row.has_numbers and engine_field in ("", "{}"):
                     occurrences.append(Occurrence(word, True, {}, ()))
-                is_in_list |= isinstance(row.record[key], list)
+                is_in_list |= isinstance(row.record[field_name], list)
         occurrences += null_occurrences
         # For an engine that ran it may be unknown (None) whether it has numbers here.
         words_with_numbers = {
@@ -633,101 +712,113 @@ class _Search:
             words_with_numbers
             and words_without_numbers
             and are_numbers_missing
-            and (is_named or engine_field)
+            and (is_status_name or engine_field)
         )
-        total = self.totals.get((*path, Field(key)), "")
-        is_counted_part = total != "" and (total != WINDOW or engine_field != "")
-        is_denied = bool(engine_field) and any(map(read_absence_code, words))
-        is_denied |= are_numbers_missing and all(map(_denies, map(str, words)))
-        if number_field is None and not (are_words_separate or is_counted_part or is_denied):
+        total_field = self.totals.get((*path, Field(field_name)), "")
+        is_part_of_total = total_field != "" and (
+            total_field != DAYS_PLACEHOLDER or engine_field != ""
+        )
+        says_missing = bool(engine_field) and any(map(read_absence_code, words))
+        says_missing |= are_numbers_missing and all(map(_says_missing, map(str, words)))
+        if number_field is None and not (are_words_separate or is_part_of_total or says_missing):
             return
-        header = self._shapes.headers.get(path)
-        last_step = Field(key) if header is None else Named(header, key)
+        header_path = self._structure.header_by_row_path.get(path)
+        last_step = Field(field_name) if header_path is None else Named(header_path, field_name)
         field_path = (*path, last_step, *([Each()] if is_in_list else []))
-        self.totals[field_path] = total
+        self.totals[field_path] = total_field
         self._occurrences[field_path] += occurrences
         self.engine_fields[field_path] = engine_field
         if number_field is not None or are_words_separate:
             self.evidence[field_path] = "numbers are missing beside some of its words"
 
-    def _add_fields(self, document: Any, path: Path) -> None:
-        """Store the values of an object that is not a row, and of its nested objects and lists."""
-        if not isinstance(document, dict) or len(path) > _MAX_DEPTH:
+    def _add_fields(self, document: Any, path: Steps) -> None:
+        """Store the values of an object, and of its nested objects and lists.
+
+        The object is not a row of a table.
+        """
+        if not isinstance(document, dict) or len(path) > _MAX_PATH_LENGTH:
             return
         word_by_count_key = self._find_count_words(document, path)
         for key, value in document.items():
             field_path = (*path, Field(key))
-            names = value if isinstance(value, dict) else ()
-            is_of_data = any(has_word_of(name, "drawn") for name in names)
-            is_of_data |= any(map(_denies, _iter_texts(value)))
-            if repeats_question(key) and not is_of_data:
+            inner_names = value if isinstance(value, dict) else ()
+            is_about_data = any(has_word_of(name, "drawn") for name in inner_names)
+            is_about_data |= any(map(_says_missing, _iter_texts(value)))
+            if repeats_question(key) and not is_about_data:
                 continue
             is_legend = isinstance(value, dict) and is_word_of(key, "legend")
-            if is_legend or _is_axis(value, document.values()):
+            if is_legend or _are_matrix_labels(value, document.values()):
                 continue
             if isinstance(value, dict):
-                if self._is_by_engine(key, value):
+                if self._is_word_by_engine(key, value):
                     self._add_occurrence(field_path, value)
                 elif not self._add_map(value, field_path):
                     self._add_fields(value, field_path)
             elif isinstance(value, list):
-                if (*field_path, Each()) not in self._shapes.headers.values():
+                if (*field_path, Each()) not in self._structure.header_by_row_path.values():
                     self._add_items(value, field_path)
             elif word_by_count_key.get(key) is not None:
                 self._add_occurrence(field_path, word_by_count_key[key], self._has_numbers)
-            elif _is_word(value) and not _TIMESTAMP.fullmatch(str(value)):
+            elif _is_word(value) and not _TIMESTAMP_PATTERN.fullmatch(str(value)):
                 self._add_occurrence(field_path, value, self._has_numbers)
 
-    def _add_map(self, value: Mapping[str, Any], path: Path) -> bool:
-        """Store the entries of an object as rows, if its keys are data; return whether they are."""
+    def _add_map(self, value: Mapping[str, Any], path: Steps) -> bool:
+        """Store the entries of an object as rows, if its keys are data, such as dates.
+
+        Return whether the keys are data.
+        """
         row_path = (*path, Entries())
-        if self._is_of_engines(value):
+        if self._has_engine_keys(value):
             self._engine_map_paths.add(row_path)
-            measured_and_engines = [(self._measured[engine], engine) for engine in value]
+            measured_and_engines = [
+                (self._is_measured_by_engine[engine], engine) for engine in value
+            ]
             self._add_rows([*value.values()], row_path, measured_and_engines)
-        elif path in self._shapes.maps:
+        elif path in self._structure.data_key_object_paths:
             self._add_rows([*value.values()], row_path)
         else:
             return False
         return True
 
-    def _add_items(self, items: list[Any], path: Path) -> None:
+    def _add_items(self, items: list[Any], path: Steps) -> None:
         """Store the items of a list: as texts, as notices (objects with a message) or as rows."""
         row_path = (*path, Each())
-        header = self._shapes.headers.get(row_path)
-        if header is None and (len(items) <= _MAX_NOTICES or _is_in_gaps(row_path)):
-            items = [*map(as_text, items)]
+        header_path = self._structure.header_by_row_path.get(row_path)
+        if header_path is None and (len(items) <= _MAX_NOTICES or _is_in_missing_list(row_path)):
+            items = [*map(join_short_list, items)]
         records = [item for item in items if isinstance(item, dict)]
         are_measured = has_numbers(
             records, lambda key: is_id_time_or_lack(key) or is_word_of(key, "mark")
         )
-        is_of_gaps = _is_in_gaps(row_path) and not are_measured
-        is_main = row_path == self._shapes.main and are_measured
+        is_missing_list = _is_in_missing_list(row_path) and not are_measured
+        is_main = row_path == self._structure.main_row_path and are_measured
         are_notices = not is_main and all(map(_is_notice, records))
-        if header is not None:
-            column_names = self._response.descend(header).values
+        if header_path is not None:
+            column_names = self._response.descend(header_path).values
             cell_lists = [item for item in items if isinstance(item, list)]
             grid_records = [dict(zip(column_names, cells, strict=False)) for cells in cell_lists]
             self._add_rows(grid_records, row_path)
         elif items and all(map(_is_word, items)):
             self._add_occurrence(path, items, self._has_numbers)
         elif row_path not in self._row_lists and (
-            (are_notices and len(records) <= _MAX_NOTICES) or is_of_gaps
+            (are_notices and len(records) <= _MAX_NOTICES) or is_missing_list
         ):
             for record in records:
-                engine_keys = [key for key, value in record.items() if _is_in(value, self._engines)]
+                engine_keys = [
+                    key for key, value in record.items() if _is_text_in(value, self._engines)
+                ]
                 engine = record[engine_keys[0]] if engine_keys else ""
                 text_keys = [key for key, value in record.items() if isinstance(value, str)]
                 # A record in a list of gaps states a lack, whatever its text is.
                 steps_and_codes = [*_iter_codes(record)] or [
-                    ((Field(key),), "*") for key in text_keys[:is_of_gaps]
+                    ((Field(key),), "*") for key in text_keys[:is_missing_list]
                 ]
                 for steps, code in steps_and_codes:
-                    is_name = engine and steps == (Field(engine_keys[0]),) and code != "*"
-                    if is_name or (engine and " " in code):
+                    is_engine_name = engine and steps == (Field(engine_keys[0]),) and code != "*"
+                    if is_engine_name or (engine and " " in code):
                         continue
                     code_path = (*path, Each(), *steps)
-                    has_number = self._measured.get(engine, self._has_numbers)
+                    has_number = self._is_measured_by_engine.get(engine, self._has_numbers)
                     self._add_occurrence(code_path, code, has_number, engine)
                     if engine:
                         self.engine_fields[code_path] = engine_keys[0]
@@ -738,111 +829,120 @@ class _Search:
     def _add_rows(
         self,
         items: Sequence[Any],
-        path: Path,
-        containers: Sequence[tuple[bool | None, str]] = (),
+        path: Steps,
+        container_states: Sequence[tuple[bool | None, str]] = (),
         outer_records: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         """Store rows, and the rows nested in them.
 
-        ``containers`` has a tuple per row: whether the object around the row has numbers, and its
-        engine.
+        ``container_states`` has a tuple per row: whether the object around the row has numbers, and
+        the name of the engine (AI assistant) of this object.
         """
         records = [item for item in items if isinstance(item, dict)]
         if not records:
             return
-        have_numbers: list[bool | None] = [
+        number_flags: list[bool | None] = [
             has_numbers(record, is_id_time_or_lack) for record in records
         ]
         engines = [""] * len(records)
-        if len(containers) == len(records):
-            engines = [engine for _, engine in containers]
-            have_own_numbers = any(have_numbers)
-            have_numbers = [
+        if len(container_states) == len(records):
+            engines = [engine for _, engine in container_states]
+            have_own_numbers = any(number_flags)
+            number_flags = [
                 has_own_number and is_container_measured is not False
                 if have_own_numbers
                 else is_container_measured
                 for has_own_number, (is_container_measured, _) in zip(
-                    have_numbers, containers, strict=True
+                    number_flags, container_states, strict=True
                 )
             ]
-        if not any(have_numbers):  # the numbers that these rows speak of are elsewhere
+        if not any(number_flags):  # the numbers that these rows speak of are elsewhere
             is_outside_rows = not _is_in_rows(path[:-1])
-            have_numbers = [
+            number_flags = [
                 next(
                     (
-                        self._measured[cell]
+                        self._is_measured_by_engine[cell]
                         for cell in record.values()
-                        if _is_in(cell, self._measured)
+                        if _is_text_in(cell, self._is_measured_by_engine)
                     ),
-                    self._has_numbers if is_outside_rows and not containers else has_number,
+                    self._has_numbers if is_outside_rows and not container_states else has_number,
                 )
-                for record, has_number in zip(records, have_numbers, strict=True)
+                for record, has_number in zip(records, number_flags, strict=True)
             ]
         rows = [
-            Row(
+            ResponseRow(
                 record,
                 {key: _take_flag_or_text(value) for key, value in record.items()}
                 | self._find_count_words(record, path),
                 has_number,
-                self._idle,
+                self._idle_engines,
                 engine,
                 outer_record,
             )
             for record, has_number, engine, outer_record in zip(
-                records, have_numbers, engines, outer_records or [{}] * len(records), strict=True
+                records, number_flags, engines, outer_records or [{}] * len(records), strict=True
             )
         ]
         self._row_lists[path].append(rows)
         engine_field = self._find_engine_field(records[0], [rows])
         for key in dict.fromkeys(chain.from_iterable(records)):
-            values, field_path = [record.get(key) for record in records], (*path, Field(key))
+            values = [record.get(key) for record in records]
+            field_path = (*path, Field(key))
             objects = [value for value in values if isinstance(value, dict)]
-            engine_maps = [value for value in objects if self._is_by_engine(key, value)]
+            engine_maps = [value for value in objects if self._is_word_by_engine(key, value)]
             if engine_maps:
                 self._add_occurrence(field_path, engine_maps[0])
-            elif len(path) <= _MAX_DEPTH:
+            elif len(path) <= _MAX_PATH_LENGTH:
                 objects = [value for value in objects if not self._add_map(value, field_path)]
                 if engine_field:
                     self._outer_engine_fields[field_path] = engine_field
                 outer_rows = [
                     row for row in rows if any(row.record.get(key) is value for value in objects)
                 ]
-                row_containers = [
+                states_of_rows = [
                     (row.has_numbers, str(row.record.get(engine_field, ""))) for row in outer_rows
                 ]
                 outer_records = [row.record for row in outer_rows]
-                self._add_rows(objects, field_path, row_containers, outer_records)
+                self._add_rows(objects, field_path, states_of_rows, outer_records)
                 for value in values:
-                    if isinstance(value, list) and _is_in_gaps((*field_path, Each())):
+                    if isinstance(value, list) and _is_in_missing_list((*field_path, Each())):
                         self._add_items(value, field_path)
                     elif isinstance(value, list):
                         self._add_rows(value, (*field_path, Each()))
 
-    def _find_engine_field(self, field_names: Iterable[str], row_lists: list[list[Row]]) -> str:
+    def _find_engine_field(
+        self, field_names: Iterable[str], row_lists: list[list[ResponseRow]]
+    ) -> str:
         """Return the field with the name of each row's AI engine; "" if there is none."""
         for field_name in field_names:
             text_lists = [[str(row.record.get(field_name)) for row in rows] for rows in row_lists]
-            is_named = find_target({field_name: ""}) == ("engine", "")
-            are_engines = is_named or self._engines.issuperset(chain.from_iterable(text_lists))
+            is_engine_name = find_target({field_name: ""}) == ("engine", "")
+            are_engines = is_engine_name or self._engines.issuperset(
+                chain.from_iterable(text_lists)
+            )
             if are_engines and all(len({*texts}) == len(texts) for texts in text_lists):
                 return field_name
         return ""
 
-    def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
+    def _is_word_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
         """Return whether an object maps engines (AI assistants) to texts, booleans or codes."""
-        word_types = str | bool | int | float if has_word_of(key, "place") else str | bool
+        allowed_types = str | bool | int | float if has_word_of(key, "place") else str | bool
         numbers = {item for item in value.values() if type(item) is int}
         if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _MAX_WORDS:
-            word_types = int  # a code of each, as a count is never
+            allowed_types = int  # a code of each, as a count is never
         return (
-            all(item is None or isinstance(item, word_types) for item in value.values())
+            all(item is None or isinstance(item, allowed_types) for item in value.values())
             and any(item is not None for item in value.values())
             and 0 < 0.8 * len(value) <= sum(engine in self._engines for engine in value)
         )
 
 
-def _find_totals(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str, str]:
-    """Return a dict from the name of each field with a count to the field with its total."""
+def _find_total_by_count(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str, str]:
+    """Find the fields of some objects that have a count, and the fields that have its total.
+
+    ``records`` has tuples: an object, and whether its response has data. Return a dict from the
+    names of the fields with a count to those of the fields with the total.
+    """
     number_keys = dict.fromkeys(
         key
         for record, _ in records
@@ -868,16 +968,17 @@ def _is_part_of(
     ``records`` has tuples: an object, and whether its response has data.
     """
     pair_count = full_count = positive_count = 0
-    names_part = has_word_of(count_field, "part")
+    is_part_name = has_word_of(count_field, "part")
     is_window = True  # days of the window are known, so fewer of them need to be complete
     for record, is_measured in records:
-        count, total = as_count(record.get(count_field)), as_count(record.get(total_field))
+        count = as_count(record.get(count_field))
+        total = as_count(record.get(total_field))
         if count is None or total is None or total <= 0:
             continue
         is_window &= total == Scope().days
         is_full = count == total > 2
         # Pages may be read, and allowances used up, before any engine ran.
-        if not 0 <= count <= total or (is_full and not (is_measured or names_part)):
+        if not 0 <= count <= total or (is_full and not (is_measured or is_part_name)):
             return False
         pair_count += 1
         full_count += is_full
@@ -886,25 +987,26 @@ def _is_part_of(
     return is_often_full and 0 < full_count < pair_count
 
 
-def _is_axis(names: Any, siblings: Iterable[Any]) -> bool:
+def _are_matrix_labels(names: Any, sibling_values: Iterable[Any]) -> bool:
     """Return whether a list has one label per column of a matrix in a sibling field.
 
     Examples
     --------
-    >>> [_is_axis(names, [[[3, 4], [5, 6]]]) for names in (["gemini", "grok"], ["gemini"])]
-    [True, False]
+    >>> matrix = [[3, 4], [5, 6]]
+    >>> _are_matrix_labels(["gemini", "grok"], [matrix]), _are_matrix_labels(["gemini"], [matrix])
+    (True, False)
     """
-    matrices = [value for value in siblings if isinstance(value, list) and value is not names]
+    matrices = [value for value in sibling_values if isinstance(value, list) and value is not names]
     rows = [row for matrix in matrices for row in matrix if isinstance(row, list)]
     return isinstance(names, list) and any(len(row) == len(names) for row in rows)
 
 
 def _is_word(value: Any) -> bool:
-    is_short = isinstance(value, str | bool) and len(str(value)) <= _MAX_LENGTH
+    is_short = isinstance(value, str | bool) and len(str(value)) <= _MAX_WORD_LENGTH
     return is_short and "://" not in str(value)
 
 
-def _is_in(value: Any, texts: Collection[str]) -> bool:
+def _is_text_in(value: Any, texts: Collection[str]) -> bool:
     return isinstance(value, str) and value in texts
 
 
@@ -912,27 +1014,33 @@ def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[
     """Yield those of the engines (AI assistants) for which a response has numbers."""
     for record in _iter_nested(response):
         if isinstance(record, dict):
-            texts = [text for text in record.values() if _is_in(text, engines)]
+            texts = [text for text in record.values() if _is_text_in(text, engines)]
             yield from texts if texts and has_numbers(record, is_id_time_or_lack) else ()
             yield from (key for key, item in record.items() if key in engines and has_numbers(item))
 
 
 def _take_flag_or_text(value: Any) -> Any:
-    """Return ``value`` if it is a text or boolean, the first text if it is a list, else None."""
+    """Return a text or boolean unchanged; for a list, its first text; for other values, None."""
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
     return value if isinstance(value, str | bool) else None
 
 
-def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: str) -> bool:
-    """Return whether a field tells rows with a missing number apart from the other rows.
+def _tells_missing_number(
+    row_lists: list[list[ResponseRow]], field_name: str, number_field: str
+) -> bool:
+    """Return whether the texts of a field differ between rows with and without a missing number.
 
-    That is so if its texts differ between rows where ``number_field`` is null and rows where it is
-    not.
+    ``number_field`` is the field with the numbers. A number is missing where it is null.
     """
-    words_without, words_with, is_repeated = set(), set(), False
+    words_without = set()
+    words_with = set()
+    is_repeated = False
     for rows in row_lists:
-        words_and_missing = [(row.words.get(key), row.number(number_field) is None) for row in rows]
+        words_and_missing = [
+            (row.word_by_field.get(field_name), row.find_value(number_field) is None)
+            for row in rows
+        ]
         list_words_without = {
             word for word, is_missing in words_and_missing if is_missing and word is not None
         }
@@ -941,25 +1049,28 @@ def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: st
         words_with |= list_words_with
         if list_words_without and list_words_with:
             is_repeated |= len(list_words_without | list_words_with) < len(words_and_missing)
-    numbers = [row.number(number_field) for rows in row_lists for row in rows]
-    is_number = has_word_of(key, "place") or (
+    numbers = [row.find_value(number_field) for rows in row_lists for row in rows]
+    is_measured_field = has_word_of(field_name, "place") or (
         not is_id_time_or_lack(number_field) and has_numbers(numbers)
     )
-    is_number &= not any(
-        isinstance(number, bool) or (isinstance(number, str) and not _DECIMAL.fullmatch(number))
+    is_measured_field &= not any(
+        isinstance(number, bool)
+        or (isinstance(number, str) and not _DECIMAL_PATTERN.fullmatch(number))
         for number in numbers
     )
-    is_number &= words_of("lack_count", "place_lack", "due").isdisjoint(tokens(number_field))
-    return is_repeated and is_number and words_without.isdisjoint(words_with)
+    is_measured_field &= words_of("lack_count", "place_lack", "due").isdisjoint(
+        tokens(number_field)
+    )
+    return is_repeated and is_measured_field and words_without.isdisjoint(words_with)
 
 
-def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield the path and text of each code or message in a notice (an object with a message)."""
+def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Steps, str]]:
+    """Yield the path and the text of each code or message in an object with a message."""
     for key, value in record.items():
         if isinstance(value, dict):
             yield from (((Field(key), *steps), code) for steps, code in _iter_codes(value))
         elif isinstance(value, str) and (
-            has_word_of(key, "place_reason") or _CODE.fullmatch(value)
+            has_word_of(key, "place_reason") or _CODE_PATTERN.fullmatch(value)
         ):
             yield (Field(key),), value
 
@@ -974,7 +1085,10 @@ def is_id_time_or_lack(key: str) -> bool:
 
 
 def _is_word_for_part(token: str) -> bool:
-    """Return whether a word in the name of a count means a completed part, such as ``scanned``."""
+    """Return whether a word means that a part is completed, such as ``scanned``.
+
+    Such a word is in the name of a count, as in ``scannedPages``.
+    """
     is_done = token in words_of("part") or token.endswith("ed")
     return is_done and token not in words_of("whole", "lack_count")
 
@@ -993,13 +1107,13 @@ def value_at(document: Any, path: Sequence[Step]) -> Any:
     return document
 
 
-def _is_read(pattern: str, read_paths: Sequence[str]) -> bool:
-    """Return whether the values at a path are already understood without a rule of the user.
+def _is_understood(path_text: str, understood_paths: Sequence[str]) -> bool:
+    """Return whether the values at a path are among those that are understood without a rule.
 
-    ``read_paths`` are the paths of values that are understood.
+    ``understood_paths`` are the paths of the values that are understood without a rule.
     """
-    paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in read_paths)
-    return any(path and is_on_path_of_rule(path, pattern) for path in paths)
+    paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in understood_paths)
+    return any(path and is_on_path_of_rule(path, path_text) for path in paths)
 
 
 # --- how likely, and what words mean ------------------------------------------------------------
@@ -1025,28 +1139,33 @@ def _find_legend(occurrences: list[Occurrence], legends: Sequence[Legend]) -> Le
 
 
 def _score_path(
-    path: Path, occurrences: list[Occurrence], evidence: str, legend: Legend, *, is_count: bool
+    path: Steps,
+    occurrences: list[Occurrence],
+    numbers_reason: str,
+    legend: Legend,
+    *,
+    is_count: bool,
 ) -> tuple[int, str]:
-    """Return a score for how likely the values at a path say which data are missing.
+    """Score how likely the values at a path say which data are missing.
 
-    The second result is the main reason, as text.
+    Return the score, and the main reason for it as text. The higher the score, the likelier.
     """
-    keys = _field_names(path)
-    is_named = has_word_of(keys[-1], "place")
-    score = 2 * is_named
+    path_fields = _field_names(path)
+    is_status_name = has_word_of(path_fields[-1], "place")
+    score = 2 * is_status_name
     texts = [text for occurrence in occurrences for text in _iter_texts(occurrence.value)]
-    is_denied = any(_denies(legend.get(text, text), is_named) for text in texts)
+    says_missing = any(_says_missing(legend.get(text, text), is_status_name) for text in texts)
     idle_engines = {
         engine
         for occurrence in occurrences
-        for engine in occurrence.idle
-        if any(map(_name_pattern(engine).search, _iter_texts(occurrence.value)))
+        for engine in occurrence.idle_engines
+        if any(map(_engine_name_pattern(engine).search, _iter_texts(occurrence.value)))
     }
-    if any(map(_lists_engines_with_data, occurrences)):
+    if any(map(_lists_measured_engines, occurrences)):
         idle_engines = set()  # such a list does not say which engines lack data
     first_value = occurrences[0].value
     are_codes = all(
-        _ENUM.fullmatch(str(occurrence.value))
+        _ENUM_PATTERN.fullmatch(str(occurrence.value))
         for occurrence in occurrences
         if occurrence.value is not None
     )
@@ -1059,31 +1178,33 @@ def _score_path(
     words_without_numbers = {
         occurrence.value for occurrence in occurrences if are_codes
     } - words_with_numbers
-    score -= 2 * has_word_of(keys[-1], "trade")
-    is_flag = isinstance(first_value, bool) and state_of_named_flag(keys[-1], False) is not None
-    lists_lacks = isinstance(first_value, list) and has_word_of(keys[-1], "negation")
-    lists_lacks |= _is_in_gaps(path)
-    is_sure = is_count or idle_engines or is_flag or lists_lacks
-    if not (is_sure or any(occurrence.engine for occurrence in occurrences)):
-        score -= 3 * any(has_word_of(key, "business") for key in keys[-3:])
-    name_reason = "a name for states of data" if is_named else ""
+    score -= 2 * has_word_of(path_fields[-1], "trade")
+    is_flag = (
+        isinstance(first_value, bool) and state_of_named_flag(path_fields[-1], False) is not None
+    )
+    is_missing_list = isinstance(first_value, list) and has_word_of(path_fields[-1], "negation")
+    is_missing_list |= _is_in_missing_list(path)
+    is_certain = is_count or idle_engines or is_flag or is_missing_list
+    if not (is_certain or any(occurrence.engine for occurrence in occurrences)):
+        score -= 3 * any(has_word_of(key, "business") for key in path_fields[-3:])
+    name_reason = "a name for states of data" if is_status_name else ""
     scored_reasons = (
         (
             3 + 2 * isinstance(first_value, dict),
-            f"names {_join_words(idle_engines.intersection(occurrences[0].idle) or idle_engines)}, "
+            f"names {_join_words(idle_engines & {*occurrences[0].idle_engines} or idle_engines)}, "
             "which never ran",
             idle_engines,
         ),
-        (3, "the words of an absence", is_denied),
+        (3, "the words of an absence", says_missing),
         (
             3,
             f"numbers are missing beside {_join_words(words_without_numbers)}",
             words_without_numbers and words_with_numbers,
         ),
-        (3, evidence, evidence),
-        (3, "a list under a name for what lacks", lists_lacks),
+        (3, numbers_reason, numbers_reason),
+        (3, "a list under a name for what lacks", is_missing_list),
         (3, "a count and its total, by engine", is_count and occurrences[0].engine),
-        (1, name_reason, is_named and isinstance(first_value, bool | list)),
+        (1, name_reason, is_status_name and isinstance(first_value, bool | list)),
     )
     for points, reason, applies in scored_reasons:
         if applies:
@@ -1091,20 +1212,22 @@ def _score_path(
     return (score, name_reason) if score > 1 else (0, "")
 
 
-def _lists_engines_with_data(occurrence: Occurrence) -> bool:
+def _lists_measured_engines(occurrence: Occurrence) -> bool:
     """Return whether a value lists engines (AI assistants) with data, or those that ran.
 
     Such a list does not say which data are missing.
     """
-    value, _, measured, idle, _ = occurrence
+    value, _, is_measured_by_engine, idle_engines, _ = occurrence
     names = {*value} if isinstance(value, list) else set()
-    measured_engines = {engine for engine, is_measured in measured.items() if is_measured}
-    have_run = names <= measured.keys() and len(names.difference(idle)) > 1
+    measured_engines = {
+        engine for engine, is_measured in is_measured_by_engine.items() if is_measured
+    }
+    have_run = names <= is_measured_by_engine.keys() and len(names.difference(idle_engines)) > 1
     return have_run or (len(measured_engines) > 1 and measured_engines <= names)
 
 
-def _is_in_gaps(path: Path) -> bool:
-    """Return whether a path leads into a list of missing data, by its name, such as ``gaps``."""
+def _is_in_missing_list(path: Steps) -> bool:
+    """Return whether a path leads into a list with a name for missing data, such as ``gaps``."""
     if path.count(Each()) > 1:  # rows of gaps may be the business of the section
         path = path[path.index(Each()) + 1 :]
     keys = _field_names(path)
@@ -1115,24 +1238,24 @@ def _join_words(words: Collection[object]) -> str:
     return ", ".join(sorted(map(to_word, words))[:3])
 
 
-def _field_names(path: Path) -> list[str]:
+def _field_names(path: Steps) -> list[str]:
     """Return the names of the fields on a path, the outermost first."""
     return [step.name for step in path if isinstance(step, Field | Named)]
 
 
-def _is_in_rows(path: Path) -> bool:
+def _is_in_rows(path: Steps) -> bool:
     """Return whether a path leads into a list, or into an object whose keys are data."""
     return any(isinstance(step, Each | Entries) for step in path)
 
 
-def _is_in_other_rows(path: Path, main_path: Path) -> bool:
+def _is_in_other_rows(path: Steps, main_path: Steps) -> bool:
     """Return whether a path leads into rows outside the object that contains the main table."""
     main_object_path = tuple(takewhile(lambda step: isinstance(step, Field), main_path))
     return _is_in_rows(path[:-1]) and path[: len(main_object_path)] != main_object_path
 
 
 def _iter_nested(value: Any) -> Iterator[Any]:
-    """Yield a value and all values nested in it."""
+    """Yield a JSON value and all values nested in it."""
     yield value
     for item in (
         value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -1141,7 +1264,7 @@ def _iter_nested(value: Any) -> Iterator[Any]:
 
 
 def _iter_texts(value: Any) -> Iterator[str]:
-    """Yield all texts in a value, including keys of objects."""
+    """Yield all texts in a JSON value, including the keys of objects."""
     for item in _iter_nested(value):
         if isinstance(item, str):
             yield item
@@ -1149,25 +1272,26 @@ def _iter_texts(value: Any) -> Iterator[str]:
             yield from item
 
 
-def _denies(text: str, is_named: bool = True) -> bool:
+def _says_missing(text: str, is_status_name: bool = True) -> bool:
     """Return whether a text says that something is missing or was not done.
 
-    If ``is_named`` is False, the word "not" in a sentence is not enough.
+    ``is_status_name`` says whether the name of the field suggests a state of data. If it does not,
+    the word "not" in a sentence is not enough.
     """
     word = find_word(text) if is_code(text) else find_word_in_text(text)
-    lacks = word is not None and word.canonical != "available"
-    return lacks or (has_word_of(text, "negation") and (is_named or is_code(text)))
+    is_missing_word = word is not None and word.canonical != "available"
+    return is_missing_word or (has_word_of(text, "negation") and (is_status_name or is_code(text)))
 
 
-class _WordEvidence:
-    """The texts at a path, with the evidence from which the meaning of each text is guessed.
+class _WordMeanings:
+    """Guesses the meaning of each text at a path, such as ``not_run``.
 
-    The evidence is, for example, whether there are numbers next to a text.
+    It guesses from the words in the text, and from whether there are numbers next to the text.
     """
 
     def __init__(
         self,
-        path: Path,
+        path: Steps,
         occurrences: list[Occurrence],
         mixed_word: str,
         legend: Legend,
@@ -1175,52 +1299,60 @@ class _WordEvidence:
         is_notice: bool,
     ) -> None:
         self._legend = legend
-        keys = _field_names(path)
-        self._key = keys[-1]
+        field_names = _field_names(path)
+        self._key = field_names[-1]
         self._is_in_rows = _is_in_rows(path)
-        concepts = ("place", "source", "about_data")
-        self._is_named = self._is_in_rows or any(
-            has_word_of(key, concept) for key in keys for concept in concepts
+        lexicon_keys = ("place", "source", "about_data")
+        self._is_about_data = self._is_in_rows or any(
+            has_word_of(key, concept) for key in field_names for concept in lexicon_keys
         )
         self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
-        names_lack = _is_in_gaps(path) or any(has_word_of(key, "place_lack") for key in keys)
+        names_lack = _is_in_missing_list(path) or any(
+            has_word_of(key, "place_lack") for key in field_names
+        )
         texts = [text for occurrence in occurrences for text in _iter_texts(occurrence.value)]
-        words = [find_word(text) or _find_word_in(text) for text in texts]
+        words = [find_word(text) or _find_standard_word(text) for text in texts]
         canonical_words = {word and word.canonical for word in words}
         names_states = "available" in canonical_words
-        self._is_support = canonical_words <= {
+        self._is_support_table = canonical_words <= {
             "available",
             "unavailable",
             "not_applicable",
         } and any(state_of_flag(False, text) == STATES["not_applicable"] for text in texts)
         self._is_notice = is_notice
-        self._is_kind = self._is_in_rows and not is_notice and has_word_of(self._key, "class")
-        self._lacks = is_notice or ((self._is_list or names_lack) and not names_states)
-        self._is_note = not names_lack
+        self._is_kind_of_rows = (
+            self._is_in_rows and not is_notice and has_word_of(self._key, "class")
+        )
+        self._states_lack = is_notice or ((self._is_list or names_lack) and not names_states)
+        self._may_be_note = not names_lack
         self._number_flags_by_word: dict[str, list[bool | None]] = defaultdict(list)
         self._words_by_engine: dict[str, set[str]] = defaultdict(set)
         self._is_idle: dict[str, list[bool]] = defaultdict(list)
         word_occurrences = [*chain.from_iterable(map(_split_by_word, occurrences))]
         complete_words = set()  # of projects of which each engine ran
-        for value, has_number, measured, idle, engine in word_occurrences:
+        for value, has_number, is_measured_by_engine, idle_engines, engine in word_occurrences:
             word = to_word(value)
-            complete_words |= {word} if measured and not idle else set()
+            complete_words |= {word} if is_measured_by_engine and not idle_engines else set()
             self._number_flags_by_word[word].append(has_number)
-            self._is_idle[word].append(engine in idle)
-            if engine not in idle and (not measured or True in measured.values()):
+            self._is_idle[word].append(engine in idle_engines)
+            if engine not in idle_engines and (
+                not is_measured_by_engine or True in is_measured_by_engine.values()
+            ):
                 self._words_by_engine[engine].add(word)
-        self._is_everywhere = all(occurrence.measured for occurrence in word_occurrences)
+        self._is_everywhere = all(
+            occurrence.is_measured_by_engine for occurrence in word_occurrences
+        )
         available_words = [
             word
-            for word, number_flags in self._number_flags_by_word.items()
-            if False not in number_flags and word.count(" ") < 3 and word != mixed_word
-            if not _denies(legend.get(word, word))
-            if len(self._number_flags_by_word) > 1 and not self._lacks
+            for word, flags in self._number_flags_by_word.items()
+            if False not in flags and word.count(" ") < 3 and word != mixed_word
+            if not _says_missing(legend.get(word, word))
+            if len(self._number_flags_by_word) > 1 and not self._states_lack
         ]
         self._available_word = max(
             available_words,
             key=lambda word: (
-                word not in _FLAGS and find_word(word) is not None,
+                word not in _FLAG_WORDS and find_word(word) is not None,
                 word in complete_words,
                 True in self._number_flags_by_word[word],
                 len(self._number_flags_by_word[word]),
@@ -1235,13 +1367,13 @@ class _WordEvidence:
             for text in sorted(self._number_flags_by_word)
             if (meaning := self._meaning_of(text)) is not None
         }
-        is_odd_flag = not (_FLAGS.isdisjoint(meanings) or has_word_of(self._key, "place"))
+        is_odd_flag = not (_FLAG_WORDS.isdisjoint(meanings) or has_word_of(self._key, "place"))
         is_doubtful = is_odd_flag or "not_applicable" in meanings.values()
         if is_doubtful and {*self._words_by_engine} == {""}:
             # That something applies, or a flag of unknown name, does not say that it was measured.
             return {
                 text: SILENT
-                if meaning == "available" or (meaning == "partial" and text in _FLAGS)
+                if meaning == "available" or (meaning == "partial" and text in _FLAG_WORDS)
                 else meaning
                 for text, meaning in meanings.items()
             }
@@ -1255,19 +1387,21 @@ class _WordEvidence:
         number_flags = {*self._number_flags_by_word[text]}
         if text.endswith("UNSPECIFIED") or (text in ("", "NONE") and True in number_flags):
             return SILENT  # how Protocol Buffers write that nothing is said
-        is_flag, lacks = text in _FLAGS, self._lacks
-        key_parts, parts = tokens(self._key), tokens(text)
+        is_flag = text in _FLAG_WORDS
+        states_lack = self._states_lack
+        key_parts = tokens(self._key)
+        text_parts = tokens(text)
         explanation = self._legend.get(text, text)
-        if parts[: len(key_parts)] == key_parts:  # as `KIND_NONE` under `kind`
-            explanation = self._legend.get(text, "_".join(parts[len(key_parts) :]))
+        if text_parts[: len(key_parts)] == key_parts:  # as `KIND_NONE` under `kind`
+            explanation = self._legend.get(text, "_".join(text_parts[len(key_parts) :]))
         word = find_word(text)
         if word is None or word.canonical != "available":  # a legend knows better what is missing
-            word = find_word(explanation) or _find_word_in(explanation) or word
+            word = find_word(explanation) or _find_standard_word(explanation) or word
         if word is None and matches_form(self._key, "observation_status"):
             code = meaning_by_word("observation").get(text.lower())
             word = Word(code, STRONG) if code else None
         engines = [name for name, words in self._words_by_engine.items() if name and text in words]
-        if word and self._is_support and word.canonical in ("available", "unavailable"):
+        if word and self._is_support_table and word.canonical in ("available", "unavailable"):
             # As `none` beside `supported`: what an engine can show may not be measured.
             return SILENT if word.canonical == "available" else "not_applicable"
         is_mixed = {False, True} <= number_flags
@@ -1276,59 +1410,63 @@ class _WordEvidence:
         if text == "false" and (flag_state := state_of_named_flag(self._key, True)) is not None:
             # False under `isPartial` says that all is there, under `empty` only that something is.
             return "available" if flag_state.status == Status.PARTIAL else SILENT
-        is_denial = not self._is_note or has_word_of(self._key, "negation")
+        is_denial = not self._may_be_note or has_word_of(self._key, "negation")
         if text == "true" and is_mixed and not is_denial:
             return SILENT  # what an engine can show may be there, or not
         if text == "true" and len(self._number_flags_by_word) == 1 and not is_denial:
-            return "available" if self._is_named else SILENT
-        if lacks and " " in text and not engines:
-            is_vague = self._is_note and word is None and "{engine}" not in text
-            if (is_vague and not has_word_of(text, "negation")) or (
+            return "available" if self._is_about_data else SILENT
+        if states_lack and " " in text and not engines:
+            is_method_note = self._may_be_note and word is None and "{engine}" not in text
+            if (is_method_note and not has_word_of(text, "negation")) or (
                 is_mixed and self._is_everywhere
             ):
                 return SILENT  # a sentence about the method, or there whatever was measured
-        if word is None and self._is_kind and {*self._words_by_engine} <= {""}:
+        if word is None and self._is_kind_of_rows and {*self._words_by_engine} <= {""}:
             return "not_applicable" if number_flags == {False} else SILENT
         is_positive = word is not None and word.canonical == "available"
         if is_positive and not engines and (self._is_notice or is_word_of(text, "success")):
             return SILENT  # a task that succeeded may have read a part
-        if word and not is_flag and not (lacks and not engines and is_positive):
+        if word and not is_flag and not (states_lack and not engines and is_positive):
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY
-            is_of_part = has_numbers_beside and (lacks or " " in text)
+            is_of_part = has_numbers_beside and (states_lack or " " in text)
             return "partial" if is_of_part else word.canonical
         if number_flags == {False}:
             if all(self._is_idle[text]):
                 return "not_run"
             # If several engines that ran have only this word, it does not apply to such engines.
-            are_alone = all(self._words_by_engine[name] == {text} for name in engines)
-            is_inapplicable = are_alone and len(engines) > 1 and not self._is_list
+            is_only_word = all(self._words_by_engine[name] == {text} for name in engines)
+            is_inapplicable = is_only_word and len(engines) > 1 and not self._is_list
             return (
                 "not_applicable"
                 if is_inapplicable
                 else _word_of_state(state_of_flag(False, self._key))
             )
         is_of_all = has_word_of(text, "universal") and not has_word_of(text, "exception")
-        if word is None and is_of_all and not (engines or _denies(text)):
+        if word is None and is_of_all and not (engines or _says_missing(text)):
             return "available"  # as `All values are published.`
         if text == "null":  # a reason that is not there denies nothing
             return "available" if number_flags == {True} else None
         if text == self._available_word:
-            return "available" if self._is_named or engines else SILENT
+            return "available" if self._is_about_data or engines else SILENT
         # A kind of rows that lack nothing.
         is_kind_of_rows = self._is_in_rows and not is_mixed and not has_word_of(self._key, "place")
         is_sole_word = len(self._number_flags_by_word) == 1
         # With numbers in one response and without in another, or without a contrast to other words.
         says_nothing = text != "false" if is_mixed else is_sole_word or is_flag
         is_silent = is_kind_of_rows or (says_nothing and not self._is_in_rows)
-        return SILENT if is_silent and not (engines or lacks or _denies(text)) else "partial"
+        return (
+            SILENT
+            if is_silent and not (engines or states_lack or _says_missing(text))
+            else "partial"
+        )
 
 
 def _word_of_state(state: Availability) -> str:
     return next(word for word, meaning in STATES.items() if meaning == state)
 
 
-def _find_word_in(text: str) -> Word | None:
-    """Return the standard term for missing data that a sentence or code contains, or None."""
+def _find_standard_word(text: str) -> Word | None:
+    """Return the standard word for missing data that a sentence or code contains, or None."""
     if not is_code(text):
         return find_word_in_text(text)
     last_parts = () if has_word_of(text, "negation") else tokens(text)[-1:]
@@ -1336,39 +1474,45 @@ def _find_word_in(text: str) -> Word | None:
 
 
 def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
-    """Yield an `Occurrence` for each item of a list or dict, or one for any other value.
+    """Split the value of an `Occurrence`: yield one for each item of a list or dict.
+
+    Any other value is not split.
 
     In texts, the name of an engine (AI assistant) is replaced by ``{engine}``, and numbers by
     ``*``.
     """
-    value, has_number, measured, idle, engine = occurrence
+    value, has_number, measured, idle_engines, engine = occurrence
     if isinstance(value, dict):
         numbers = [word for word in value.values() if type(word) in (int, float)]
         largest = max(numbers, default=0)
         for name, word in value.items():
-            is_moment = isinstance(word, str) and _TIMESTAMP.fullmatch(word)
+            is_timestamp = isinstance(word, str) and _TIMESTAMP_PATTERN.fullmatch(word)
             is_part = word in numbers and largest in (1.0, 100, 10_000) and 0 < word < largest
-            word = "*" if is_moment or is_part else word
-            yield Occurrence(word, measured.get(name), measured, idle, name)
+            word = "*" if is_timestamp or is_part else word
+            yield Occurrence(word, measured.get(name), measured, idle_engines, name)
     for item in value if isinstance(value, list) else () if isinstance(value, dict) else [value]:
-        text, name = item, ""
+        text = item
+        name = ""
         if isinstance(item, str) and (isinstance(value, list) or " " in item):
             engines_by_length = sorted(measured, key=len, reverse=True)
             name = next(
                 (
                     engine_name
                     for engine_name in engines_by_length
-                    if engine_name and _name_pattern(engine_name).search(item)
+                    if engine_name and _engine_name_pattern(engine_name).search(item)
                 ),
                 "",
             )
-            text = _name_pattern(name).sub("{engine}", item, count=1) if name else item
-            text = _NUMBER_IN_TEXT.sub("*", text) if " " in text or _TIMESTAMP.match(text) else text
-        yield Occurrence(text, measured.get(name, has_number), measured, idle, name or engine)
+            text = _engine_name_pattern(name).sub("{engine}", item, count=1) if name else item
+            has_numbers = " " in text or _TIMESTAMP_PATTERN.match(text)
+            text = _NUMBER_IN_TEXT_PATTERN.sub("*", text) if has_numbers else text
+        yield Occurrence(
+            text, measured.get(name, has_number), measured, idle_engines, name or engine
+        )
 
 
 @lru_cache
-def _name_pattern(engine: str) -> re.Pattern[str]:
+def _engine_name_pattern(engine: str) -> re.Pattern[str]:
     """Return a regular expression for the name of an engine (AI assistant) as a whole word.
 
     It ignores case.
@@ -1380,7 +1524,7 @@ def _name_pattern(engine: str) -> re.Pattern[str]:
 
 
 def find_emptied_paths(
-    relations: Sequence[Relation], document: Any, unmeasured_response: Any
+    found_tables: Sequence[FoundTable], document: Any, unmeasured_response: Any
 ) -> tuple[str, ...]:
     """Return the path of the main table's rows, if a response without data has no rows there.
 
@@ -1388,7 +1532,7 @@ def find_emptied_paths(
     """
     if unmeasured_response is None or detect(unmeasured_response).signals:
         return ()
-    path = tuple(takewhile(lambda step: isinstance(step, Field), relations[0].steps))
+    path = tuple(takewhile(lambda step: isinstance(step, Field), found_tables[0].steps))
     empty_values: tuple[Any, ...] = (None, [], {})
     is_emptied = (
         value_at(document, path) not in empty_values

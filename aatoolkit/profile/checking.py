@@ -41,9 +41,10 @@ MEANINGS = (
 """The meanings that a `Rule` may give to a word: statuses, causes, and ``nothing``."""
 
 _MAX_EXAMPLES = 8
-_TOLERANCE, _SCALE_FACTOR = 1e-9, 25
+_RANGE_TOLERANCE = 1e-9
+_MAX_MEDIAN_RATIO = 25
 
-Change = tuple[str, str, int, str | None]
+Difference = tuple[str, str, int, str | None]
 """One difference: its kind, its path, how often it occurs, and an example value."""
 
 
@@ -70,7 +71,7 @@ def describe_baseline(
     for name, payload in payloads.items():
         with suppress(AAToolkitError):  # what was not drafted, or is too large to be read, has none
             tables = _normalize_quietly(sections[name], payload)
-            drift = sorted([kind, path] for kind, path, *_ in _list_drift(tables))
+            drift = sorted([kind, path] for kind, path, *_ in _list_differences(tables))
             if drift:
                 baseline.setdefault("drift", {})[name] = drift
             medians = _find_share_medians(sections[name], tables)
@@ -94,14 +95,14 @@ def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[s
         The sorted paths. If all fields of an object are absent, only the path of the object is
         listed.
     """
-    columns = [column for relation in analysis.relations for column in relation.columns]
+    columns = [column for found_table in analysis.found_tables for column in found_table.columns]
     optional_paths = {
-        column.path for column in columns if column.is_own and MISSING in column.values
+        column.path for column in columns if column.is_row_field and MISSING in column.values
     }
     for response in responses:
         with suppress(AAToolkitError):  # a text in the place of data lacks nothing
-            changes = _list_drift(_normalize_quietly(analysis.declaration, response))
-            optional_paths |= {path for kind, path, *_ in changes if kind == "absent"}
+            differences = _list_differences(_normalize_quietly(analysis.declaration, response))
+            optional_paths |= {path for kind, path, *_ in differences if kind == "absent"}
     field_paths = {column.path for column in columns}
     for parent in sorted({path.rpartition(".")[0] for path in optional_paths} - {""}):
         paths_below = {path for path in field_paths if path.startswith(f"{parent}.")}
@@ -142,16 +143,16 @@ def check(
 
     profile = Profile.load(profile)
     rows = [
-        (name, *change)
+        (name, *difference)
         for name in sections or profile.names
-        for change in _find_changes(profile, project, name)
+        for difference in _find_differences(profile, project, name)
     ]
-    columns = ["section", "change", "path", "count", "example"]
-    frame = pd.DataFrame(rows, columns=columns, dtype="string")
+    column_names = ["section", "change", "path", "count", "example"]
+    frame = pd.DataFrame(rows, columns=column_names, dtype="string")
     return show_as(frame.astype({"count": "Int64"}))
 
 
-def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
+def _find_differences(profile: Profile, project: Project, name: str) -> Iterator[Difference]:
     """Request a section, and yield the differences of its response from the profile.
 
     Yields
@@ -167,13 +168,17 @@ def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Cha
     previous_drift = [
         [*kind_and_path] for kind_and_path in profile.baseline.get("drift", {}).get(name, ())
     ]
-    yield from (change for change in _list_drift(tables) if [*change[:2]] not in previous_drift)
+    yield from (
+        difference
+        for difference in _list_differences(tables)
+        if [*difference[:2]] not in previous_drift
+    )
     for table in profile[name]:
         for column in table.columns:
             if column.unit in (COUNT, FRACTION):
                 values = tables[table.name][column.name].dropna()
-                maximum = 1 + _TOLERANCE if column.unit == FRACTION else float("inf")
-                outliers = values[(values < -_TOLERANCE) | (values > maximum)]
+                maximum = 1 + _RANGE_TOLERANCE if column.unit == FRACTION else float("inf")
+                outliers = values[(values < -_RANGE_TOLERANCE) | (values > maximum)]
                 if len(outliers):
                     yield f"no {column.unit}", column.pattern, len(outliers), str(outliers.iloc[0])
     old_medians = profile.baseline.get("medians")
@@ -181,13 +186,13 @@ def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Cha
         return
     for table_name, medians in _find_share_medians(profile[name], tables).items():
         for column_name, median in medians.items():
-            label = f"{table_name}.{column_name}"
+            column_label = f"{table_name}.{column_name}"
             old_median = old_medians.get(table_name, {}).get(column_name, 0.0)
             if median is None and old_median is not None:
-                yield "no values any more", label, 1, None
-            quotient = median / old_median if median and old_median else 1
-            if not 1 / _SCALE_FACTOR < quotient < _SCALE_FACTOR:
-                yield "another scale", label, 1, f"{median:.2g}, was {old_median:.2g}"
+                yield "no values any more", column_label, 1, None
+            median_ratio = median / old_median if median and old_median else 1
+            if not 1 / _MAX_MEDIAN_RATIO < median_ratio < _MAX_MEDIAN_RATIO:
+                yield "another scale", column_label, 1, f"{median:.2g}, was {old_median:.2g}"
 
 
 def _find_share_medians(section: Section, tables: Tables) -> dict[str, dict[str, float | None]]:
@@ -196,8 +201,8 @@ def _find_share_medians(section: Section, tables: Tables) -> dict[str, dict[str,
     Returns
     -------
     dict of str to dict
-        Maps each table to a dict from column to median. A column of any other kind is also listed,
-        with None, if it has no values.
+        Maps each table to a dict from column to median. A column in which all values are missing is
+        listed with None, whatever its kind.
     """
     medians: dict[str, dict[str, float | None]] = {}
     for table in section:
@@ -217,12 +222,15 @@ def _normalize_quietly(section: Section, payload: Any) -> Tables:
         return normalize(section, payload)
 
 
-def _list_drift(tables: Tables) -> list[Change]:
-    """Return the differences of a response from the profile: kind, path, count and example."""
-    drift = tables.drift.astype(object).where(tables.drift.notna(), None)
+def _list_differences(tables: Tables) -> list[Difference]:
+    """Return the differences of a response from the profile: kind, path, count and example.
+
+    ``tables`` are the tables of the response.
+    """
+    drift_frame = tables.drift.astype(object).where(tables.drift.notna(), None)
     return [
         (str(kind), str(path), int(count), example if example is None else str(example))
-        for kind, path, count, example in drift.itertuples(index=False)
+        for kind, path, count, example in drift_frame.itertuples(index=False)
     ]
 
 
@@ -230,10 +238,7 @@ def _list_drift(tables: Tables) -> list[Change]:
 
 
 def find_rule_problem(
-    rule: Rule,
-    responses: Sequence[Any],
-    headers: Mapping[str, str],
-    candidates: Sequence[str],
+    rule: Rule, responses: Sequence[Any], headers: Mapping[str, str], candidate_paths: Sequence[str]
 ) -> str | None:
     """Return a message if a rule finds no value with a meaning in some responses, else None.
 
@@ -245,7 +250,7 @@ def find_rule_problem(
         The decoded JSON of the responses.
     headers : mapping of str to str
         The HTTP headers of the first response.
-    candidates : sequence of str
+    candidate_paths : sequence of str
         Paths that the message may suggest instead.
 
     Examples
@@ -279,12 +284,15 @@ def find_rule_problem(
             for response in responses
             for path, _ in leaf_values(response, "$")
         }
-        matches = near_matches(
+        similar_paths = near_matches(
             rule.at, sorted({*paths, *(path.rpartition(".")[0] for path in paths)})
         )
-        paths_hint = f"candidates of the section: {some_of(candidates)}" if candidates else ""
+        hint_of_paths = (
+            f"candidates of the section: {some_of(candidate_paths)}" if candidate_paths else ""
+        )
         hint = (
-            f"{did_you_mean(matches)} {paths_hint}".strip() or "look at the response for its fields"
+            f"{did_you_mean(similar_paths)} {hint_of_paths}".strip()
+            or "look at the response for its fields"
         )
         return f"no response has {rule.at!r}; {hint}" if responses else None
     if SILENT in (rule.meaning_of(value)[0] for value in values):

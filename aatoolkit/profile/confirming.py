@@ -15,7 +15,7 @@ from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import MEANINGS
 from aatoolkit.profile.section_draft import SectionDraft, propose_rule
 
-_HELP = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING: "
+_ANSWER_PROMPT = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING: "
 
 
 @dataclass
@@ -57,16 +57,19 @@ class PlaceQuestion:
         """
         self.section.set_rule(**self.rule)
         for candidate in self.place.alike:
-            rule = propose_rule(candidate)
-            words = {word: self.words.get(word, meaning) for word, meaning in rule["words"].items()}
+            rule_arguments = propose_rule(candidate)
+            meaning_by_word = {
+                word: self.words.get(word, meaning)
+                for word, meaning in rule_arguments["words"].items()
+            }
             with suppress(ArgumentError):
-                self.section.set_rule(**{**rule, "words": words})
+                self.section.set_rule(**{**rule_arguments, "words": meaning_by_word})
 
     def reject(self) -> None:
         """Answer no: this field and similar ones are ignored from now on."""
-        for rule in (self.rule, *map(propose_rule, self.place.alike)):
+        for rule_arguments in (self.rule, *map(propose_rule, self.place.alike)):
             with suppress(ArgumentError):
-                self.section.set_rule(**{**rule, "words": {"*": SILENT}})
+                self.section.set_rule(**{**rule_arguments, "words": {"*": SILENT}})
 
     def __str__(self) -> str:
         paths = " and ".join(place.at for place in (self.place, *self.place.alike))
@@ -96,12 +99,17 @@ class Confirmation:
             section
             for section in self._draft.values()
             if section.candidates
-            and all({*rule.words.values()} == {SILENT} for rule in section.analysis.rules)
+            and all(
+                {*rule_arguments.words.values()} == {SILENT}
+                for rule_arguments in section.analysis.rules
+            )
         ]
         for section in sorted(sections, key=lambda section: -section.candidates[0].score):
-            for place, rule in zip(section.candidates, section.proposals(), strict=True):
-                if rule["at"] not in {existing_rule.at for existing_rule in section.analysis.rules}:
-                    yield PlaceQuestion(section, place, rule)
+            for place, rule_arguments in zip(section.candidates, section.proposals(), strict=True):
+                if rule_arguments["at"] not in {
+                    existing_rule.at for existing_rule in section.analysis.rules
+                }:
+                    yield PlaceQuestion(section, place, rule_arguments)
 
     def ask(
         self,
@@ -130,18 +138,18 @@ class Confirmation:
             if question.section.name == skipped_section:
                 continue
             show(str(question))
-            reply = ""
-            while reply[:1].lower() not in ("y", "n", "s", "q") or "=" in reply:
-                word, _, meaning = reply.partition("=")
+            typed_line = ""
+            while typed_line[:1].lower() not in ("y", "n", "s", "q") or "=" in typed_line:
+                word, _, meaning = typed_line.partition("=")
                 if word in question.words and meaning in MEANINGS:
                     question.words[word] = meaning
                 elif meaning:
                     show(f"give one of {', '.join(question.words)}, as {', '.join(MEANINGS)}")
                 try:
-                    reply = read_line(_HELP).strip()
+                    typed_line = read_line(_ANSWER_PROMPT).strip()
                 except EOFError:
                     return confirmed_count
-            match reply[0].lower():
+            match typed_line[0].lower():
                 case "q":
                     return confirmed_count
                 case "s":
@@ -176,7 +184,7 @@ class Confirmation:
             if question is None:
                 box.children = [w.HTML("Nothing more to confirm.")]
                 return
-            title = w.HTML("<br>".join(escape(str(question)).splitlines()[:3]))
+            title_widget = w.HTML("<br>".join(escape(str(question)).splitlines()[:3]))
             meanings = sorted({*MEANINGS, *question.words.values()})
             menu_by_word = {
                 word: w.Dropdown(description=word[:40], options=meanings, value=meaning)
@@ -192,7 +200,7 @@ class Confirmation:
 
             yes_button.on_click(answer)
             no_button.on_click(answer)
-            box.children = [title, *menu_by_word.values(), w.HBox([yes_button, no_button])]
+            box.children = [title_widget, *menu_by_word.values(), w.HBox([yes_button, no_button])]
 
         show_next_question()
         return box

@@ -17,12 +17,12 @@ from aatoolkit.jsontree.paths import parse_pattern
 from aatoolkit.profile.asking import (
     PlannedRequest,
     Responses,
-    ask,
     find_engine_labels,
     find_engines,
+    request_responses,
 )
 from aatoolkit.profile.candidates import (
-    Shapes,
+    ResponseStructure,
     count_meanings,
     find_candidates,
     find_emptied_paths,
@@ -30,7 +30,7 @@ from aatoolkit.profile.candidates import (
 from aatoolkit.profile.checking import describe_baseline, find_optional_paths
 from aatoolkit.profile.confirming import Confirmation
 from aatoolkit.profile.section_draft import SectionDraft, format_counts
-from aatoolkit.sections.inference.analysis import analyse, take_standard_names
+from aatoolkit.sections.inference.analysis import analyse, apply_standard_names
 from aatoolkit.sections.inference.profile_code import format_profile
 from aatoolkit.sections.inference.words import Vocabulary
 from aatoolkit.sections.profile import Profile
@@ -72,15 +72,16 @@ class Draft(Mapping[str, SectionDraft]):
         self.errors: dict[str, AAToolkitError] = dict(responses.errors)
         self.responses = responses
         self.stopped: str = responses.stopped
-        all_options = [responses.options, *responses.options_by_host.values()]
-        vocabulary = Vocabulary.from_responses(all_options, responses.documents.values())
+        options_of_hosts = [responses.options, *responses.options_by_host.values()]
+        vocabulary = Vocabulary.from_responses(options_of_hosts, responses.documents.values())
         active_and_idle_engines = find_engines(responses.options)
         engines_by_host = {
-            host: find_engines(options) for host, options in responses.options_by_host.items()
+            host: find_engines(host_options)
+            for host, host_options in responses.options_by_host.items()
         }
         engine_by_label: dict[str, str] = {}
-        for options in reversed(all_options):
-            engine_by_label |= find_engine_labels(options)
+        for host_options in reversed(options_of_hosts):
+            engine_by_label |= find_engine_labels(host_options)
         self._sections: dict[str, SectionDraft] = {}
         for name, document in responses.documents.items():
             response_by_engines = responses.by_engines.get(name, {})
@@ -102,30 +103,32 @@ class Draft(Mapping[str, SectionDraft]):
                 analysis = analyse(
                     name, document, response_by_engines, vocabulary, readable_responses
                 )
-                if not analysis.relations:
+                if not analysis.found_tables:
                     continue
                 if standard_names:
-                    take_standard_names(analysis, vocabulary)
+                    apply_standard_names(analysis, vocabulary)
                 header_paths = {
                     parse_pattern(table.rows.path): table.rows.header
                     for table in analysis.declaration
                     if table.rows.header is not None
                 }
-                main_path = analysis.relations[0].steps
-                shapes = Shapes(engine_by_label, analysis.map_paths, header_paths, main_path)
+                main_path = analysis.found_tables[0].steps
+                structure = ResponseStructure(
+                    engine_by_label, analysis.data_key_object_paths, header_paths, main_path
+                )
                 candidates = find_candidates(
                     document,
                     response_by_engines,
                     *active_and_idle_engines,
-                    shapes,
+                    structure,
                     response_by_host,
                     unmeasured_response,
                     engines_by_host,
                 )
-                analysis.emptied = find_emptied_paths(
-                    analysis.relations, document, unmeasured_response
+                analysis.emptied_paths = find_emptied_paths(
+                    analysis.found_tables, document, unmeasured_response
                 )
-                analysis.optional = find_optional_paths(
+                analysis.optional_paths = find_optional_paths(
                     analysis, [*own_responses, *readable_responses]
                 )
                 payload = responses.payloads.get(name)
@@ -156,7 +159,7 @@ class Draft(Mapping[str, SectionDraft]):
         return len(self._sections)
 
     def profile(self, name: str = "draft") -> Profile:
-        """Return the description as a `Profile`, which can be used without saving it.
+        """Return the guessed tables as a `Profile`, which can be used without saving it.
 
         Parameters
         ----------
@@ -174,7 +177,7 @@ class Draft(Mapping[str, SectionDraft]):
         return Profile(name, *sections, doc=self._title)
 
     def save(self, path: str | Path, name: str | None = None) -> Path:
-        """Write the description as a Python file to read and edit. Comments give reasons.
+        """Write the guessed tables as a Python file to read and edit, with reasons in comments.
 
         Parameters
         ----------
@@ -248,9 +251,9 @@ class Draft(Mapping[str, SectionDraft]):
             )
         name_width = max(map(len, self), default=0)
         for name, section in self.items():
-            table_count = f"{len(section.tables)} tables"
+            table_count_text = f"{len(section.tables)} tables"
             lines.append(
-                f"  {name:<{name_width}}  {table_count:>10}  {format_counts(section.counts())}"
+                f"  {name:<{name_width}}  {table_count_text:>10}  {format_counts(section.counts())}"
             )
             lines += [f"  {'':<{name_width}}  ! {note}" for note in section.notes]
         return "\n".join([*lines, *(f"  {name}: {error}" for name, error in self.errors.items())])
@@ -314,7 +317,7 @@ def draft(
     >>> draft["urls"].review.loc[("urls", "citation_count"), "unit"]
     'count'
     """
-    responses = ask(
+    responses = request_responses(
         project,
         max_requests=requests,
         section_names=sections,

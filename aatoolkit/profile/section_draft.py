@@ -17,23 +17,16 @@ from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import find_rule_problem
 from aatoolkit.sections import Rule, Section
-from aatoolkit.sections.aggregation import rule_of
+from aatoolkit.sections.aggregation import as_rule
 from aatoolkit.sections.availability_rule import with_rule
-from aatoolkit.sections.column import PARSES
+from aatoolkit.sections.column import DTYPES_BY_PARSE
 from aatoolkit.sections.inference.analysis import Analysis, declare_column, rename_column
-from aatoolkit.sections.inference.findings import (
-    LIKELY,
-    OPEN,
-    PROVED,
-    SETTLED,
-    ColumnFinding,
-    Finding,
-)
+from aatoolkit.sections.inference.findings import LIKELY, OPEN, PROVED, SETTLED, FoundColumn, Guess
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_PROPERTIES = ("unit", "aggregate", "dtype", "parse", "scale", "missing", "doc")
+_PROPERTY_NAMES = ("unit", "aggregate", "dtype", "parse", "scale", "missing", "doc")
 
 
 class SectionDraft:
@@ -69,31 +62,32 @@ class SectionDraft:
         responses: Sequence[Any],
         headers: Mapping[str, str],
     ) -> None:
-        self._responses, self._headers = responses, headers
+        self._responses = responses
+        self._headers = headers
         self.candidates: tuple[Candidate, ...] = tuple(candidates)
-        analysis.watched = tuple(
+        analysis.watched_paths = tuple(
             watched_candidate.at
             for candidate in self.candidates
             for watched_candidate in (candidate, *candidate.alike)
         )
-        self.name: str = analysis.section
+        self.name: str = analysis.section_name
         self.notes: list[str] = analysis.notes
         self.analysis = analysis
 
     @property
     def tables(self) -> tuple[str, ...]:
         """The names of this section's tables, the most important one first."""
-        return tuple(relation.name for relation in self.analysis.relations)
+        return tuple(found_table.name for found_table in self.analysis.found_tables)
 
     @property
     def section(self) -> Section:
         """The tables as a `Section`, which `aatoolkit.normalize` takes to read a response."""
         return self.analysis.declaration
 
-    def columns(self) -> Iterator[ColumnFinding]:
-        """Yield a `ColumnFinding` (the guesses about a column) for each column of each table."""
-        for relation in self.analysis.relations:
-            yield from relation.columns
+    def columns(self) -> Iterator[FoundColumn]:
+        """Yield a `FoundColumn` (the guesses about a column) for each column of each table."""
+        for found_table in self.analysis.found_tables:
+            yield from found_table.columns
 
     def counts(self) -> dict[str, int]:
         """Count the columns of numbers by the confidence of the guesses about them.
@@ -102,19 +96,18 @@ class SectionDraft:
         -------
         dict of str to int
             Maps ``proved``, ``likely``, ``open`` and ``settled`` to a number of columns. A column
-            is ``settled`` if a person set both its unit and its rule; else the less sure of the
-            two counts. Columns that identify rows are not counted.
+            is ``settled`` if a person set both its unit and its rule. Otherwise, the less sure
+            of these two decides. Columns that identify rows are not counted.
         """
         counts = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
         for column in self.columns():
-            if column.reading.is_number and not column.is_key:
+            if column.format.is_number and not column.is_key:
                 counts[column.confidence] += 1
         return counts
 
     @property
     def review(self) -> pd.DataFrame:
-        """A DataFrame with one row per column of the tables: the guesses about it, and their
-        reasons.
+        """A DataFrame with one row for each column: the guesses about it, and their reasons.
 
         The index has the levels ``table`` and ``column``. The columns, all text, are ``path`` (in
         the response), ``dtype``, ``unit``, ``rule`` (how to aggregate), ``meaning``, ``confidence``
@@ -137,11 +130,11 @@ class SectionDraft:
             for column in self.columns()
         }
         index = pd.MultiIndex.from_tuples(cells_by_column, names=["table", "column"])
-        headers = ["path", "dtype", "unit", "rule", "meaning", "confidence", "evidence", "example"]
-        return show_as(pd.DataFrame([*cells_by_column.values()], index, headers, dtype="string"))
+        names = ["path", "dtype", "unit", "rule", "meaning", "confidence", "evidence", "example"]
+        return show_as(pd.DataFrame([*cells_by_column.values()], index, names, dtype="string"))
 
     def set(
-        self, column: str, *, table: str | None = None, name: str | None = None, **facts: Any
+        self, column: str, *, table: str | None = None, name: str | None = None, **properties: Any
     ) -> None:
         """Correct a column, for example its unit. Properties that are not given stay unchanged.
 
@@ -174,31 +167,32 @@ class SectionDraft:
         """
         old_column = self._find_column(column, table)
         changed_column = copy(old_column)
-        dtypes = PARSES.get(facts.get("parse") or "", ())
-        if "dtype" not in facts and dtypes and old_column.dtype not in dtypes:
-            facts["dtype"] = dtypes[0]
-        for property_name, value in facts.items():
+        dtypes = DTYPES_BY_PARSE.get(properties.get("parse") or "", ())
+        if "dtype" not in properties and dtypes and old_column.dtype not in dtypes:
+            properties["dtype"] = dtypes[0]
+        for property_name, value in properties.items():
             if property_name == "unit":
-                changed_column.unit = Finding(value, SETTLED, "settled by hand")
+                changed_column.unit = Guess(value, SETTLED, "settled by hand")
             elif property_name == "aggregate":
-                changed_column.rule = Finding(rule_of(value), SETTLED, "settled by hand")
+                changed_column.rule = Guess(as_rule(value), SETTLED, "settled by hand")
             elif property_name in ("scale", "doc"):
                 setattr(changed_column, property_name, value)
             elif property_name in ("dtype", "parse", "missing"):
-                changed_column.reading = replace(changed_column.reading, **{property_name: value})
+                changed_column.format = replace(changed_column.format, **{property_name: value})
             else:
                 raise ArgumentError(
-                    unknown("property", property_name, _PROPERTIES), argument=property_name
+                    unknown("property", property_name, _PROPERTY_NAMES), argument=property_name
                 )
         try:
-            rule, column_names = changed_column.aggregate, old_column.relation.column_names
+            rule = changed_column.aggregate
+            column_names = old_column.found_table.column_names
             missing_names = {*(rule.over or ()), rule.by, rule.within} - {None, *column_names}
             if missing_names:
                 raise ValueError(f"its rule needs {', '.join(map(str, missing_names))}, not there")
             if name is not None and name != old_column.name and name in column_names:
                 raise ValueError(f"its table has a column {name!r}")
             declare_column(changed_column)
-            if {"dtype", "parse", "missing"} & facts.keys():
+            if {"dtype", "parse", "missing"} & properties.keys():
                 _check_values(changed_column)
         except ValueError as error:
             raise ArgumentError(
@@ -208,34 +202,30 @@ class SectionDraft:
         if name is not None:
             rename_column(old_column, name)
 
-    def _find_column(self, column: str, table: str | None) -> ColumnFinding:
-        """Return the column with a name, path or field. The parameters are as in `set`."""
+    def _find_column(self, column: str, table: str | None) -> FoundColumn:
+        """Return the column with a name, path or JSON field. The parameters are as in `set`."""
         columns = [
-            column_finding
-            for column_finding in self.columns()
-            if table in (None, column_finding.table)
+            found_column for found_column in self.columns() if table in (None, found_column.table)
         ]
         for attribute in ("name", "path", "field"):
             matches = [
-                column_finding
-                for column_finding in columns
-                if getattr(column_finding, attribute) == column
+                found_column
+                for found_column in columns
+                if getattr(found_column, attribute) == column
             ]
             # The main table comes first.
             matches = [
-                column_finding
-                for column_finding in matches
-                if column_finding.table == self.tables[0]
+                found_column for found_column in matches if found_column.table == self.tables[0]
             ] or matches
             if len(matches) > 1:
-                tables = ", ".join(column_finding.table for column_finding in matches)
+                tables = ", ".join(found_column.table for found_column in matches)
                 raise ArgumentError(
                     f"{column!r} is in several tables of {self.name} ({tables}): say table=",
                     argument="column",
                 )
             if matches:
                 return matches[0]
-        column_names = [column_finding.name for column_finding in columns]
+        column_names = [found_column.name for found_column in columns]
         raise ArgumentError(unknown("column", column, column_names), argument="column")
 
     @property
@@ -305,8 +295,8 @@ class SectionDraft:
             new_rule = Rule(**rule)
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"that is no rule: {error}", argument="rule") from None
-        parent, braces, _ = new_rule.at.rpartition("{}")
-        if new_rule.of is None and braces and parent in self._paths_by_engine():
+        object_path, braces, _ = new_rule.at.rpartition("{}")
+        if new_rule.of is None and braces and object_path in self._paths_by_engine():
             new_rule = replace(new_rule, of="engine")
         self.add_rule(new_rule)
 
@@ -333,7 +323,7 @@ class SectionDraft:
         """Return the paths of JSON objects that have engines (AI assistants) as keys."""
         return {
             format_path(table.steps[:-1])
-            for table in self.analysis.relations
+            for table in self.analysis.found_tables
             if table.key == ("engine",) and isinstance(table.steps[-1], Entries)
         }
 
@@ -358,8 +348,8 @@ class SectionDraft:
 
     def __repr__(self) -> str:
         lines = [f"<Draft of {self.name}: {format_counts(self.counts())}>"]
-        for relation in self.analysis.relations:
-            lines.append(f"  {relation.name}  {len(relation.columns)} columns")
+        for found_table in self.analysis.found_tables:
+            lines.append(f"  {found_table.name}  {len(found_table.columns)} columns")
         lines += [f"  ! {note}" for note in self.notes]
         if self.candidates and not self.analysis.rules:
             paths = ", ".join(candidate.at for candidate in self.candidates)
@@ -376,12 +366,14 @@ def format_counts(counts: Mapping[str, int]) -> str:
     '3 proved, 0 likely, 1 open'
     """
     return ", ".join(
-        f"{n} {confidence}" for confidence, n in counts.items() if n or confidence != SETTLED
+        f"{column_count} {confidence}"
+        for confidence, column_count in counts.items()
+        if column_count or confidence != SETTLED
     )
 
 
 def propose_rule(candidate: Candidate) -> dict[str, Any]:
-    """Return the arguments of the `Rule` that would read a candidate field.
+    """Return the arguments of a `Rule` that would read a field, to find which data are missing.
 
     Parameters
     ----------
@@ -395,40 +387,40 @@ def propose_rule(candidate: Candidate) -> dict[str, Any]:
     """
     flag_by_text = {"true": True, "false": False, "null": None}
     meaning_by_word = {
-        flag_by_text.get(word, word): meaning for word, meaning in candidate.words.items()
+        flag_by_text.get(word, word): meaning for word, meaning in candidate.meaning_by_word.items()
     }
-    names_engine = any("{engine}" in word for word in candidate.words)
-    parent, _, field_name = candidate.at.rpartition(".")
-    rule: dict[str, Any] = {"at": candidate.at}
+    names_engine = any("{engine}" in word for word in candidate.meaning_by_word)
+    parent_path, _, field_name = candidate.at.rpartition(".")
+    rule_arguments: dict[str, Any] = {"at": candidate.at}
     if isinstance(candidate.value, list):
-        rule = {"at": f"{candidate.at}[]", "of": "engine" if names_engine else "section"}
+        rule_arguments = {"at": f"{candidate.at}[]", "of": "engine" if names_engine else "section"}
     elif isinstance(candidate.value, dict):
-        rule = {"at": f"{candidate.at}{{}}", "of": None if {*candidate.at} & {*"[{"} else "engine"}
-    elif candidate.total and {*candidate.at}.isdisjoint("[{"):
-        rule = {"at": parent, "status": field_name}
-    elif candidate.engine == "{}":
-        rule["of"] = "engine"
-    elif candidate.engine:
-        rule |= {"of": "engine", "engines": candidate.engine}
+        of = None if {*candidate.at} & {*"[{"} else "engine"
+        rule_arguments = {"at": f"{candidate.at}{{}}", "of": of}
+    elif candidate.total_field and {*candidate.at}.isdisjoint("[{"):
+        rule_arguments = {"at": parent_path, "status": field_name}
+    elif candidate.engine_field == "{}":
+        rule_arguments["of"] = "engine"
+    elif candidate.engine_field:
+        rule_arguments |= {"of": "engine", "engines": candidate.engine_field}
     elif candidate.is_of_section or names_engine:
-        rule["of"] = "engine" if names_engine else "section"
-    rule |= {"total": candidate.total} if candidate.total else {}
-    return {**rule, "words": meaning_by_word}
+        rule_arguments["of"] = "engine" if names_engine else "section"
+    rule_arguments |= {"total": candidate.total_field} if candidate.total_field else {}
+    return {**rule_arguments, "words": meaning_by_word}
 
 
-def _check_values(column: ColumnFinding) -> None:
+def _check_values(column: FoundColumn) -> None:
     """Raise a ValueError if a value of a column cannot be parsed as the column's dtype."""
     values = [None if value is MISSING else value for value in column.values]
-    dtype, parse = column.reading.dtype, column.reading.parse
-    if column.reading.year is not None or not values:
+    dtype = column.format.dtype
+    parse = column.format.parse
+    if column.format.year is not None or not values:
         return
-    invalid_rows = read_as(
-        values, Reading(dtype, parse, None, None, column.reading.missing)
-    ).invalid
+    invalid_rows = read_as(values, Reading(dtype, parse, None, None, column.format.missing)).invalid
     if invalid_rows:
         examples = [*dict.fromkeys(raw(values[row]) for row in invalid_rows)]
-        argument = f"parse={parse!r}" if parse else f"dtype={dtype!r}"
+        parameter = f"parse={parse!r}" if parse else f"dtype={dtype!r}"
         raise ValueError(
-            f"{argument} reads {len(values) - len(invalid_rows)} of {len(values)} values, and not "
+            f"{parameter} reads {len(values) - len(invalid_rows)} of {len(values)} values, and not "
             f"{', '.join(examples[:3])}; say another parse=, or missing= for what stands for none"
         )

@@ -47,7 +47,7 @@ __all__ = [  # noqa: F405
 ]
 
 RULES = ("sum", "min", "max", "first", "last", "mean", "ratio", "count", "key", "none")
-"""The ways to aggregate values; ``key`` and ``none`` forbid it."""
+"""The names of the ways to aggregate values; ``key`` and ``none`` forbid to aggregate them."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class Aggregation:
         The name of a column with weights. If the columns ``by`` or ``over`` have no values, the
         mean with these weights is taken instead.
     counts : tuple of str, optional
-        The names of the numerator and the denominator column of a rate that is not a ``ratio``.
-        They are used for its confidence interval.
+        If the values are rates but ``rule`` is not ``ratio``: the names of the numerator and the
+        denominator column of the rate. They are used for its confidence interval.
     among : tuple of str
         A condition for the rows in which a value is expected. A missing value in any other row is
         ignored. ``("answer_count",)`` means the rows whose ``answer_count`` is not 0, and
@@ -114,8 +114,8 @@ class Aggregation:
             raise ArgumentError(f"{self.rule!r} is no aggregation rule; there are {rule_names}")
 
     def __repr__(self) -> str:
-        items = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return f"Aggregation({', '.join(f'{name}={value!r}' for name, value in items if value)})"
+        pairs = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return f"Aggregation({', '.join(f'{name}={value!r}' for name, value in pairs if value)})"
 
     def __str__(self) -> str:
         text = self.rule
@@ -130,12 +130,12 @@ class Aggregation:
         return f"{text} ({self.why})" if self.why else text
 
 
-def rule_of(rule: Aggregation | str) -> Aggregation:
+def as_rule(rule: Aggregation | str) -> Aggregation:
     """Return an `Aggregation` unchanged, or create one from the name of its rule, such as ``sum``.
 
     Examples
     --------
-    >>> rule_of("sum"), rule_of(Aggregation("max"))
+    >>> as_rule("sum"), as_rule(Aggregation("max"))
     (Aggregation(rule='sum'), Aggregation(rule='max'))
     """
     return rule if isinstance(rule, Aggregation) else Aggregation(rule)
@@ -233,12 +233,12 @@ def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
     return Aggregation("none", why=why, counts=counts)
 
 
-def key_names(key: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return a tuple of names: the argument itself, or a tuple with the single name.
+def to_name_tuple(key: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Return a tuple of names, from a tuple of names or a single name.
 
     Examples
     --------
-    >>> key_names("engine"), key_names(("brand", "engine"))
+    >>> to_name_tuple("engine"), to_name_tuple(("brand", "engine"))
     (('engine',), ('brand', 'engine'))
     """
     return (key,) if isinstance(key, str) else (*key,)

@@ -21,11 +21,13 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 @dataclass(frozen=True)
 class Rule:
-    """A path in a service's responses whose value states which data are missing, and its meaning.
+    """A rule that reads, from one path in the responses of a service, which data are missing.
 
-    Without a rule, the whole response is searched for known words such as ``pending``. If the value
-    at the path is an object, only this object is read, and nothing is searched. Any other rule is
-    used in addition to the search.
+    ``at`` is the path, and ``words`` gives the meaning of the values there.
+
+    Without a rule, the whole response is searched for known words such as ``pending``. If there is
+    an object at the path of the rule, only this object is read, and the response is not searched.
+    If there is any other value, it is read in addition to the search.
 
     Parameters
     ----------
@@ -83,8 +85,8 @@ class Rule:
     of: str | None = None
 
     def __post_init__(self) -> None:
-        words = {to_word(word): meaning for word, meaning in self.words.items()}
-        object.__setattr__(self, "words", words)
+        meaning_by_word = {to_word(word): meaning for word, meaning in self.words.items()}
+        object.__setattr__(self, "words", meaning_by_word)
         if self.of not in (None, "engine", "field", "section"):
             raise ArgumentError(f"of={self.of!r} is none of 'engine', 'field' and 'section'")
         if self.kind != "header" and not parse_pattern(self.at):
@@ -107,10 +109,10 @@ class Rule:
         """
         if self.at.startswith("header "):
             return "header"
-        branches = [step for step in parse_pattern(self.at) if isinstance(step, Each | Entries)]
-        if not branches:
+        items = [step for step in parse_pattern(self.at) if isinstance(step, Each | Entries)]
+        if not items:
             return "object"
-        is_map = len(branches) == 1 and isinstance(branches[0], Entries) and self.at.endswith("}")
+        is_map = len(items) == 1 and isinstance(items[0], Entries) and self.at.endswith("}")
         return "map" if is_map else "rows"
 
     @property
@@ -153,10 +155,10 @@ class Rule:
         return value
 
     def value_in(self, record: Mapping[str, Any]) -> Any:
-        """Return the status field of an object.
+        """Return the value of the status field in an object of a response.
 
-        If the rule has a ``total``, the field is a count, and ``none``, ``some`` or ``full`` is
-        returned.
+        If the rule has a ``total``, the field is a count. The count is compared with the total, and
+        ``none``, ``some`` or ``full`` is returned.
 
         Examples
         --------
@@ -169,7 +171,8 @@ class Rule:
     def is_bare(self, document: Any) -> bool:
         """Return whether a decoded response has a text or boolean at the path ``at``.
 
-        The result is False if it has an object there.
+        The result is False if there is an object. It is True for null if ``words`` has a meaning
+        for null.
 
         Examples
         --------
@@ -204,7 +207,7 @@ class Rule:
         text = to_word(value)
         meaning = self.words.get(text, self.words.get(text.lower()))
         for word in self.words if meaning is None else ():
-            pattern = _compile_word(word)
+            pattern = _compile_word_pattern(word)
             if pattern and (match := pattern.fullmatch(text)):
                 return self.words[word], match.groupdict().get("engine")
         return meaning, None
@@ -219,14 +222,17 @@ class Rule:
         >>> Rule().is_whole({"status": "ok", "reason": None, "sampleCount": 3, "asOf": None})
         True
         """
-        keys = (self.status, self.reason, self.sample_size, self.as_of)
-        return isinstance(value.get(self.status), str) and all(key in value for key in keys)
+        names = (self.status, self.reason, self.sample_size, self.as_of)
+        return isinstance(value.get(self.status), str) and all(name in value for name in names)
 
 
-_MAX_TUPLE = 5
-"""The greatest length of a list that is read as a statement; a longer one is a row of data."""
+_MAX_STATEMENT_LENGTH = 5
+"""The greatest length of a list that is read as a statement on missing data.
 
-_DIGITS = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
+A longer list is a row of data.
+"""
+
+_COUNT_PATTERN = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
 
 
 def as_count(value: object) -> int | None:
@@ -237,14 +243,15 @@ def as_count(value: object) -> int | None:
     >>> as_count(3), as_count("1200"), as_count("007"), as_count(True)
     (3, 1200, None, None)
     """
-    is_digits = type(value) is str and _DIGITS.fullmatch(value)
+    is_digits = type(value) is str and _COUNT_PATTERN.fullmatch(value)
     return int(value) if type(value) is int or is_digits else None  # type: ignore[call-overload]
 
 
 def extent_word(count: object, total: object) -> str | None:
-    """Compare a count with a total; return ``none``, ``some`` or ``full``, or None if unknown.
+    """Compare a count with a total; return ``none``, ``some`` or ``full`` as text.
 
-    ``none`` is for a count of 0, ``full`` for a count that reaches the total.
+    ``none`` is for a count of 0, ``full`` for a count that reaches the total. Return None if one of
+    the arguments is no whole number, or if the total is not above 0.
 
     Examples
     --------
@@ -257,18 +264,20 @@ def extent_word(count: object, total: object) -> str | None:
     return "full" if count >= total else "some" if count > 0 else "none"
 
 
-WINDOW = "{days}"
+DAYS_PLACEHOLDER = "{days}"
 """As the ``total`` of a `Rule`, this text stands for the number of requested days."""
 
 
 @lru_cache(maxsize=1024)
-def _compile_word(word: str) -> re.Pattern[str] | None:
-    """Return a regular expression for a text with ``*`` (any text) or ``{engine}`` (a name), else
-    None.
+def _compile_word_pattern(word: str) -> re.Pattern[str] | None:
+    """Return a regular expression for a word in which ``*`` or ``{engine}`` is a placeholder.
+
+    ``*`` stands for any text, and ``{engine}`` for the name of an AI assistant. Return None for a
+    word without a placeholder.
 
     Examples
     --------
-    >>> _compile_word("{engine}: late by *").fullmatch("otter: late by 3 days")["engine"]
+    >>> _compile_word_pattern("{engine}: late by *").fullmatch("otter: late by 3 days")["engine"]
     'otter'
     """
     pattern = re.escape(word).replace(r"\*", ".*")
@@ -288,7 +297,9 @@ def to_rule_tuple(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
 
 
 def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
-    """Return a tuple of rules with one more; it replaces an earlier rule with the same path ``at``.
+    """Return a tuple of rules with a rule added.
+
+    The added rule replaces an earlier rule with the same path ``at``.
 
     Examples
     --------
@@ -321,7 +332,7 @@ def to_word(value: object) -> str:
     )
 
 
-def as_text(value: Any) -> Any:
+def join_short_list(value: Any) -> Any:
     """Join a short list of texts and numbers with spaces; return any other value unchanged.
 
     A text with a slash in the list, such as the path of a page, becomes ``*``. A long list is
@@ -329,11 +340,13 @@ def as_text(value: Any) -> Any:
 
     Examples
     --------
-    >>> as_text(["gemini", "late", 3]), as_text(["/pricing", "timeout"]), as_text([1, 2])
-    ('gemini late 3', '* timeout', [1, 2])
+    >>> join_short_list(["gemini", "late", 3]), join_short_list(["/pricing", "timeout"])
+    ('gemini late 3', '* timeout')
+    >>> join_short_list([1, 2])
+    [1, 2]
     """
-    is_tuple = isinstance(value, list) and any(isinstance(item, str) for item in value)
-    if not is_tuple or len(value) > _MAX_TUPLE:
+    has_text = isinstance(value, list) and any(isinstance(item, str) for item in value)
+    if not has_text or len(value) > _MAX_STATEMENT_LENGTH:
         return value
     if any(isinstance(item, list | dict) for item in value):
         return value
@@ -341,4 +354,8 @@ def as_text(value: Any) -> Any:
 
 
 REFERENCE = Rule("reference")
-"""The rule for the reference service. A response with all its fields is read only by it."""
+"""The rule for responses of the reference service.
+
+If the object ``availability`` of a response has all fields of this rule, nothing else in the
+response is searched for missing data.
+"""

@@ -27,8 +27,8 @@ from aatoolkit.sections.aggregation import (
     RANK,
     SCORE,
     Aggregation,
-    key_names,
     ratio,
+    to_name_tuple,
 )
 
 __all__ = [
@@ -49,9 +49,9 @@ __all__ = [
     "words",
 ]
 
-_PER_ROW = re.compile(r"per `?(\w+)`?")
+_UNIT_PER_ROW_PATTERN = re.compile(r"per `?(\w+)`?")
 
-PARSES: Mapping[str, tuple[str, ...]] = {
+DTYPES_BY_PARSE: Mapping[str, tuple[str, ...]] = {
     parse: tuple(name for name, dtype in DTYPES.items() if parse in dtype.parses)
     for parse in dict.fromkeys(parse for dtype in DTYPES.values() for parse in dtype.parses)
 }
@@ -60,7 +60,7 @@ PARSES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Column(Described):
-    """A column of a table: the path to its values in a response, their dtype, unit and meaning.
+    """The declaration of a column: the path to its values in a response, dtype, unit and meaning.
 
     Parameters
     ----------
@@ -170,14 +170,14 @@ class Column(Described):
         >>> Column("value", "Float64", unit="per `metric`").unit_by
         'metric'
         """
-        match = _PER_ROW.fullmatch(self.unit or "")
+        match = _UNIT_PER_ROW_PATTERN.fullmatch(self.unit or "")
         return match[1] if match else None
 
     @property
     def reading(self) -> Reading | None:
-        """How to parse the values: dtype, notation, scale and missing values.
+        """How to parse the values: their dtype, notation, scale and missing values.
 
-        It is None if they are plain JSON values.
+        It is None if the values are plain JSON values, which need no parsing.
 
         Examples
         --------
@@ -189,7 +189,8 @@ class Column(Described):
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)
 
     def __post_init__(self) -> None:
-        problem, dtypes = "", PARSES.get(self.parse or "", ())
+        problem = ""
+        dtypes = DTYPES_BY_PARSE.get(self.parse or "", ())
         if self.dtype not in DTYPES:
             problem = f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}"
         elif self.parse is not None and self.dtype not in dtypes:
@@ -223,12 +224,12 @@ def camel(name: str) -> str:
 
 
 @lru_cache(8192)
-def snake(name: str) -> str:
+def to_snake_case(name: str) -> str:
     """Convert the name of a JSON field to snake_case.
 
     Examples
     --------
-    >>> snake("shareOfVoicePct"), snake("AdRows"), snake("HTTPStatus")
+    >>> to_snake_case("shareOfVoicePct"), to_snake_case("AdRows"), to_snake_case("HTTPStatus")
     ('share_of_voice_pct', 'ad_rows', 'http_status')
     """
     name = name[:80]
@@ -263,17 +264,17 @@ def _make_column(name: str, dtype: str, doc: str, source: str | None, **options:
     >>> [(column.name, column.source) for column in columns]
     [('ad_count', 'adCount'), ('ad_count', 'ad_count')]
     """
-    if source is None and snake(name) != name:
-        name, source = snake(name), name.removeprefix(".")
+    if source is None and to_snake_case(name) != name:
+        name, source = to_snake_case(name), name.removeprefix(".")
     return Column(name, dtype, doc, source, **options)
 
 
-def _make_short_form(name: str, doc: str, dtype: str, **preset: Any) -> ShortForm:
+def _make_short_form(name: str, docstring: str, dtype: str, **preset_options: Any) -> ShortForm:
     """Create a function such as `text`, which creates a `Column` with some parameters set.
 
     Parameters
     ----------
-    name, doc : str
+    name, docstring : str
         The name and the docstring of the new function.
     dtype : str
         The dtype of the columns that it creates.
@@ -286,16 +287,16 @@ def _make_short_form(name: str, doc: str, dtype: str, **preset: Any) -> ShortFor
     """
 
     def make_column(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
-        return _make_column(name, dtype, doc, source, **{**preset, **more})
+        return _make_column(name, dtype, doc, source, **{**preset_options, **more})
 
     make_column.__name__ = make_column.__qualname__ = name
-    make_column.__doc__ = doc
-    FORMS[dtype, preset.get("unit")] = make_column
+    make_column.__doc__ = docstring
+    SHORT_FORM_BY_DTYPE_AND_UNIT[dtype, preset_options.get("unit")] = make_column
     return make_column
 
 
-FORMS: dict[tuple[str, str | None], ShortForm] = {}
-"""Maps a dtype and a unit to the function, such as `text`, that creates such columns."""
+SHORT_FORM_BY_DTYPE_AND_UNIT: dict[tuple[str, str | None], ShortForm] = {}
+"""Maps a dtype and a unit to the function, such as `text`, that creates columns with them."""
 
 text = _make_short_form("text", "A column of text.", "string")
 flag = _make_short_form("flag", "A column of booleans.", "boolean")
@@ -359,7 +360,7 @@ def count(
     >>> str(count("citation_count", across="engine").aggregate)
     'sum over engine'
     """
-    rule = Aggregation("sum", across=key_names(across), among=() if among is None else (among,))
+    rule = Aggregation("sum", across=to_name_tuple(across), among=() if among is None else (among,))
     return _make_column(name, "Int64", doc, source, **{"unit": COUNT, "aggregate": rule, **more})
 
 

@@ -87,7 +87,9 @@ class Profile(Described, Mapping[str, Section]):
 
     @classmethod
     def over(cls, name: str, sections: Mapping[str, Section], *, doc: str = "") -> Profile:
-        """Create a profile from a mapping of sections (kinds of response) with guessed tables.
+        """Create a profile from a mapping of sections (kinds of response) whose tables are a guess.
+
+        If a response does not fit the tables of its section, new tables are guessed from it.
 
         Parameters
         ----------
@@ -133,7 +135,8 @@ class Profile(Described, Mapping[str, Section]):
         if isinstance(source, Profile):
             return source
         if isinstance(source, ModuleType):
-            namespace, name = vars(source), source.__name__.rpartition(".")[2]
+            namespace = vars(source)
+            name = source.__name__.rpartition(".")[2]
         else:
             path = Path(source)
             name = path.stem
@@ -152,10 +155,14 @@ class Profile(Described, Mapping[str, Section]):
         profile = namespace.get("PROFILE")
         if isinstance(profile, Profile):
             return profile
-        sections = {id(value): value for value in namespace.values() if isinstance(value, Section)}
-        if not sections:
+        section_by_id = {
+            id(value): value for value in namespace.values() if isinstance(value, Section)
+        }
+        if not section_by_id:
             raise _make_error(f"{source} defines no PROFILE and no Section; name a file that does")
-        return cls(re.sub(r"[^A-Za-z0-9_-]", "_", name).lstrip("_-") or "own", *sections.values())
+        return cls(
+            re.sub(r"[^A-Za-z0-9_-]", "_", name).lstrip("_-") or "own", *section_by_id.values()
+        )
 
     def __getitem__(self, name: str) -> Section:
         if name in self:
@@ -190,7 +197,7 @@ class Profile(Described, Mapping[str, Section]):
             If no section has that name. The message suggests similar names.
         """
         if name not in self:
-            raise not_found("section", name, sorted(self))
+            raise make_unknown_name_error("section", name, sorted(self))
         return self[name]
 
     def table(self, name: str) -> Table:
@@ -202,7 +209,7 @@ class Profile(Described, Mapping[str, Section]):
             If no table has that name. The message suggests similar names.
         """
         if not isinstance(name, str) or name not in self._tables:
-            raise not_found("table", name, self._tables)
+            raise make_unknown_name_error("table", name, self._tables)
         return self._tables[name]
 
     @cached_property
@@ -228,7 +235,9 @@ SCOPE_OPTIONS = "scope_options"
 
 @lru_cache(maxsize=1024)
 def fingerprint(section: Section) -> str:
-    """Return a hash of a `Section`, as 8 hexadecimal digits, which changes with any property.
+    """Return a hash of a `Section`, as 8 hexadecimal digits.
+
+    The hash changes if any property of the section changes, such as the unit of a column.
 
     Examples
     --------
@@ -236,11 +245,11 @@ def fingerprint(section: Section) -> str:
     >>> len(fingerprint(aa.sections.get("domains")))
     8
     """
-    text = re.sub(r" at 0x[0-9a-f]+", "", repr(section))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    section_text = re.sub(r" at 0x[0-9a-f]+", "", repr(section))
+    return hashlib.sha256(section_text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
+def make_unknown_name_error(kind: str, name: object, names: Collection[str]) -> ScopeError:
     """Create an error for an unknown name; its message suggests similar names.
 
     Parameters
@@ -254,7 +263,7 @@ def not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
 
     Examples
     --------
-    >>> not_found("section", "domain", ["domains", "urls"]).suggestions
+    >>> make_unknown_name_error("section", "domain", ["domains", "urls"]).suggestions
     ('domains',)
     """
     short_name = str(name)[:80]  # it may be of any kind

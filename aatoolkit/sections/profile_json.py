@@ -18,17 +18,17 @@ from aatoolkit.sections.profile import Profile
 from aatoolkit.sections.row_shapes import Rows
 from aatoolkit.sections.section import Section, Table
 
-_DECLARATION_FIELDS: Mapping[str, Any] = {
+_CLASS_BY_FIELD_NAME: Mapping[str, Any] = {
     "tables": Table,
     "rows": Rows,
     "columns": Column,
     "availability": Rule,
     "aggregate": Aggregation,
 }
-"""Maps the name of each field with an object of ours in it to the class of the object."""
+"""Maps the name of a field, such as ``columns``, to the class of the objects in it."""
 
-_PATH_FIELDS = ("steps", "header")
-_PARSING_FIELDS = ("source", "null", "optional", "parse", "year", "scale", "missing", "valid")
+_PATH_FIELD_NAMES = ("steps", "header")
+_PARSING_FIELD_NAMES = ("source", "null", "optional", "parse", "year", "scale", "missing", "valid")
 
 
 def is_json_storable(section: Section) -> bool:
@@ -82,7 +82,7 @@ def dump_table(table: Table) -> dict[str, Any]:
         table.rows.steps, table.rows.labels, table.rows.positional, table.rows.one
     )
     for column in dumped_table["columns"]:
-        for name in _PARSING_FIELDS:
+        for name in _PARSING_FIELD_NAMES:
             column.pop(name, None)
     return {**dumped_table, "rows": _dump(unfiltered_rows)}
 
@@ -105,9 +105,10 @@ def load_table(dumped_table: Mapping[str, Any]) -> Table:
 
 
 def _dump(value: Any) -> Any:
-    """Convert a declaration, such as a `Table`, or a container of them, to a JSON value.
+    """Convert a declaration, such as a `Table`, to a JSON value.
 
-    Fields with their default values are left out.
+    A list or mapping of declarations is converted, too. Fields of a declaration that have their
+    default values are left out.
     """
     if isinstance(value, Section | Table | Rows | Column | Rule | Aggregation):
         values = {}
@@ -117,7 +118,9 @@ def _dump(value: Any) -> Any:
             if field.default_factory is not MISSING:
                 default = field.default_factory()
             if field.compare and (item != default or type(item) is not type(default)):
-                values[field.name] = _dump_path(item) if field.name in _PATH_FIELDS else _dump(item)
+                values[field.name] = (
+                    _dump_path(item) if field.name in _PATH_FIELD_NAMES else _dump(item)
+                )
         return values
     if isinstance(value, Mapping):
         return {str(name): _dump(item) for name, item in value.items()}
@@ -138,22 +141,27 @@ def _load(declaration_class: Any, field_values: Any) -> Any:
         raise ValueError(f"no {declaration_class.__name__}")
     if declaration_class is Aggregation and field_values["rule"] not in RULES:
         return Aggregation("none", why=f"its rule, {field_values['rule']}, is of a newer version")
-    values = {}
+    arguments = {}
     for name, value in field_values.items():
-        inner_class = _DECLARATION_FIELDS.get(name)
+        inner_class = _CLASS_BY_FIELD_NAME.get(name)
         if inner_class is None:
-            values[name] = _load_path(value) if name in _PATH_FIELDS else _as_tuples(value)
+            arguments[name] = _load_path(value) if name in _PATH_FIELD_NAMES else _as_tuples(value)
         elif isinstance(value, list):
-            values[name] = tuple(_load(inner_class, item) for item in value)
+            arguments[name] = tuple(_load(inner_class, item) for item in value)
         else:
-            values[name] = value and _load(inner_class, value)
+            arguments[name] = value and _load(inner_class, value)
     if declaration_class is Section:
-        return Section(values.pop("name"), values.pop("doc"), *values.pop("tables"), **values)
-    return declaration_class(**values)
+        return Section(
+            arguments.pop("name"), arguments.pop("doc"), *arguments.pop("tables"), **arguments
+        )
+    return declaration_class(**arguments)
 
 
 def _dump_path(steps: Any) -> list[Any]:
-    """Convert a parsed path to a list: its text, and for each ``{}`` the keys it is limited to."""
+    """Convert a parsed path to a list of its text and a dict.
+
+    The dict has the keys to which a step ``{}`` is limited, by the position of the step.
+    """
     keys_by_index = {
         str(index): [*step.only]
         for index, step in enumerate(steps)
@@ -166,15 +174,15 @@ def _load_path(path_and_keys: Any) -> Any:
     """Return the parsed path from a list returned by `_dump_path`."""
     path, keys_by_index = path_and_keys
     steps = [*parse_pattern(path)]
-    for index, keys in keys_by_index.items():
-        steps[int(index)] = Entries(_as_tuples(keys))
+    for index, allowed_keys in keys_by_index.items():
+        steps[int(index)] = Entries(_as_tuples(allowed_keys))
     return tuple(steps)
 
 
 def _as_tuples(value: Any) -> Any:
     """Convert all lists in a JSON value to tuples."""
     if isinstance(value, list):
-        values = tuple(map(_as_tuples, value))
-        hash(values)
-        return values
+        items = tuple(map(_as_tuples, value))
+        hash(items)
+        return items
     return value

@@ -126,7 +126,7 @@ def table(name: str) -> Table:
 
 
 def find_table(name: str) -> Table | None:
-    """Return the table that `table` would return; return None if there is none.
+    """Return the table with a name, as `table` does; return None if no table has the name.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def find_table(name: str) -> Table | None:
     """
     if not isinstance(name, str):
         return None
-    return _other_tables.get(name) or PROFILE._tables.get(name)
+    return _registered_tables.get(name) or PROFILE._tables.get(name)
 
 
 def propose(responses: Any, name: str | None = None) -> Proposal:
@@ -208,14 +208,16 @@ def describe(name: str) -> pd.DataFrame:
 
     from aatoolkit._util.show import show_as
 
-    columns = {(table.name, column.name): column for table in get(name) for column in table.columns}
+    column_by_names = {
+        (table.name, column.name): column for table in get(name) for column in table.columns
+    }
     rows = [
         (column.dtype, column.unit, str(column.aggregate), column.doc)
-        for column in columns.values()
+        for column in column_by_names.values()
     ]
-    index = pd.MultiIndex.from_tuples(columns, names=["table", "column"])
-    headers = ["dtype", "unit", "aggregation", "meaning"]
-    return show_as(pd.DataFrame(rows, index, headers, dtype="string"))
+    index = pd.MultiIndex.from_tuples(column_by_names, names=["table", "column"])
+    column_headers = ["dtype", "unit", "aggregation", "meaning"]
+    return show_as(pd.DataFrame(rows, index, column_headers, dtype="string"))
 
 
 def default_profile() -> Profile:
@@ -235,14 +237,14 @@ def default_profile() -> Profile:
     return PROFILE
 
 
-def qualifier(section: Section, owner: str) -> str:
+def register_section(section: Section, profile_name: str) -> str:
     """Register the tables of a section (kind of response), so that `find_table` finds them.
 
     Parameters
     ----------
     section : Section
         The section.
-    owner : str
+    profile_name : str
         The name of its profile.
 
     Returns
@@ -253,40 +255,40 @@ def qualifier(section: Section, owner: str) -> str:
 
     Examples
     --------
-    >>> qualifier(get("domains"), "reference")
+    >>> register_section(get("domains"), "reference")
     ''
     >>> import aatoolkit as aa
     >>> mine = aa.sections.propose({"items": [{"id": "a"}]}, "mine").section
-    >>> table(qualifier(mine, "acme") + "mine").key
+    >>> table(register_section(mine, "acme") + "mine").key
     ('id',)
     """
     if PROFILE.get(section.name) is section:
         return ""
-    prefix = f"{owner}#{fingerprint(section)}:"
+    prefix = f"{profile_name}#{fingerprint(section)}:"
     for table in section:
-        remember(prefix + table.name, table)
+        register_table(prefix + table.name, table)
     return prefix
 
 
-def remember(name: str, declaration: Table) -> None:
+def register_table(name: str, table: Table) -> None:
     """Register a table under a name, so that `find_table` can find it.
 
     Only the last 8,192 registered tables are kept.
     """
-    with _lock:
-        _other_tables.setdefault(name, declaration)
-        if len(_other_tables) > _MAX_TABLES:
-            del _other_tables[next(iter(_other_tables))]
+    with _registry_lock:
+        _registered_tables.setdefault(name, table)
+        if len(_registered_tables) > _MAX_REGISTERED_TABLES:
+            del _registered_tables[next(iter(_registered_tables))]
 
 
-_other_tables: dict[str, Table] = {}
-"""The registered tables of other services, by name."""
+_registered_tables: dict[str, Table] = {}
+"""Maps names to tables of services other than the reference service."""
 
-_MAX_TABLES = 8192
-_lock = Lock()
+_MAX_REGISTERED_TABLES = 8192
+_registry_lock = Lock()
 
 
-# --- scope options of another shape ---------------------------------------------------------------
+# --- values of filters at other paths -------------------------------------------------------------
 
 
 def scope_options(**paths: str) -> Section:
@@ -315,26 +317,28 @@ def scope_options(**paths: str) -> Section:
     >>> section["scope_engines"]["engine"].pattern, section["scope_topics"]["topic"].pattern
     ('models[].key', 'themes[]')
     """
-    for name in paths:
-        if name not in FILTERS:
-            raise ArgumentError(unknown("filter", name, FILTERS), argument=name)
+    for filter_name in paths:
+        if filter_name not in FILTERS:
+            raise ArgumentError(unknown("filter", filter_name, FILTERS), argument=filter_name)
     section = PROFILE["scope_options"]
     tables = [
         _move_table(section[f"scope_{FILTERS[name]}"], name, paths.get(name, ""))
         for name in FILTERS
     ]
-    first_fields = dict.fromkeys(re.split(r"[.[{]", path)[0] for path in paths.values() if path)
-    return Section(section.name, section.doc, *tables, kept=(*section.kept, *first_fields))
+    first_field_names = dict.fromkeys(
+        re.split(r"[.[{]", path)[0] for path in paths.values() if path
+    )
+    return Section(section.name, section.doc, *tables, kept=(*section.kept, *first_field_names))
 
 
-def _move_table(table: Table, name: str, path: str) -> Table:
+def _move_table(table: Table, filter_name: str, path: str) -> Table:
     """Return a copy of a table of filter values with another path; its columns become optional.
 
     Parameters
     ----------
     table : Table
         The table in the reference service, such as ``scope_engines``.
-    name : str
+    filter_name : str
         The name of the filter, such as ``engine``.
     path : str
         The path to the values, such as ``models[].key``. If empty, the path of ``table`` is kept.
@@ -348,12 +352,16 @@ def _move_table(table: Table, name: str, path: str) -> Table:
     ]
     if len(row_path_lengths) != 1:
         raise ArgumentError(
-            f"{name}={path!r} is no list of values; write models[].key, themes[] or makers{{}}"
+            f"{filter_name}={path!r} is no list of values; write models[].key, themes[] or "
+            "makers{}"
         )
-    row_steps, steps_to_value = steps[: row_path_lengths[0]], steps[row_path_lengths[0] :]
+    row_steps = steps[: row_path_lengths[0]]
+    steps_to_value = steps[row_path_lengths[0] :]
     is_map = isinstance(row_steps[-1], Entries)
     source = format_path(steps_to_value) or ("@0" if is_map else ".")
     columns = tuple(
         replace(column, source=source) if column.name in table.key else column for column in columns
     )
-    return Table(table.name, table.doc, Rows(row_steps, (name,) * is_map), table.key, columns)
+    return Table(
+        table.name, table.doc, Rows(row_steps, (filter_name,) * is_map), table.key, columns
+    )

@@ -1,4 +1,4 @@
-"""Declare the path to the rows of a table in a response, and the shape of the rows.
+"""Declare the path to the rows of a table in a response, and the form of the rows.
 
 The rows can be the elements of an array, the entries of an object, or a single object.
 
@@ -14,20 +14,24 @@ from typing import Any
 
 from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree.paths import Each, Entries, Step, format_path, parse_pattern
-from aatoolkit.sections.aggregation import key_names
+from aatoolkit.sections.aggregation import to_name_tuple
 
-Scalar = str | float | bool | None
+JsonScalar = str | float | bool | None
 """A plain JSON value."""
 
-Filter = tuple[tuple[str, tuple[Scalar, ...]], ...]
-"""Pairs of a path from the row and a tuple of values; they select rows with such a value."""
+RowFilter = tuple[tuple[str, tuple[JsonScalar, ...]], ...]
+"""Conditions that select rows: pairs of a path and a tuple of values.
+
+The path leads from the row to a field, which must have one of the values.
+"""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The path to the rows of a table in a response, and their shape.
+    """The path to the rows of a table in a response, and the form of the rows in the JSON.
 
-    Create it by functions such as `records` and `keyed`.
+    The rows are the elements of an array, the entries of an object, or a single object. Create this
+    by functions such as `records` and `keyed`.
 
     Parameters
     ----------
@@ -44,8 +48,8 @@ class Rows:
     header : tuple of Step, optional
         If each row is an array: the parsed path to another array with the names of the columns.
     without, only : tuple
-        The rows to drop, and the rows to keep, as tuples of a path from the row and a tuple of
-        values.
+        Conditions for the rows to drop, and for the rows to keep. A condition is a tuple of the
+        path from the row to a field, and a tuple of values of this field.
     first : int
         The position of the first row in its array; 1 if the first element has column names.
     """
@@ -56,8 +60,8 @@ class Rows:
     one: bool = False
     function: Callable[[Any], Iterable[Mapping[str, Any]]] | None = None
     header: tuple[Step, ...] | None = None
-    without: Filter = ()
-    only: Filter = ()
+    without: RowFilter = ()
+    only: RowFilter = ()
     first: int = 0
 
     @property
@@ -68,8 +72,8 @@ class Rows:
     def where(
         self,
         *,
-        without: Mapping[str, tuple[Scalar, ...]] | None = None,
-        only: Mapping[str, tuple[Scalar, ...]] | None = None,
+        without: Mapping[str, tuple[JsonScalar, ...]] | None = None,
+        only: Mapping[str, tuple[JsonScalar, ...]] | None = None,
     ) -> Rows:
         """Return a copy that drops some rows, such as rows with totals.
 
@@ -98,13 +102,14 @@ class Rows:
         """
         if self.one:
             raise ArgumentError("a single row cannot be filtered; filter rows of records or keyed")
-        filters = {**dict(self.without), **(without or {})}, {**dict(self.only), **(only or {})}
-        for values in (*filters[0].values(), *filters[1].values()):
+        dropped_values = {**dict(self.without), **(without or {})}
+        kept_values = {**dict(self.only), **(only or {})}
+        for values in (*dropped_values.values(), *kept_values.values()):
             if not isinstance(values, tuple):
                 raise ArgumentError(
                     f"{values!r} is no tuple; filter rows by tuples, such as (None, 'all')"
                 )
-        return replace(self, without=tuple(filters[0].items()), only=tuple(filters[1].items()))
+        return replace(self, without=tuple(dropped_values.items()), only=tuple(kept_values.items()))
 
 
 def records(
@@ -138,7 +143,7 @@ def records(
     steps = parse_pattern(path)
     if not steps or not isinstance(steps[-1], Each):
         steps = (*steps, Each())
-    return Rows((*steps, *parse_pattern(inside)), key_names(key), first=first)
+    return Rows((*steps, *parse_pattern(inside)), to_name_tuple(key), first=first)
 
 
 def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
@@ -162,7 +167,7 @@ def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
     >>> keyed("pages[].assistants", key=("engine", "capability")).path
     'pages[].assistants{}{}'
     """
-    names = key_names(key)
+    names = to_name_tuple(key)
     return Rows((*parse_pattern(path), *(Entries(),) * len(names)), names)
 
 

@@ -31,27 +31,11 @@ from typing import Any
 
 from aatoolkit._util.text import Described
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown
-from aatoolkit.jsontree.paths import (
-    Each,
-    Entries,
-    Named,
-    Position,
-    Step,
-    format_path,
-    parse_path,
-)
-from aatoolkit.sections.aggregation import COUNT, KEY, SUM, key_names
+from aatoolkit.jsontree.paths import Each, Entries, Named, Position, Step, format_path, parse_path
+from aatoolkit.sections.aggregation import COUNT, KEY, SUM, to_name_tuple
 from aatoolkit.sections.availability_rule import Rule, to_rule_tuple, with_rule
 from aatoolkit.sections.column import Column, camel
-from aatoolkit.sections.row_shapes import (
-    Rows,
-    computed,
-    grid,
-    keyed,
-    pairs,
-    records,
-    single,
-)
+from aatoolkit.sections.row_shapes import Rows, computed, grid, keyed, pairs, records, single
 
 __all__ = [
     "COUNT",
@@ -70,7 +54,7 @@ __all__ = [
     "single",
 ]
 
-ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availability")
+ENVELOPE_FIELDS = ("section", "domain", "window", "filters", "generatedAt", "availability")
 """The names of the fields that every response has beside its data."""
 
 
@@ -86,7 +70,7 @@ class Table(Described):
         The description of a row, such as "One row per cited domain." If it is empty, a description
         is made from the key.
     rows : Rows
-        The path to the rows and their shape, such as ``records("domains")``. See also `keyed`,
+        The path to the rows and their form, such as ``records("domains")``. See also `keyed`,
         `grid`, `pairs`, `single` and `computed`.
     key : str or tuple of str, optional
         The names of the columns that identify a row; none for a table of one row.
@@ -112,11 +96,12 @@ class Table(Described):
     columns: tuple[Column, ...] = ()
 
     def __post_init__(self) -> None:
-        key, names = key_names(self.key), [column.name for column in self.columns]
-        bad_names = [*({*key} - {*names}), *(name for name in {*names} if names.count(name) > 1)]
-        if bad_names:
+        key = to_name_tuple(self.key)
+        names = [column.name for column in self.columns]
+        unfit_names = [*({*key} - {*names}), *(name for name in {*names} if names.count(name) > 1)]
+        if unfit_names:
             raise ArgumentError(
-                f"table {self.name!r}: key or columns do not fit: {sorted(bad_names)}"
+                f"table {self.name!r}: key or columns do not fit: {sorted(unfit_names)}"
             )
         list_names = [name for name in key if self[name].dtype == "list<string>"]
         if list_names:
@@ -160,7 +145,11 @@ class Table(Described):
         return bool(value_columns) and all(column.optional for column in value_columns)
 
     def _find_source(self, column: Column) -> str:
-        """Return the path from the row to a column's value, or the default for such rows."""
+        """Return the path from the row to a column's value.
+
+        It is the declared path, or else the default for the form of the rows: the key, the position
+        or the field with the name of the column.
+        """
         if column.source is not None:
             return column.source
         if column.name in self.rows.labels:
@@ -240,7 +229,7 @@ class Section(Described):
             raise ArgumentError(f"section {name!r} has two tables of one name: {', '.join(names)}")
         rules = to_rule_tuple(availability)
         for rule_path in (rule.at for rule in rules if rule.kind != "header"):
-            if rule_path.partition(".")[0] not in ENVELOPE and rule_path not in kept:
+            if rule_path.partition(".")[0] not in ENVELOPE_FIELDS and rule_path not in kept:
                 kept = (*kept, rule_path)
             watched = tuple(path for path in watched if not is_on_path_of_rule(path, rule_path))
         availability = rules[0] if len(rules) == 1 else rules or None

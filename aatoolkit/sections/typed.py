@@ -11,7 +11,8 @@ from aatoolkit.scope import FILTERS
 from aatoolkit.sections.profile import SCOPE_OPTIONS, Profile
 from aatoolkit.sections.section import Section, Table
 
-_HEAD = '''"""Types of the tables of the profile {name!r}, made by aatoolkit: not to be edited.
+_HEAD_TEMPLATE = '''\
+"""Types of the tables of the profile {name!r}, made by aatoolkit: not to be edited.
 
 ``typed(project)`` returns the project itself, as a type that knows its sections, their tables and
 the columns of those.
@@ -58,19 +59,19 @@ if TYPE_CHECKING:
 {methods}'''
 
 # Type checkers would take what these return for the table itself, without the columns it gained.
-_METHODS_TO_PLAIN_FRAME = (
+_PLAIN_FRAME_METHODS = (
     *("add_prefix", "add_suffix", "assign", "join", "melt", "merge", "pivot", "pivot_table"),
     *("reindex", "rename", "reset_index", "set_axis", "set_index", "transpose"),
 )
 
-_FRAME = '''
+_FRAME_CLASS_TEMPLATE = '''
     class {frame}(_DataFrame):
         """{doc}"""
 
 {getters}'''
 
 
-_TABLES = '''
+_TABLES_CLASS_TEMPLATE = '''
     class {tables}(aa.Tables):
         """{doc}"""
 
@@ -79,11 +80,11 @@ _TABLES = '''
         def main(self) -> {main}: ...
 '''
 
-_GETTER = """        @overload
+_GETTER_TEMPLATE = """        @overload
         def __getitem__(self, {argument}: {key}) -> {value}: ...
 """
 
-_READ = """        @overload
+_READ_METHOD_TEMPLATE = """        @overload
         def read(
             self,
             section: Literal[{section}],
@@ -96,7 +97,7 @@ _READ = """        @overload
 {filters}        ) -> {tables}: ...
 """
 
-_PROJECT = '''
+_PROJECT_CLASS_TEMPLATE = '''
     class {name}Dataset(aa.Dataset):
         """Sections of a project, read together."""
 
@@ -120,7 +121,7 @@ def typed(project: aa.Project) -> {name}Project:
 '''
 
 
-_FILTERS = "".join(
+_FILTER_PARAMETERS_CODE = "".join(
     f"            {name}: {kind} = ...,\n"
     for name, kind in {"days": "int", **dict.fromkeys(FILTERS, "_Values")}.items()
 )
@@ -150,39 +151,43 @@ def typed_module(profile: Profile) -> str:
     True
     """
     declared_sections = [section for section in profile.values() if section.name != SCOPE_OPTIONS]
-    frame_classes = _make_class_names(
+    frame_class_by_table = _make_class_names(
         (table.name for section in declared_sections for table in section.tables), "Frame"
     )
-    tables_classes = _make_class_names((section.name for section in declared_sections), "Tables")
-    project_class = _PROJECT.format(
-        filters=_FILTERS,
+    tables_class_by_section = _make_class_names(
+        (section.name for section in declared_sections), "Tables"
+    )
+    project_class_code = _PROJECT_CLASS_TEMPLATE.format(
+        filters=_FILTER_PARAMETERS_CODE,
         name=_make_class_name(profile.name),
         getters="".join(
             _format_getter("name", [name], class_name)
-            for name, class_name in tables_classes.items()
+            for name, class_name in tables_class_by_section.items()
         ),
         reads="".join(
-            _READ.format(section=repr(name), tables=class_name, filters=_FILTERS)
-            for name, class_name in tables_classes.items()
+            _READ_METHOD_TEMPLATE.format(
+                section=repr(name), tables=class_name, filters=_FILTER_PARAMETERS_CODE
+            )
+            for name, class_name in tables_class_by_section.items()
         ),
     )
-    methods = (
+    methods_code = (
         f"        def {name}(self, *args: Any, **options: Any) -> pd.DataFrame: ...\n"
-        for name in _METHODS_TO_PLAIN_FRAME
+        for name in _PLAIN_FRAME_METHODS
     )
     return "".join(
         [
-            _HEAD.format(name=profile.name, methods="".join(methods)),
+            _HEAD_TEMPLATE.format(name=profile.name, methods="".join(methods_code)),
             *(
-                _format_frame(table, frame_classes[table.name])
+                _format_frame(table, frame_class_by_table[table.name])
                 for section in declared_sections
                 for table in section.tables
             ),
             *(
-                _format_tables(section, tables_classes[section.name], frame_classes)
+                _format_tables(section, tables_class_by_section[section.name], frame_class_by_table)
                 for section in declared_sections
             ),
-            project_class,
+            project_class_code,
         ]
     )
 
@@ -192,40 +197,46 @@ def _format_frame(table: Table, class_name: str) -> str:
     names_by_type: dict[str, list[str]] = {}
     for column in table.columns:
         names_by_type.setdefault(DTYPES[column.dtype].python, []).append(column.name)
-    getters = [
+    getter_codes = [
         _format_getter("key", column_names, f"pd.Series[{value_type}]")
         for value_type, column_names in names_by_type.items()
     ]
-    getters.append(_GETTER.format(argument="key", key="_Selection", value="pd.DataFrame"))
-    return _FRAME.format(frame=class_name, doc=_format_doc(table.doc), getters="".join(getters))
+    getter_codes.append(
+        _GETTER_TEMPLATE.format(argument="key", key="_Selection", value="pd.DataFrame")
+    )
+    return _FRAME_CLASS_TEMPLATE.format(
+        frame=class_name, doc=_format_doc(table.doc), getters="".join(getter_codes)
+    )
 
 
-def _format_tables(section: Section, class_name: str, frame_classes: Mapping[str, str]) -> str:
+def _format_tables(
+    section: Section, class_name: str, frame_class_by_table: Mapping[str, str]
+) -> str:
     """Return the source of the class for the tables of a section.
 
-    ``frame_classes`` maps the name of each table to the name of the class of its DataFrame.
+    ``frame_class_by_table`` maps the name of each table to the name of the class of its DataFrame.
     """
-    getters = "".join(
-        _format_getter("name", [table], frame_classes[table]) for table in section.names
+    getters_code = "".join(
+        _format_getter("name", [table], frame_class_by_table[table]) for table in section.names
     )
-    main_frame = frame_classes[section.names[0]]
-    return _TABLES.format(
-        tables=class_name, doc=_format_doc(section.doc), getters=getters, main=main_frame
+    main_frame_class = frame_class_by_table[section.names[0]]
+    return _TABLES_CLASS_TEMPLATE.format(
+        tables=class_name, doc=_format_doc(section.doc), getters=getters_code, main=main_frame_class
     )
 
 
 def _make_class_names(names: Iterable[str], suffix: str) -> dict[str, str]:
-    """Return a dict from names of tables to class names; equal class names get a number.
+    """Return a dict from names to class names; a class name that is already used gets a number.
 
     Examples
     --------
     >>> _make_class_names(["crawl_bots", "crawlBots"], "Frame")
     {'crawl_bots': 'CrawlBotsFrame', 'crawlBots': 'CrawlBotsFrame_2'}
     """
-    class_names: dict[str, str] = {}
+    class_by_name: dict[str, str] = {}
     for name in names:
-        class_names[name] = fresh(f"{_make_class_name(name)}{suffix}", class_names.values())
-    return class_names
+        class_by_name[name] = fresh(f"{_make_class_name(name)}{suffix}", class_by_name.values())
+    return class_by_name
 
 
 def _format_getter(argument: str, names: Iterable[str], value_type: str) -> str:
@@ -233,8 +244,8 @@ def _format_getter(argument: str, names: Iterable[str], value_type: str) -> str:
 
     ``argument`` is the name of its parameter, and ``value_type`` the type that it returns.
     """
-    key = f"Literal[{', '.join(map(repr, names))}]"
-    return _GETTER.format(argument=argument, key=key, value=value_type)
+    key_type = f"Literal[{', '.join(map(repr, names))}]"
+    return _GETTER_TEMPLATE.format(argument=argument, key=key_type, value=value_type)
 
 
 def _make_class_name(name: str) -> str:

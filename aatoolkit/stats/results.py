@@ -76,7 +76,7 @@ from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import NOTHING, ColumnMetadata, FrameMetadata, attach
 from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY, RANK, REQUESTS, refused
 from aatoolkit.sections.column import Column
-from aatoolkit.sections.registry import remember
+from aatoolkit.sections.registry import register_table
 from aatoolkit.sections.section import Table, records
 from aatoolkit.stats.trace import plain_columns
 
@@ -334,7 +334,7 @@ def result(
             Column(name, dtype, doc_template.format(**texts), unit=unit_name, aggregate=rule)
         )
     table_name = f"statistics:{verb}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
-    remember(
+    register_table(
         table_name, Table(table_name, f"Results of {verb}.", records("rows"), (), tuple(columns))
     )
     result_frame = pd.DataFrame(frame)

@@ -47,7 +47,7 @@ def test_places_are_found_and_their_words_are_proposed(case: dict[str, Any]) -> 
     parts = {(name,): part for name, part in case.get("parts", ())}
     beside = {host: {"crawl": body} for host, body in case.get("beside", {}).items()}
     section = draft_of({"crawl": case["body"]}, {"crawl": parts}, OPTIONS, by_host=beside)["crawl"]
-    assert {place.at: place.words for place in section.candidates} == case["places"]
+    assert {place.at: place.meaning_by_word for place in section.candidates} == case["places"]
     hints = {*aa.normalize(section.section, case["body"]).hints["path"]}
     assert {*case.get("hints", ())} <= hints
     for question in aa.profile.Draft.confirm({"crawl": section}):
@@ -107,7 +107,7 @@ def test_words_of_no_lexicon_are_places_and_mean_what_the_numbers_say() -> None:
     parts = {names: answer(*names) for names in (engines[:1], engines[1:])}
     section = draft_of({"crawl": answer(*engines)}, {"crawl": parts}, OPTIONS,
                        unmeasured={"crawl": answer("gamma")})["crawl"]  # fmt: skip
-    words = {place.at: dict(place.words) for place in section.candidates}
+    words = {place.at: dict(place.meaning_by_word) for place in section.candidates}
     assert words["openness"] == {"OPEN": "available", "SHUT": "unavailable", "ASLEEP": "not_run"}
     assert words["blots"] == {"{engine}: half of it": "unavailable"}
     assert words["brands[].by[].mark"] == {"SOUND": "available", "ZILCH": "unavailable"}

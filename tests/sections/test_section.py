@@ -8,7 +8,7 @@ from aatoolkit import Column, Section, Table
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit.jsontree.paths import format_path, parse_pattern
 from aatoolkit.sections import Rows, integer, keyed, pairs, records, single, text
-from aatoolkit.sections.column import FORMS
+from aatoolkit.sections.column import SHORT_FORM_BY_DTYPE_AND_UNIT
 
 TABLE = Table("t", "One row.", records("t"), "brand", (text("brand"),))
 
@@ -111,7 +111,9 @@ def test_a_section_needs_tables_of_different_names() -> None:
 
 
 def test_each_dtype_has_a_short_form_which_drafts_are_written_in() -> None:
-    assert {dtype for dtype, unit in FORMS if unit is None} == {*DTYPES} - {"category"}
+    assert {dtype for dtype, unit in SHORT_FORM_BY_DTYPE_AND_UNIT if unit is None} == {*DTYPES} - {
+        "category"
+    }
 
 
 def test_a_section_is_its_tables() -> None:

@@ -32,11 +32,11 @@ from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, 
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, key_step, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.availability_rule import (
+    DAYS_PLACEHOLDER,
     REFERENCE,
-    WINDOW,
     Rule,
-    as_text,
     extent_word,
+    join_short_list,
     to_word,
 )
 
@@ -246,7 +246,7 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
             scope, target = ("section", None) if rule.of == "section" else ("entry", name)
             yield RuleValue(scope, target, item, field_names, holder.child(name, item).path)
         return
-    window_days = facts.requested_days if rule.total == WINDOW else None
+    window_days = facts.requested_days if rule.total == DAYS_PLACEHOLDER else None
     *parent_steps, last_step = parse_pattern(rule.at)
     rows = facts.vector.descend(
         [*parent_steps, last_step] if isinstance(last_step, Each) else parent_steps
@@ -268,7 +268,7 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
     for index, (item, record) in enumerate(zip(values, records, strict=True)):
         target = rows.path(index).removeprefix("$").removeprefix(".")
         path = value_vector.path(index) + index_suffix
-        item = as_text(item)
+        item = join_short_list(item)
         if isinstance(last_step, Entries) and isinstance(item, dict):
             for name, entry in item.items():
                 yield RuleValue("part", target.rpartition(".")[0], entry, (), path + key_step(name))

@@ -11,12 +11,15 @@ from aatoolkit.sections.profile import Profile
 from aatoolkit.sections.section import Section
 
 
-class _Modules(Mapping[str, Section]):
-    """A mapping from the name of each module here to its `Section`, imported on first access."""
+class _SectionModules(Mapping[str, Section]):
+    """A mapping from the name of each module of this package to the `Section` in it.
+
+    A module is imported when its `Section` is first accessed.
+    """
 
     @cached_property
     def _names(self) -> list[str]:
-        """A sorted list of the names of the modules, without those that begin with ``_``."""
+        """The sorted names of the modules of this package that do not begin with ``_``."""
         names = (module.name for module in pkgutil.iter_modules(__path__))
         return sorted(name for name in names if not name.startswith("_"))
 
@@ -36,6 +39,6 @@ class _Modules(Mapping[str, Section]):
         return len(self._names)
 
 
-_SECTIONS = _Modules()
+_SECTION_BY_NAME = _SectionModules()
 
-PROFILE = Profile.over("reference", _SECTIONS, doc="The shapes of the reference service.")
+PROFILE = Profile.over("reference", _SECTION_BY_NAME, doc="The shapes of the reference service.")

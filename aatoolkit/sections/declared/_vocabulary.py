@@ -21,15 +21,15 @@ DOMAIN_TYPES = (
     "social",
     "other",
 )
-"""Kinds of sites that a source domain can be."""
+"""The kinds of sites that answers cite."""
 
-INTENTS = ("informational", "navigational", "commercial", "comparison")
-"""The aims that a prompt can have."""
+PROMPT_INTENTS = ("informational", "navigational", "commercial", "comparison")
+"""The aims of people who ask a prompt."""
 
-LOW_TO_HIGH = ("low", "medium", "high")
+LEVELS_LOW_TO_HIGH = ("low", "medium", "high")
 """Three levels, the lowest first."""
 
-METRICS = (
+METRIC_KEYS = (
     "visibilityScore",
     "mentionRate",
     "shareOfVoice",
@@ -39,20 +39,22 @@ METRICS = (
     "citationCount",
     "answerCount",
 )
-"""Metrics that a row can be about, as the API spells them."""
+"""The names of metrics, as the API spells them."""
 
 METRIC_UNITS = ("fraction", "score", "rank", "count")
-"""Units of these metrics: 0 to 1, 0 to 100, ranks from 1, whole numbers from 0."""
+"""The units that metrics can have: 0 to 1, 0 to 100, ranks from 1, whole numbers from 0."""
 
-PURPOSES = ("training", "indexing", "live_retrieval", "agent", "unknown")
+CRAWL_PURPOSES = ("training", "indexing", "live_retrieval", "agent", "unknown")
 """The purposes for which a crawler fetches pages."""
 
-TONES = ("positive", "neutral", "negative")
-"""How an answer speaks of a brand."""
+ANSWER_TONES = ("positive", "neutral", "negative")
+"""The tones in which an answer can speak of a brand."""
 
-NO_SAMPLE = refused("measured once, or of all there is: no sample")
-JUDGED = refused("a judgement of the service, and no share of counts")
-OWN_INTERVAL = refused("the service gives its own interval or verdict, with the sizes it rests on")
+NO_SAMPLE_RULE = refused("measured once, or of all there is: no sample")
+JUDGEMENT_RULE = refused("a judgement of the service, and no share of counts")
+OWN_INTERVAL_RULE = refused(
+    "the service gives its own interval or verdict, with the sizes it rests on"
+)
 """Rules for numbers that are not aggregated and get no confidence interval."""
 
 
@@ -61,14 +63,14 @@ def optional(*columns: Column) -> tuple[Column, ...]:
 
     Examples
     --------
-    >>> [column.optional for column in optional(ENGINE, DAY)]
+    >>> [column.optional for column in optional(ENGINE_COLUMN, DAY_COLUMN)]
     [True, True]
     """
     return tuple(replace(column, optional=True) for column in columns)
 
 
 def total_count(name: str, doc: str, plural_noun: str) -> Column:
-    """Declare a count that is repeated in every row, and so must not be summed.
+    """Declare a column whose count is repeated in every row, so that it must not be summed.
 
     Parameters
     ----------
@@ -88,41 +90,48 @@ def total_count(name: str, doc: str, plural_noun: str) -> Column:
 
 # --- columns of several tables ------------------------------------------------------------------
 
-BRAND = (text("brand", "The brand."), flag("own", "Whether the brand is the project's own."))
-BOT = (
+BRAND_COLUMNS = (
+    text("brand", "The brand."),
+    flag("own", "Whether the brand is the project's own."),
+)
+BOT_COLUMNS = (
     text("bot", "The crawler."),
     text("operator", "The company or person that runs the crawler."),
-    category("purpose", "The purpose for which the crawler fetches pages.", PURPOSES),
+    category("purpose", "The purpose for which the crawler fetches pages.", CRAWL_PURPOSES),
 )
-DOMAIN = text("domain", "The project's domain.", "$.domain")
-DAY = date("date", "The day on which the answers were collected, in UTC.")
-MEAN_PLACE = position(
+DOMAIN_COLUMN = text("domain", "The project's domain.", "$.domain")
+DAY_COLUMN = date("date", "The day on which the answers were collected, in UTC.")
+MEAN_POSITION_COLUMN = position(
     "average_position",
     "Mean position of the brand in answers; lower is better.",
     aggregate=weighted("position_count", otherwise="mention_count"),
 )
-SHARE_OF_VOICE = fraction(
+SHARE_OF_VOICE_COLUMN = fraction(
     "share_of_voice",
     "Mentions of the brand as a share of those of all brands.",
     aggregate=share(counts=("mention_count", "all_mention_count")),
 )
-ALL_MENTIONS = total_count(
+ALL_MENTIONS_COLUMN = total_count(
     "all_mention_count",
     "Mentions of all brands: the sample size of the share of voice.",
     "mentions",
 )
-MENTION_RATE = fraction(
+MENTION_RATE_COLUMN = fraction(
     "mention_rate",
     "Answers that mention the brand in focus, of all.",
     over=("mention_count", "answer_count"),
 )
-PLACES = count("position_count", "Mentions with a position: the sample size of the mean.")
-CITED_ANSWERS = count(
+POSITION_COUNT_COLUMN = count(
+    "position_count", "Mentions with a position: the sample size of the mean."
+)
+CITED_ANSWERS_COLUMN = count(
     "cited_answer_count",
     "Answers that cite the path; paths overlap.",
     aggregate=refused("not additive: one answer may cite several paths"),
 )
-ENGINE = text("engine", "The engine.")
-REPORTED_ENGINE = text("engine", "The engine; one that is absent is not reported, not 0.")
-BRAND_MENTIONS = count("mention_count", "Answers that mention the brand.", aggregate=MENTIONS)
-CITATION_SHARE = share(counts=("citation_count", "all_citation_count"))
+ENGINE_COLUMN = text("engine", "The engine.")
+REPORTED_ENGINE_COLUMN = text("engine", "The engine; one that is absent is not reported, not 0.")
+BRAND_MENTIONS_COLUMN = count(
+    "mention_count", "Answers that mention the brand.", aggregate=MENTIONS
+)
+CITATION_SHARE_RULE = share(counts=("citation_count", "all_citation_count"))

@@ -3,7 +3,7 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
-_ACTION = ref("action_id", "The action; refers to `actions`.")
+_ACTION_ID_COLUMN = ref("action_id", "The action; refers to `actions`.")
 
 SECTION = Section(
     "actions", "Optimisation actions that are open to the project.",
@@ -13,8 +13,8 @@ SECTION = Section(
         category("type", "The type of action.", ("listicle_outreach", "forum_answer", "content_gap", "page_refresh",
             "schema_markup", "crawler_access", "unblock_bot")),
         text("title", "The action in a line."),
-        category("priority", "How urgent the action is.", LOW_TO_HIGH, ordered=True),
-        fraction("score", "How promising the action is, from 0 to 1.", aggregate=JUDGED),
+        category("priority", "How urgent the action is.", LEVELS_LOW_TO_HIGH, ordered=True),
+        fraction("score", "How promising the action is, from 0 to 1.", aggregate=JUDGEMENT_RULE),
         category("effort", "How much work the action is: small, medium or large.", ("s", "m", "l")),
         category("state", "Progress; a workflow state, not availability.",
             ("open", "in_progress", "done", "dismissed")),
@@ -22,9 +22,9 @@ SECTION = Section(
         text("target_domain", "Domain that the action is about, if any.", "target.domain"),
         text("topic", "Topic of the action; missing if all.", "target.topic"),
         text("engine", "Engine of the action; missing if all.", "target.engine"),
-        category("impact_metric", "The metric that the action should improve.", METRICS, "expectedImpact.metric"),
-        number("impact_low", "Least expected change.", "expectedImpact.low", unit="per impact_unit", aggregate=JUDGED),
-        number("impact_high", "Most expected change.", "expectedImpact.high", unit="per impact_unit", aggregate=JUDGED),
+        category("impact_metric", "The metric that the action should improve.", METRIC_KEYS, "expectedImpact.metric"),
+        number("impact_low", "Least expected change.", "expectedImpact.low", unit="per impact_unit", aggregate=JUDGEMENT_RULE),
+        number("impact_high", "Most expected change.", "expectedImpact.high", unit="per impact_unit", aggregate=JUDGEMENT_RULE),
         category("impact_unit", "The unit of that metric.", METRIC_UNITS, "expectedImpact.unit"),
         integer("evidence_answer_count", "Answers that call for the action; actions overlap.", "evidence.answerCount",
             unit=COUNT),
@@ -33,14 +33,14 @@ SECTION = Section(
     )),
     Table("action_steps", "One row per action and step.", records("groups[].actions[].steps"),
         key=("action_id", "step"), columns=(
-        _ACTION,
+        _ACTION_ID_COLUMN,
         integer("step", "Position of the step, from 1.", "#1"),
         text("text", "What to do in the step.", "."),
     )),
     Table("action_evidence", "One row per action and piece of evidence.",
         records("groups[].actions[].evidence{promptIds,competitors}[]", key="kind"), key=("action_id", "kind", "value"),
         columns=(
-        _ACTION,
+        _ACTION_ID_COLUMN,
         category("kind", "Kind of evidence: a prompt's id or a competitor's name.", ("promptIds", "competitors")),
         text("value", "The prompt's id or the competitor's name.", "."),
     )),

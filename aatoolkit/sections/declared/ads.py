@@ -40,7 +40,7 @@ SECTION = Section(
         total_count("all_observations", "Ads of all advertisers: the sample size of the share.", "ads"),
     )),
     Table("ad_engine_support", "One row per engine.", keyed("engineSupport", key="engine"), key="engine", columns=(
-        ENGINE,
+        ENGINE_COLUMN,
         category("support", "Whether ads were seen; only none_observed is a measured zero.",
             ("observed", "none_observed", "not_applicable", "not_checked"), "."),
     )),

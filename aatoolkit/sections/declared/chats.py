@@ -3,7 +3,7 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
-_CHAT = ref("chat_id", "The answer; refers to `chats`.")
+_CHAT_ID_COLUMN = ref("chat_id", "The answer; refers to `chats`.")
 
 SECTION = Section(
     "chats", "Sampled answers.",
@@ -26,16 +26,16 @@ SECTION = Section(
     )),
     Table("chat_mentions", "One row per answer and brand that it mentions.", records("chats[].mentions"),
         key=("chat_id", "brand"), columns=(
-        _CHAT,
-        *BRAND,
+        _CHAT_ID_COLUMN,
+        *BRAND_COLUMNS,
         rank("position", "Position in the answer; lower is better.", aggregate=MEAN),
-        category("sentiment", "The tone of the mention.", TONES),
+        category("sentiment", "The tone of the mention.", ANSWER_TONES),
         score("sentiment_score", "Score of the tone; 50 is neutral.", aggregate=MEAN),
         text("excerpt", "The words around the mention."),
     )),
     Table("chat_citations", "One row per answer and source.", records("chats[].citations"), key=("chat_id", "n"),
         columns=(
-        _CHAT,
+        _CHAT_ID_COLUMN,
         integer("n", "Position in the answer, from 1.", unit="position"),
         text("url", "The source's address, as the engine gave it."),
         text("source_domain", "Domain of the source.", "domain"),
@@ -45,7 +45,7 @@ SECTION = Section(
     )),
     Table("chat_fanouts", "One row per answer and query that the engine made of the prompt.",
         records("chats[].fanouts"), key=("chat_id", "query_index"), columns=(
-        _CHAT,
+        _CHAT_ID_COLUMN,
         integer("query_index", "Position of the query, from 0.", "#0"),
         text("query", "The query.", "."),
     )),

@@ -7,11 +7,11 @@ are in the time zone of the web analytics account.
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
-_REVENUE = number("revenue", "Revenue of those conversions, in `currency`.", unit="`currency` units",
+_REVENUE_COLUMN = number("revenue", "Revenue of those conversions, in `currency`.", unit="`currency` units",
     aggregate=Aggregation("sum", within="currency"))
-_CURRENCY = text("currency", "The currency of the revenue.", "$.source.currency", unit=ISO_4217)
+_CURRENCY_COLUMN = text("currency", "The currency of the revenue.", "$.source.currency", unit=ISO_4217)
 
-_CONVERSIONS = count("conversions", "Conversions of those visits, on complete days.")
+_CONVERSIONS_COLUMN = count("conversions", "Conversions of those visits, on complete days.")
 
 SECTION = Section(
     "conversions", "Observed visits from engines and their conversions.",
@@ -20,14 +20,14 @@ SECTION = Section(
         words("referrers", "Hosts by which visits from it are recognised."),
         count("sessions", "Visits from the engine that can be recognised."),
         integer("users", "Distinct visitors; engines overlap.", unit="distinct users", aggregate=NOT_ADDITIVE),
-        _CONVERSIONS,
+        _CONVERSIONS_COLUMN,
         fraction("conversion_rate", "Conversions per visit, on complete days.",
             aggregate=ratio("conversions", "complete_sessions", otherwise="sessions")),
-        _REVENUE,
+        _REVENUE_COLUMN,
         fraction("engagement_rate", "Share of engaged visits, where that is known.",
             aggregate=ratio("engaged_sessions", "rated_sessions", otherwise="sessions")),
         number("average_session_seconds", "Mean length of a visit.", unit=SECONDS, aggregate=weighted("sessions")),
-        _CURRENCY,
+        _CURRENCY_COLUMN,
         *optional(
             count("complete_sessions", "Visits of complete days: the sample size of the conversion rate."),
             count("engaged_sessions", "Engaged visits."),
@@ -35,7 +35,7 @@ SECTION = Section(
         ),
     )),
     Table("conversion_totals", "One row per fetch.", single(), key="domain", columns=(
-        DOMAIN,
+        DOMAIN_COLUMN,
         category("provider", "Connected web analytics; none without any.",
             ("ga4", "adobe_analytics", "cja", "plausible", "none"), "source.provider"),
         category("attribution", "How conversions are attributed.", ("last_click",), "source.attribution"),
@@ -63,17 +63,17 @@ SECTION = Section(
     Table("conversion_landing_pages", "One row per landing path.", records("landingPages"), key="path", columns=(
         text("path", "The path at which visits from engines began, or (not set)."),
         count("sessions", "Visits that began there."),
-        _CONVERSIONS,
-        _REVENUE,
-        CITED_ANSWERS,
-        _CURRENCY,
+        _CONVERSIONS_COLUMN,
+        _REVENUE_COLUMN,
+        CITED_ANSWERS_COLUMN,
+        _CURRENCY_COLUMN,
         count("complete_sessions", "Visits of complete days, from which the conversions come.",
             optional=True),
     )),
     Table("conversion_daily", "One row per date and engine.", keyed("daily[].byEngine", key="engine"),
         key=("date", "engine"), columns=(
         date("date", "The day, in the analytics property's time zone.", "^date"),
-        REPORTED_ENGINE,
+        REPORTED_ENGINE_COLUMN,
         count("sessions", "Visits of the day."),
         count("conversions", "Conversions of those visits; missing until they are complete."),
     )),

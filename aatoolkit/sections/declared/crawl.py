@@ -3,12 +3,12 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
-_CRAWLER = text("bot", "The crawler; refers to `crawl_bots`.")
+_CRAWLER_COLUMN = text("bot", "The crawler; refers to `crawl_bots`.")
 
 SECTION = Section(
     "crawl", "Observed activity of AI crawlers.",
     Table("crawl_bots", "One row per crawler.", records("bots"), key="bot", columns=(
-        *BOT,
+        *BOT_COLUMNS,
         count("requests", "Requests under its name.", unit=REQUESTS),
         count("verified_requests", "Requests proved to be from it.", unit=REQUESTS),
         category("verification", "How impostors are recognised; user_agent_only proves nothing.",
@@ -17,7 +17,7 @@ SECTION = Section(
         timestamp("last_seen_at", "Time of its last request, in UTC.", aggregate=MAX),
     )),
     Table("crawl_gateway", "One row per fetch: how the domain is connected.", single("gateway"), key="domain", columns=(
-        DOMAIN,
+        DOMAIN_COLUMN,
         category("cname_state", "State of the CNAME record.", ("connected", "pending", "not_configured", "error"),
             "cname.state"),
         text("cname_host", "The name that points at the gateway.", "cname.host"),
@@ -38,7 +38,7 @@ SECTION = Section(
         records("series.requests{}", key="bot"),
         key=("bucket_start", "bot"), columns=(
         timestamp("bucket_start", "The start of the hour or day, in UTC.", "$.series.timestamps[@1]"),
-        _CRAWLER,
+        _CRAWLER_COLUMN,
         count("requests", "Requests in the bucket; missing if it was not observed.", ".", unit=REQUESTS),
     )),
     Table("crawl_paths", "One row per path.", records("paths"), key="path", columns=(
@@ -46,12 +46,12 @@ SECTION = Section(
         count("requests", "Requests for the path.", unit=REQUESTS),
         timestamp("last_crawled_at", "Time of the last request for it, in UTC.", aggregate=MAX),
         integer("last_status", "The HTTP status of that response.", unit=HTTP_STATUS),
-        CITED_ANSWERS,
+        CITED_ANSWERS_COLUMN,
     )),
     Table("crawl_path_bots", "One row per path and crawler.", keyed("paths[].byBot", key="bot"), key=("path", "bot"),
         columns=(
         ref("path", "The path; refers to `crawl_paths`."),
-        _CRAWLER,
+        _CRAWLER_COLUMN,
         count("requests", "Requests of the crawler for the path.", ".", unit=REQUESTS),
     )),
     kept=("totals", "series.bucket", "gateway.cname.target"),

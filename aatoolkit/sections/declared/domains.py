@@ -7,7 +7,7 @@ in the answer.
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
-_ALL_CITATIONS = count("all_citation_count", "Citations of all domains: the sample size of the share.",
+_ALL_CITATIONS_COLUMN = count("all_citation_count", "Citations of all domains: the sample size of the share.",
     "$.totals.citationCount", aggregate=refused("the same citations in every row"))
 
 SECTION = Section(
@@ -32,7 +32,7 @@ SECTION = Section(
         words("brands_mentioned", "Brands found on its pages, if any page was examined."),
         integer("rank_change", "Positions gained since the window before; up is positive.", unit="places"),
         *optional(
-            _ALL_CITATIONS,
+            _ALL_CITATIONS_COLUMN,
             integer("retrieved_answer_count", "Distinct answers that read the domain; domains overlap.",
                 unit="distinct answers", aggregate=NOT_ADDITIVE),
         ),
@@ -42,15 +42,15 @@ SECTION = Section(
     Table("source_domain_engines", "One row per cited domain and engine.", keyed("domains[].byEngine", key="engine"),
         key=("source_domain", "engine"), columns=(
         ref("source_domain", "The domain; refers to `source_domains`.", "^domain"),
-        REPORTED_ENGINE,
+        REPORTED_ENGINE_COLUMN,
         count("citation_count", "Citations of the domain in the engine's answers.", "."),
     )),
     Table("source_domain_types", "One row per domain type.", records("typeBreakdown"), key="domain_type", columns=(
         category("domain_type", "Kind of site, or unclassified.", (*DOMAIN_TYPES, "unclassified")),
         count("citation_count", "Citations of domains of the type."),
         fraction("citation_share", "Its share of all citations; sums to 1.",
-            aggregate=CITATION_SHARE),
-        *optional(_ALL_CITATIONS),
+            aggregate=CITATION_SHARE_RULE),
+        *optional(_ALL_CITATIONS_COLUMN),
     )),
     kept=("totals.uniqueDomains", "totals.answerCount", "totals.ownCitationShare"),
 )

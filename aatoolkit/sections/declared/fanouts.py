@@ -3,7 +3,7 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
-_QUERY = ref("query", "The query; refers to `fanout_queries`.")
+_QUERY_COLUMN = ref("query", "The query; refers to `fanout_queries`.")
 
 SECTION = Section(
     "fanouts", "Observed query expansions.",
@@ -12,7 +12,7 @@ SECTION = Section(
         count("occurrences", "Times an engine made the query from a prompt."),
         fraction("share", "Its share of the occurrences of all queries.",
             aggregate=share(counts=("occurrences", "all_occurrence_count"))),
-        category("intent", "Aim of somebody who searches the query.", INTENTS),
+        category("intent", "Aim of somebody who searches the query.", PROMPT_INTENTS),
         rank("own_organic_rank", "Position of the project in search results; lower is better."),
         integer("search_volume", "Searches a month for the query.", unit=SEARCHES),
         date("first_seen_on", "The first day in the window with the query.", aggregate=MIN),
@@ -22,13 +22,13 @@ SECTION = Section(
     )),
     Table("fanout_query_engines", "One row per query and engine.", keyed("queries[].byEngine", key="engine"),
         key=("query", "engine"), columns=(
-        _QUERY,
-        REPORTED_ENGINE,
+        _QUERY_COLUMN,
+        REPORTED_ENGINE_COLUMN,
         count("occurrences", "Times the engine made the query.", "."),
     )),
     Table("fanout_query_prompts", "One row per query and prompt that it was made of.", records("queries[].promptIds"),
         key=("query", "prompt_id"), columns=(
-        _QUERY,
+        _QUERY_COLUMN,
         text("prompt_id", "The prompt; refers to `prompts`.", "."),
     )),
     Table("fanout_terms", "One row per term.", pairs("terms", "term", "occurrences"), key="term", columns=(
@@ -36,7 +36,7 @@ SECTION = Section(
         count("occurrences", "Times the term occurs in queries."),
     )),
     Table("fanout_engine_support", "One row per engine.", records("engineSupport"), key="engine", columns=(
-        ENGINE,
+        ENGINE_COLUMN,
         flag("exposes_fanouts", "Whether it shows its queries; if not, they are not applicable."),
     )),
     kept=("totals.uniqueQueries", "totals.answersWithFanouts", "totals.fanoutsPerAnswer"),

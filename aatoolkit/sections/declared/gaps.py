@@ -3,18 +3,18 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
-_KINDS = ("missing", "weak", "shared", "strong", "unique")
+_GAP_KINDS = ("missing", "weak", "shared", "strong", "unique")
 
 SECTION = Section(
     "gaps", "Citation gaps against competitors.",
     Table("gap_domains", "One row per source domain.", records("domainGaps"), key="source_domain", columns=(
         text("source_domain", "The source domain.", "domain"),
         category("domain_type", "Kind of site.", DOMAIN_TYPES),
-        category("kind", "Own citations against the competitors' mean: from missing (none) to unique.", _KINDS),
+        category("kind", "Own citations against the competitors' mean: from missing (none) to unique.", _GAP_KINDS),
         count("own_citations", "Citations of the domain in answers that mention the own brand."),
         integer("prompt_count", "Distinct prompts that cite the domain.", unit="distinct prompts",
             aggregate=NOT_ADDITIVE),
-        score("opportunity_score", "How much the own brand can gain; higher is more.", aggregate=JUDGED),
+        score("opportunity_score", "How much the own brand can gain; higher is more.", aggregate=JUDGEMENT_RULE),
         words("engines", "The engines whose answers cite the domain."),
         text("example_url", "A page cited for competitors and not for the own brand."),
     )),
@@ -42,7 +42,7 @@ SECTION = Section(
         ),
     )),
     Table("gap_counts", "One row per kind of gap.", keyed("counts", key="kind"), key="kind", columns=(
-        category("kind", "Own citations against the mean, as in `gap_domains`.", _KINDS),
+        category("kind", "Own citations against the mean, as in `gap_domains`.", _GAP_KINDS),
         count("domain_count", "Source domains of the kind; engines share domains.", ".", across=("kind",)),
     )),
     kept=("ownBrand", "competitors"),

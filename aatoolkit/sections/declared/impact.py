@@ -6,17 +6,20 @@ from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
 _VERDICTS = ("improved", "declined", "no_detectable_change", "too_early")
-_SAME_ANSWERS = refused("the same answers under every metric, and windows of actions overlap")
-_value = partial(number, unit="per unit", aggregate=OWN_INTERVAL)
+_SAME_ANSWERS_RULE = refused("the same answers under every metric, and windows of actions overlap")
+_make_value_column = partial(number, unit="per unit", aggregate=OWN_INTERVAL_RULE)
 
-def _values_in_window(when: str) -> tuple[Column, ...]:
-    """Return the columns for one of the two windows, ``"before"`` or ``"after"``."""
+def _make_window_columns(window_name: str) -> tuple[Column, ...]:
+    """Return the columns for a metric in the time before, or the time after, an action.
+
+    ``window_name`` is ``"before"`` or ``"after"``.
+    """
     return (
-        _value(f"{when}_value", f"The metric {when}.", f"{when}.value"),
-        count(f"{when}_n", "Answers behind the value.", f"{when}.sampleCount", unit="answers",
-            aggregate=_SAME_ANSWERS),
-        _value(f"{when}_ci_low", "Lower end of its interval.", f"{when}.ciLow"),
-        _value(f"{when}_ci_high", "Upper end of its interval.", f"{when}.ciHigh"),
+        _make_value_column(f"{window_name}_value", f"The metric {window_name}.", f"{window_name}.value"),
+        count(f"{window_name}_n", "Answers behind the value.", f"{window_name}.sampleCount", unit="answers",
+            aggregate=_SAME_ANSWERS_RULE),
+        _make_value_column(f"{window_name}_ci_low", "Lower end of its interval.", f"{window_name}.ciLow"),
+        _make_value_column(f"{window_name}_ci_high", "Upper end of its interval.", f"{window_name}.ciHigh"),
     )
 
 SECTION = Section(
@@ -30,22 +33,22 @@ SECTION = Section(
         date("after_start", "First day of the window after.", "after.start"),
         date("after_end", "Last day of the window after.", "after.end"),
         category("verdict", "The result; too_early for lack of answers.", _VERDICTS),
-        category("control_metric", "The metric of the comparison group.", METRICS, "control.metric"),
+        category("control_metric", "The metric of the comparison group.", METRIC_KEYS, "control.metric"),
         number("control_change", "Change in the comparison group.", "control.change", unit="per metric",
-            aggregate=OWN_INTERVAL),
+            aggregate=OWN_INTERVAL_RULE),
     )),
     Table("impact_metrics", "One row per action and metric.", records("actions[].metrics"), key=("action_id", "metric"),
         columns=(
         ref("action_id", "The action; refers to `impact_actions`."),
-        category("metric", "The metric compared.", METRICS),
+        category("metric", "The metric compared.", METRIC_KEYS),
         category("unit", "The unit of the row's values.", METRIC_UNITS),
-        *_values_in_window("before"),
-        *_values_in_window("after"),
-        _value("change", "The value after minus the one before."),
+        *_make_window_columns("before"),
+        *_make_window_columns("after"),
+        _make_value_column("change", "The value after minus the one before."),
         number("relative_change", "The change as a fraction of the value before.", unit="fraction of before",
-            aggregate=OWN_INTERVAL),
+            aggregate=OWN_INTERVAL_RULE),
         category("verdict", "What the comparison says.", _VERDICTS),
-        number("confidence", "How sure the verdict is.", unit=PROBABILITY, aggregate=OWN_INTERVAL),
+        number("confidence", "How sure the verdict is.", unit=PROBABILITY, aggregate=OWN_INTERVAL_RULE),
     )),
     Table("impact_annotations", "One row per annotation.", records("annotations"), key=("date", "label"), columns=(
         date("date", "The day it happened."),

@@ -3,7 +3,7 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
-_PER_METRIC = "per metric_unit"
+_UNIT_PER_METRIC = "per metric_unit"
 
 SECTION = Section(
     "insights", "Summaries of what changed for the brand.",
@@ -11,19 +11,19 @@ SECTION = Section(
         text("insight_id", "The insight's id."),
         category("type", "Kind of change.",
             ("visibility_change", "sentiment_change", "competitor_citation_gain", "citation_loss")),
-        category("severity", "How much the insight matters.", LOW_TO_HIGH, ordered=True),
+        category("severity", "How much the insight matters.", LEVELS_LOW_TO_HIGH, ordered=True),
         category("confidence", "How well observations support the insight.",
             ("provisional", "worth_a_look", "confident", "high"), ordered=True),
         text("title", "The insight in a line."),
         text("what", "What happened, in words."),
         text("why", "A likely cause, in words."),
         text("recommendation", "What to do about it, in words."),
-        category("metric", "The metric that moved.", METRICS, "metric.key"),
+        category("metric", "The metric that moved.", METRIC_KEYS, "metric.key"),
         category("metric_unit", "The unit of metric and change.", METRIC_UNITS, "metric.unit"),
-        number("before", "The metric over the baseline.", "metric.before", unit=_PER_METRIC, aggregate=OWN_INTERVAL),
-        number("after", "The metric over the window.", "metric.after", unit=_PER_METRIC, aggregate=OWN_INTERVAL),
-        number("change", "The change of the metric; see `change_kind`.", "metric.change", unit=_PER_METRIC,
-            aggregate=OWN_INTERVAL),
+        number("before", "The metric over the baseline.", "metric.before", unit=_UNIT_PER_METRIC, aggregate=OWN_INTERVAL_RULE),
+        number("after", "The metric over the window.", "metric.after", unit=_UNIT_PER_METRIC, aggregate=OWN_INTERVAL_RULE),
+        number("change", "The change of the metric; see `change_kind`.", "metric.change", unit=_UNIT_PER_METRIC,
+            aggregate=OWN_INTERVAL_RULE),
         category("change_kind", "A difference, or a fraction of the value before.", ("absolute", "relative"),
             "metric.changeKind"),
         text("engine", "Engine of the insight; missing if all.", "scope.engine"),

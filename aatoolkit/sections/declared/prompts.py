@@ -3,7 +3,7 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
-_PREVIOUS = (
+_PREVIOUS_WINDOW_COLUMNS = (
     *optional(
         count("previous_answer_count", "Answers collected in the window before."),
         count("previous_mention_count", "Answers of the window before that mention the brand in focus."),
@@ -12,9 +12,9 @@ _PREVIOUS = (
     ),
 )
 
-_MENTIONS = (
+_MENTION_COLUMNS = (
     count("mention_count", "Answers that mention the brand in focus."),
-    MENTION_RATE,
+    MENTION_RATE_COLUMN,
 )
 
 SECTION = Section(
@@ -24,7 +24,7 @@ SECTION = Section(
         text("prompt", "The prompt as it is put to the engines."),
         text("topic", "Topic of the prompt, if any."),
         text("category", "Category of the prompt, if any."),
-        category("intent", "Aim of somebody who asks the prompt.", INTENTS),
+        category("intent", "Aim of somebody who asks the prompt.", PROMPT_INTENTS),
         flag("branded", "Whether it names the own brand, which makes a mention likely."),
         text("country", "Country from which it is asked.", unit="ISO 3166-1 alpha-2"),
         text("language", "Language of the prompt.", unit="BCP 47"),
@@ -34,8 +34,8 @@ SECTION = Section(
         category("volume_band", "Searches a month, as a range.", ("0-10", "10-100", "<100", "100-1K", "1K-10K"),
             "volume.band"),
         count("answer_count", "Answers collected; if 0, other numbers are missing."),
-        *_MENTIONS,
-        MEAN_PLACE,
+        *_MENTION_COLUMNS,
+        MEAN_POSITION_COLUMN,
         score("sentiment_score", "Mean score of the scored mentions; 50 is neutral.",
             aggregate=weighted("scored_count")),
         count("own_citation_count", "Citations of the own pages in the prompt's answers.", among="answer_count"),
@@ -45,7 +45,7 @@ SECTION = Section(
             count("position_count", "Mentions with a position: sample size of the mean.", among="answer_count"),
             count("scored_count", "Mentions that were scored: the sample size of the score.", among="answer_count"),
         ),
-        *_PREVIOUS,
+        *_PREVIOUS_WINDOW_COLUMNS,
         *optional(
             position("previous_average_position", "The mean position in the window before.",
                 aggregate=weighted("previous_position_count")),
@@ -62,13 +62,13 @@ SECTION = Section(
         date("last_run_day", "The day of the latest run.", aggregate=MAX),
         *optional(
             count("answer_count", "Answers collected."),
-            *_MENTIONS,
+            *_MENTION_COLUMNS,
         ),
-        *_PREVIOUS,
+        *_PREVIOUS_WINDOW_COLUMNS,
     )),
     Table("account_allowance", "One row per fetch: what the account may use and has used.", single("account"),
         key="domain", columns=(
-        DOMAIN,
+        DOMAIN_COLUMN,
         text("plan", "The account's plan."),
         integer("prompt_allowance", "Prompts that the plan allows.", unit=COUNT),
         integer("prompts_used", "Prompts that count against the allowance.", unit=COUNT),

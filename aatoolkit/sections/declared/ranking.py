@@ -6,41 +6,41 @@ A brand has a position only in answers that mention it.
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
-_OVER_PROMPTS = Aggregation("sum", across=("engine", "prompt_id"))
+_SUM_OVER_PROMPTS_RULE = Aggregation("sum", across=("engine", "prompt_id"))
 
-def _share_of(numerator: str, denominator: str) -> Aggregation:
-    """Return an `Aggregation` by Σnumerator/Σdenominator.
+def _ratio_over_prompts(numerator: str, denominator: str) -> Aggregation:
+    """Return an `Aggregation` by a ratio of sums: Σnumerator/Σdenominator.
 
     Sums over engines (AI assistants) and prompts are allowed, but not over brands.
     """
     return Aggregation("ratio", over=(numerator, denominator), across=("engine", "prompt_id"))
 
-_PREVIOUS_MENTIONS = count("previous_mention_count", "Answers of the window before that mention it.",
+_PREVIOUS_MENTIONS_COLUMN = count("previous_mention_count", "Answers of the window before that mention it.",
     aggregate=MENTIONS)
 
 SECTION = Section(
     "ranking", "How brands rank among each other.",
     Table("ranking_leaderboard", "One row per brand.", records("leaderboard"), key="brand", columns=(
-        *BRAND,
+        *BRAND_COLUMNS,
         rank("rank", "Position by share of voice; lower is better."),
         rank("previous_rank", "Position in the window before, if the brand had one."),
-        MEAN_PLACE,
+        MEAN_POSITION_COLUMN,
         fraction("first_position_rate", "Share of mentions with a position that are first.",
             aggregate=ratio("first_position_count", "position_count", otherwise="mention_count")),
         fraction("top_three_rate", "Share of mentions with a position in the first three.",
             aggregate=ratio("top_three_count", "position_count", otherwise="mention_count")),
-        BRAND_MENTIONS,
-        SHARE_OF_VOICE,
+        BRAND_MENTIONS_COLUMN,
+        SHARE_OF_VOICE_COLUMN,
         *optional(
-            PLACES,
+            POSITION_COUNT_COLUMN,
             count("first_position_count", "Mentions in the first position."),
             count("top_three_count", "Mentions in the first three positions."),
         ),
-        ALL_MENTIONS,
+        ALL_MENTIONS_COLUMN,
         *optional(
             fraction("previous_share_of_voice", "Its share of voice in the window before.",
                 aggregate=share(counts=("previous_mention_count", "previous_all_mention_count"))),
-            _PREVIOUS_MENTIONS,
+            _PREVIOUS_MENTIONS_COLUMN,
         ),
         total_count("previous_all_mention_count", "Mentions of all brands in the window before.", "mentions"),
     )),
@@ -49,7 +49,7 @@ SECTION = Section(
         key=("brand", "engine"), columns=(
         text("brand", "The brand.", "$.matrix.brands[@0]"),
         text("engine", "The engine.", "$.matrix.engines[@1]"),
-        category("metric", "The metric of all values.", METRICS, "$.matrix.metric"),
+        category("metric", "The metric of all values.", METRIC_KEYS, "$.matrix.metric"),
         number("value", "The metric of brand and engine.", ".", unit="per metric",
             aggregate=Aggregation("none", within="metric", otherwise="sample_count",
                 why="how cells combine depends on the metric; of a mean the spread is not given")),
@@ -76,14 +76,14 @@ SECTION = Section(
             count("mention_count", "Answers that mention the brand; missing if the prompt has no answer.",
                 aggregate=MENTIONS),
             count("all_mention_count", "Mentions of all brands in the prompt's answers.", "^mentionCount",
-                aggregate=_OVER_PROMPTS),
+                aggregate=_SUM_OVER_PROMPTS_RULE),
             fraction("share_of_voice", "Its share of the mentions of all brands.",
-                aggregate=_share_of("mention_count", "all_mention_count")),
-            _PREVIOUS_MENTIONS,
+                aggregate=_ratio_over_prompts("mention_count", "all_mention_count")),
+            _PREVIOUS_MENTIONS_COLUMN,
             count("previous_all_mention_count", "Mentions of all brands in the prompt's answers of the window before.",
-                "^previousMentionCount", aggregate=_OVER_PROMPTS),
+                "^previousMentionCount", aggregate=_SUM_OVER_PROMPTS_RULE),
             fraction("previous_share_of_voice", "Its share of voice in the window before.",
-                aggregate=_share_of("previous_mention_count", "previous_all_mention_count")),
+                aggregate=_ratio_over_prompts("previous_mention_count", "previous_all_mention_count")),
         ),
     )),
 )

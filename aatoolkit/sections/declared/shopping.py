@@ -7,12 +7,12 @@ The column ``stock_status`` says whether a product can be bought. The field of t
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
-_STOCK_STATUS = category("stock_status", "Whether it can be bought; not data availability.",
+_STOCK_STATUS_COLUMN = category("stock_status", "Whether it can be bought; not data availability.",
     ("in_stock", "out_of_stock", "preorder", "unknown"), "availability")
-_MERCHANT = (text("merchant", "Who sells."), text("merchant_domain", "The seller's domain.", "domain"))
+_MERCHANT_COLUMNS = (text("merchant", "Who sells."), text("merchant_domain", "The seller's domain.", "domain"))
 
-_OVERLAP = "not additive across brands: one answer may show products of several"
-_PRODUCT = ref("product_id", "The product; refers to `shopping_products`.")
+_BRAND_OVERLAP_REASON = "not additive across brands: one answer may show products of several"
+_PRODUCT_ID_COLUMN = ref("product_id", "The product; refers to `shopping_products`.")
 
 SECTION = Section(
     "shopping", "Observed shopping results.",
@@ -38,7 +38,7 @@ SECTION = Section(
         number("price_max", "Highest price, in `currency`.", "priceRange.max", unit=CURRENCY,
             aggregate=Aggregation("max", within="currency")),
         text("currency", "The currency of its prices.", "priceRange.currency", unit=ISO_4217),
-        _STOCK_STATUS,
+        _STOCK_STATUS_COLUMN,
         *optional(
             count("position_count", "Answers with its position: sample size of the mean."),
             count("first_position_count", "Answers that show the product first."),
@@ -49,28 +49,28 @@ SECTION = Section(
     )),
     Table("shopping_offers", "One row per product and offer.", records("products[].offers"),
         key=("product_id", "offer_position"), columns=(
-        _PRODUCT,
+        _PRODUCT_ID_COLUMN,
         rank("offer_position", "Position among the product's offers; lower is better.", "position"),
-        *_MERCHANT,
+        *_MERCHANT_COLUMNS,
         number("price_amount", "The price, if shown.", "price.amount", unit="price_currency units",
             aggregate=Aggregation("none", within="price_currency")),
         text("price_currency", "The currency of the price.", "price.currency", unit=ISO_4217),
-        _STOCK_STATUS,
+        _STOCK_STATUS_COLUMN,
         text("delivery_text", "The text about delivery."),
         text("url", "Address of the offer."),
     )),
     Table("shopping_attributes", "One row per product and attribute.", keyed("products[].attributes", key="attribute"),
         key=("product_id", "attribute"), columns=(
-        _PRODUCT,
+        _PRODUCT_ID_COLUMN,
         text("attribute", "The attribute's name."),
         text("value", "Value of the attribute, as shown.", "."),
     )),
     Table("shopping_brands", "One row per brand.", records("brands"), key="brand", columns=(
-        *BRAND,
+        *BRAND_COLUMNS,
         fraction("visibility_rate", "Share of answers with shopping results that show the brand.",
-            aggregate=refused(_OVERLAP, ("answer_count", "shopping_answer_count"))),
+            aggregate=refused(_BRAND_OVERLAP_REASON, ("answer_count", "shopping_answer_count"))),
         fraction("win_rate", "Share of answers with shopping results that show the brand first.",
-            aggregate=refused(_OVERLAP, ("win_count", "shopping_answer_count"))),
+            aggregate=refused(_BRAND_OVERLAP_REASON, ("win_count", "shopping_answer_count"))),
         fraction("share_of_shelf", "Its share of the product placements of all brands.",
             aggregate=share(counts=("placement_count", "all_placement_count"))),
         position("average_position", "Mean place of its products; lower is better.",
@@ -78,8 +78,8 @@ SECTION = Section(
         count("product_count", "Products of it that are shown; engines share products.", across=("brand",)),
         *optional(
             count("position_count", "Places of its products: the sample size of the mean place."),
-            count("answer_count", "Answers with a product of the brand; brands overlap.", aggregate=refused(_OVERLAP)),
-            count("win_count", "Answers that show a product of the brand first.", aggregate=refused(_OVERLAP)),
+            count("answer_count", "Answers with a product of the brand; brands overlap.", aggregate=refused(_BRAND_OVERLAP_REASON)),
+            count("win_count", "Answers that show a product of the brand first.", aggregate=refused(_BRAND_OVERLAP_REASON)),
         ),
         total_count("shopping_answer_count", "Answers with shopping results: the sample size of both rates.", "answers"),
         count("placement_count", "Placements of products of the brand.", optional=True),
@@ -87,7 +87,7 @@ SECTION = Section(
             "placements"),
     )),
     Table("shopping_merchants", "One row per merchant.", records("merchants"), key="merchant", columns=(
-        *_MERCHANT,
+        *_MERCHANT_COLUMNS,
         count("offer_count", "Offers of the merchant."),
         fraction("offer_share", "Its offers, of those of all merchants.",
             aggregate=share(counts=("offer_count", "all_offer_count"))),
@@ -98,7 +98,7 @@ SECTION = Section(
     )),
     Table("shopping_trigger", "One row per fetch: how often answers come with shopping results.", single("totals"),
         key="domain", columns=(
-        DOMAIN,
+        DOMAIN_COLUMN,
         count("answers_checked", "Answers examined for shopping results."),
         count("answers_with_shopping", "Answers with shopping results."),
         fraction("trigger_rate", "Share of examined answers with shopping results.",

@@ -3,7 +3,7 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
-_PAGE = ref("url", "The page; refers to `cited_urls`.")
+_PAGE_URL_COLUMN = ref("url", "The page; refers to `cited_urls`.")
 
 SECTION = Section(
     "urls", "Source pages that engines cite.",
@@ -16,7 +16,7 @@ SECTION = Section(
         category("domain_type", "Kind of site of the page.", DOMAIN_TYPES),
         count("citation_count", "Citations of the page."),
         fraction("citation_share", "Its share of all citations.",
-            aggregate=CITATION_SHARE),
+            aggregate=CITATION_SHARE_RULE),
         count("retrieval_count", "Times an engine read the page, cited or not."),
         integer("answer_count", "Distinct answers that cite the page; pages overlap.", unit="distinct answers",
             aggregate=NOT_ADDITIVE),
@@ -28,13 +28,13 @@ SECTION = Section(
     )),
     Table("cited_url_prompts", "One row per cited URL and prompt.", records("items[].prompts"),
         key=("url", "prompt_id"), columns=(
-        _PAGE,
+        _PAGE_URL_COLUMN,
         text("prompt_id", "The prompt; refers to `prompts`."),
         count("citation_count", "Citations of the page in answers to the prompt."),
     )),
     Table("cited_url_brands", "One row per cited URL and brand looked for on it.", records("items[].brands"),
         key=("url", "brand"), columns=(
-        _PAGE,
+        _PAGE_URL_COLUMN,
         text("brand", "The brand; brands without a row were not looked for."),
         flag("own", "Whether the brand is the project's own."),
         flag("mentioned", "Whether the page mentions the brand."),

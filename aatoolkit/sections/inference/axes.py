@@ -7,7 +7,7 @@ position as the row.
 
 >>> from aatoolkit.jsontree.paths import format_path
 >>> trend = {"days": ["2026-11-03", "2026-11-04"], "hits": [3, 1]}
->>> structure = Structure([{"trend": trend}], Vocabulary({}))
+>>> structure = JsonStructure([{"trend": trend}], Vocabulary({}))
 >>> [format_path(row_set.steps) for row_set in structure.row_sets]
 ['', 'trend.days[]']
 >>> [format_path(column.steps) for column in structure.raw_columns]
@@ -30,33 +30,40 @@ from aatoolkit._util.dtypes import Reading
 from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.jsontree.vectors import MISSING, Missing
-from aatoolkit.sections.column import snake
+from aatoolkit.sections.column import to_snake_case
 from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
 
-_NUMBER = re.compile(r"\s*[+-]?(\d{1,15}|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?\s*%?\s*")
-_DAY = re.compile(r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
-_DATA_KEY = re.compile(r"\d+[!:]\w+([!:]\w+)*|[A-Z_-]*\d[A-Z0-9_-]*")
-_HEADER_NAME = re.compile(
+_NUMBER_PATTERN = re.compile(r"\s*[+-]?(\d{1,15}|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?\s*%?\s*")
+_DAY_PATTERN = re.compile(r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
+_DATA_KEY_PATTERN = re.compile(r"\d+[!:]\w+([!:]\w+)*|[A-Z_-]*\d[A-Z0-9_-]*")
+_HEADER_PATTERN = re.compile(
     r"(.*_)?(columns?|cols?|fields?|headers?|schema|keys?|vars|variables|names|metadata|meta|type"
     r"|info|dimensions?|metrics?|definitions?|ids)(_(entries|list))?"
 )
-_PARTS = (
+_PART_NAMES_AND_DTYPES = (
     ({"num", "den"}, "Float64"),
     ({"numerator", "denominator"}, "Float64"),
     ({"units", "nanos"}, "Float64"),
     ({"year", "month", "day"}, "date"),
 )
-"""Names of fields that together are one value, such as a year, a month and a day; its dtype."""
+"""Sets of field names that together are one value, such as year, month and day, with its dtype."""
 
-_MIN_AGREEMENT, _MIN_LIST_AGREEMENT = 0.55, 0.8
-_MAX_TUPLE_LENGTH, _MAX_LENGTH_BY_CHANCE, _SAMPLE_SIZE = 12, 2, 200
+_MIN_SIMILARITY = 0.55
+"""How similar the values of an object must be, from 0 to 1, if its keys are data."""
 
-Path = tuple[Step, ...]
-PathAndValues = tuple[Path, list[Any]]
+_MIN_LIST_SIMILARITY = 0.8
+_MAX_TUPLE_LENGTH = 12
+_MAX_CHANCE_LENGTH = 2
+"""Lists up to this length may have equal lengths by chance."""
+
+_SIMILARITY_SAMPLE_SIZE = 200
+
+Steps = tuple[Step, ...]
+PathAndValues = tuple[Steps, list[Any]]
 """A parsed path, and its value in each row; `MISSING` in rows where it is absent."""
 
-Header = tuple[Path, list[list[str]]]
-"""The parsed path to a list with the names of columns, and its names for each row."""
+HeaderNames = tuple[Steps, list[list[str]]]
+"""The parsed path to a list with the names of columns, and the names in it for each row."""
 
 
 @dataclass(eq=False)
@@ -70,41 +77,42 @@ class RowSet:
     steps : tuple of Step
         The parsed path to the rows, such as that of ``domains[]``.
     parent : RowSet, optional
-        The enclosing rows; None for the responses themselves.
-    parent_rows : list of int
+        The enclosing rows; None if the rows are the responses themselves.
+    parent_row_positions : list of int
         For each row, the position of its enclosing row in ``parent``.
-    keys : list
+    row_keys : list
         For each row, its position in its list or its key in its object.
-    holder : tuple of Step
+    container_path : tuple of Step
         The parsed path to the list or object with the rows.
-    first : int
+    first_position : int
         The position of the first row in its list; 1 if the first element has column names.
-    has_label : bool
+    has_element_names : bool
         Whether another list has a name for each row.
-    only : dict of str to tuple
-        Conditions for the rows to keep, as in `Rows`.
-    arrays : list of Arrays
-        The lists that are values of the rows.
-    maps : list of tuple
+    kept_values_by_path : dict of str to tuple
+        Maps the path from a row to a field to the values that rows to keep have there, as `only` in
+        `Rows`.
+    list_groups : list of ListGroup
+        The lists that are values of the rows: one group for each path.
+    data_key_objects : list of tuple
         The objects in the rows whose keys are data. Each tuple has a parsed path, and a list with
         one object or `MISSING` for each row.
     """
 
-    steps: Path
+    steps: Steps
     parent: RowSet | None
-    parent_rows: list[int]
-    keys: list[Any]
-    holder: Path
-    first: int = 0
-    has_label: bool = False
-    only: dict[str, tuple[Any, ...]] = field(default_factory=dict)
-    arrays: list[Arrays] = field(default_factory=list)
-    maps: list[PathAndValues] = field(default_factory=list)
+    parent_row_positions: list[int]
+    row_keys: list[Any]
+    container_path: Steps
+    first_position: int = 0
+    has_element_names: bool = False
+    kept_values_by_path: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    list_groups: list[ListGroup] = field(default_factory=list)
+    data_key_objects: list[PathAndValues] = field(default_factory=list)
 
     def __len__(self) -> int:
-        return len(self.keys)
+        return len(self.row_keys)
 
-    def with_ancestors(self) -> Iterator[RowSet]:
+    def iter_with_ancestors(self) -> Iterator[RowSet]:
         """Yield these rows, then the rows that enclose them, and so on up to the responses."""
         row_set: RowSet | None = self
         while row_set is not None:
@@ -113,34 +121,34 @@ class RowSet:
 
     def enclosing_rows(self, ancestor: RowSet) -> list[int]:
         """Return a list: for each row, the position of its enclosing row in ``ancestor``."""
-        rows = list(range(len(self)))
-        for row_set in self.with_ancestors():
+        row_positions = list(range(len(self)))
+        for row_set in self.iter_with_ancestors():
             if row_set is ancestor:
                 break
-            rows = [row_set.parent_rows[row] for row in rows]
-        return rows
+            row_positions = [row_set.parent_row_positions[position] for position in row_positions]
+        return row_positions
 
 
 @dataclass(eq=False)
 class RawColumn:
-    """The values of one future column.
+    """The values of one future column of a table.
 
     Attributes
     ----------
     row_set : RowSet
-        The rows.
+        The rows of the table.
     steps : tuple of Step
         The parsed path to the values.
     values : list
-        One value for each row; `MISSING` where it is absent.
+        One value for each row; `MISSING` where a row has no such field.
     """
 
     row_set: RowSet
-    steps: Path
+    steps: Steps
     values: list[Any]
 
 
-class Arrays:
+class ListGroup:
     """The lists at one path in the rows of a table: one list, or `MISSING`, for each row.
 
     Parameters
@@ -148,18 +156,36 @@ class Arrays:
     steps : tuple of Step
         The parsed path to the lists.
     lists : list
-        The lists.
+        One list, or `MISSING`, for each row.
+
+    Attributes
+    ----------
+    present : list of list
+        The lists without `MISSING`.
+    items : list
+        The items of all lists.
+    kinds : set of str
+        The kinds of the items, such as ``number`` or ``dict``.
+    lengths : list
+        For each row the length of its list, or None.
+    max_length : int
+        The length of the longest list.
+    is_of_lists : bool
+        Whether all items are lists themselves.
+    holds_names : bool
+        Whether the items were found to be names of the columns or elements of other lists.
     """
 
-    def __init__(self, steps: Path, lists: list[Any]) -> None:
-        self.steps, self.lists = steps, lists
-        self.filled = [values for values in lists if values is not MISSING]
-        self.items = [item for values in self.filled for item in values]
+    def __init__(self, steps: Steps, lists: list[Any]) -> None:
+        self.steps = steps
+        self.lists = lists
+        self.present = [values for values in lists if values is not MISSING]
+        self.items = [item for values in self.present for item in values]
         self.kinds = _kinds_of(self.items)
         self.lengths = [None if values is MISSING else len(values) for values in lists]
-        self.longest = max(map(len, self.filled), default=0)
+        self.max_length = max(map(len, self.present), default=0)
         self.is_of_lists = self.kinds == {"list"}
-        self.is_names = False
+        self.holds_names = False
 
     @cached_property
     def field_and_texts(self) -> tuple[str | None, list[list[Any]]] | None:
@@ -184,11 +210,11 @@ class Arrays:
         return None
 
 
-Label = tuple[Arrays, list[int]]
+ElementNames = tuple[ListGroup, list[int]]
 """Lists with names for the elements of other lists, and for each row the position of its list."""
 
 
-class Structure:
+class JsonStructure:
     """Finds the rows and columns of all tables in some JSON documents.
 
     Parameters
@@ -212,16 +238,16 @@ class Structure:
         self.vocabulary = vocabulary
         self.row_sets: list[RowSet] = []
         self.raw_columns: list[RawColumn] = []
-        self.headers: set[Path] = set()
-        root = RowSet((), None, [], list(range(len(documents))), ())
-        self.row_sets.append(root)
-        self._add_raw_columns(root, [((), [*documents])])
+        self.header_paths: set[Steps] = set()
+        root_row_set = RowSet((), None, [], list(range(len(documents))), ())
+        self.row_sets.append(root_row_set)
+        self._add_raw_columns(root_row_set, [((), [*documents])])
         for row_set in self.row_sets[1:]:
             if any(child_set.parent is row_set for child_set in self.row_sets):
                 continue
             raw_columns = [column for column in self.raw_columns if column.row_set is row_set]
             self._split_by_fields(row_set, raw_columns)
-            is_header = row_set.steps[:-1] in self.headers and len(raw_columns) == 1
+            is_header = row_set.steps[:-1] in self.header_paths and len(raw_columns) == 1
             if is_header and row_set in self.row_sets:
                 self.row_sets.remove(row_set)
 
@@ -235,13 +261,14 @@ class Structure:
         paths_and_values : iterable of tuple
             Tuples of a parsed path and a list with the value of each row.
         """
-        array_count, map_count = len(row_set.arrays), len(row_set.maps)
+        list_group_count = len(row_set.list_groups)
+        object_count = len(row_set.data_key_objects)
         for steps, values in paths_and_values:
             self._add_values(row_set, steps, values)
-        self._add_map_row_sets(row_set, row_set.maps[map_count:])
-        self._add_array_row_sets(row_set, row_set.arrays[array_count:])
+        self._add_object_row_sets(row_set, row_set.data_key_objects[object_count:])
+        self._add_list_row_sets(row_set, row_set.list_groups[list_group_count:])
 
-    def _add_values(self, row_set: RowSet, steps: Path, values: list[Any]) -> None:
+    def _add_values(self, row_set: RowSet, steps: Steps, values: list[Any]) -> None:
         """Add the values at one path of the rows: scalars as a column, objects field by field.
 
         Lists and objects whose keys are data are stored in ``row_set``, to become tables later.
@@ -259,14 +286,14 @@ class Structure:
         if dict in value_types:
             dicts = _values_of_type(dict, values)
             objects = [value for value in dicts if value is not MISSING]
-            if self._is_map(objects, steps):
-                row_set.maps.append((steps, dicts))
+            if self._has_data_keys(objects, steps):
+                row_set.data_key_objects.append((steps, dicts))
             else:
                 field_names = dict.fromkeys(name for value in objects for name in value)
-                for names, dtype in _PARTS:
-                    if names <= {*field_names}:
-                        result = read_as(dicts, Reading(dtype, "parts"))
-                        if not result.invalid and result.array.null_count < len(dicts):
+                for part_names, dtype in _PART_NAMES_AND_DTYPES:
+                    if part_names <= {*field_names}:
+                        parsed_parts = read_as(dicts, Reading(dtype, "parts"))
+                        if not parsed_parts.invalid and parsed_parts.array.null_count < len(dicts):
                             self.raw_columns.append(RawColumn(row_set, steps, dicts))
                 for name in field_names:
                     field_values = [
@@ -274,46 +301,56 @@ class Structure:
                     ]
                     self._add_values(row_set, (*steps, Field(name)), field_values)
         if list in value_types:
-            array = Arrays(steps, _values_of_type(list, values))
-            is_single = array.longest <= 1 < len(array.items) and array.kinds == {"dict"}
+            list_group = ListGroup(steps, _values_of_type(list, values))
+            has_single_items = list_group.max_length <= 1 < len(
+                list_group.items
+            ) and list_group.kinds == {"dict"}
             if row_set.parent is None:  # a header of one name is of the rows of each response
-                is_single &= _HEADER_NAME.fullmatch(snake(_last_name(steps))) is None
-            if is_single and self._find_header(row_set, array, is_mixed=False) is None:
+                has_single_items &= (
+                    _HEADER_PATTERN.fullmatch(to_snake_case(_last_field(steps))) is None
+                )
+            if has_single_items and self._find_header(row_set, list_group, is_mixed=False) is None:
                 # Lists of one record at most, in row after row, are wrappers.
-                records = [MISSING if items in (MISSING, []) else items[0] for items in array.lists]
+                records = [
+                    MISSING if items in (MISSING, []) else items[0] for items in list_group.lists
+                ]
                 self._add_values(row_set, (*steps, Position(0)), records)
-            elif array.longest:
-                row_set.arrays.append(array)
+            elif list_group.max_length:
+                row_set.list_groups.append(list_group)
             else:
-                self.raw_columns.append(RawColumn(row_set, steps, array.lists))
+                self.raw_columns.append(RawColumn(row_set, steps, list_group.lists))
         scalar_types = value_types - {dict, list}
         if scalar_types - {NoneType} or (scalar_types and scalar_types == value_types):
             scalars = [MISSING if type(value) in (dict, list) else value for value in values]
             self.raw_columns.append(RawColumn(row_set, steps, scalars))
 
     def _split_by_fields(self, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
-        """Split a table into several if its rows have other fields in each enclosing row.
+        """Split a table into several if its rows have different fields in each enclosing row.
 
-        For example, ``blocks[].items[]`` may be objects of another kind in each block.
+        For example, the rows ``blocks[].items[]`` may have different fields in each block.
         """
-        for ancestor in [*row_set.with_ancestors()][1:-1]:
-            keys = [ancestor.keys[row] for row in row_set.enclosing_rows(ancestor)]
-            paths_by_key: dict[Any, set[Path]] = {}
+        for ancestor in [*row_set.iter_with_ancestors()][1:-1]:
+            ancestor_keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
+            paths_by_key: dict[Any, set[Steps]] = {}
             for column in raw_columns:
-                for key, value in zip(keys, column.values, strict=True):
+                for key, value in zip(ancestor_keys, column.values, strict=True):
                     if value is not MISSING:
                         paths_by_key.setdefault(key, set()).add(column.steps)
-            groups: list[tuple[set[Path], list[Any]]] = []
+            paths_and_keys: list[tuple[set[Steps], list[Any]]] = []
             for key, paths in paths_by_key.items():
-                similar_groups = (group for group in groups if _have_similar_paths(group[0], paths))
-                group = next(similar_groups, (set(), []))
-                groups += [group] * (not group[1])
-                group[0].update(paths)
-                group[1].append(key)
-            if 1 < len(groups) <= _MAX_TUPLE_LENGTH:
+                similar_entries = (
+                    similar_entry
+                    for similar_entry in paths_and_keys
+                    if _have_similar_paths(similar_entry[0], paths)
+                )
+                similar_entry = next(similar_entries, (set(), []))
+                paths_and_keys += [similar_entry] * (not similar_entry[1])
+                similar_entry[0].update(paths)
+                similar_entry[1].append(key)
+            if 1 < len(paths_and_keys) <= _MAX_TUPLE_LENGTH:
                 self.row_sets.remove(row_set)
-                for group in groups:
-                    self._add_partial_row_set(row_set, raw_columns, ancestor, *group)
+                for similar_entry in paths_and_keys:
+                    self._add_partial_row_set(row_set, raw_columns, ancestor, *similar_entry)
                 return
 
     def _add_partial_row_set(
@@ -321,53 +358,53 @@ class Structure:
         row_set: RowSet,
         raw_columns: list[RawColumn],
         ancestor: RowSet,
-        kept_paths: set[Path],
+        kept_paths: set[Steps],
         ancestor_keys: list[Any],
     ) -> None:
-        """Add a table with some of the rows and columns of another table.
+        """Add a table that has some of the rows and columns of an existing table.
 
         Parameters
         ----------
         row_set : RowSet
-            The rows of the other table.
+            The rows of the existing table.
         raw_columns : list of RawColumn
-            The columns of the other table.
+            The columns of the existing table.
         ancestor : RowSet
-            The rows that enclose the rows of the other table.
+            Rows that enclose the rows of the existing table.
         kept_paths : set of tuple of Step
             The parsed paths of the columns to keep.
         ancestor_keys : list
             Keys of ``ancestor``. Rows are kept if the key of their enclosing row is among them.
         """
-        source = (
+        key_source = (
             "^" * sum(isinstance(step, Each) for step in row_set.steps[len(ancestor.steps) :])
             + "#0"
         )
         if isinstance(ancestor.steps[-1], Entries):
-            source = f"@{sum(isinstance(step, Entries) for step in ancestor.steps) - 1}"
+            key_source = f"@{sum(isinstance(step, Entries) for step in ancestor.steps) - 1}"
         kept_rows = [
-            index
-            for index, row in enumerate(row_set.enclosing_rows(ancestor))
-            if ancestor.keys[row] in ancestor_keys
+            row_position
+            for row_position, row in enumerate(row_set.enclosing_rows(ancestor))
+            if ancestor.row_keys[row] in ancestor_keys
         ]
-        new_set = replace(
+        new_row_set = replace(
             row_set,
-            parent_rows=[row_set.parent_rows[row] for row in kept_rows],
-            keys=[row_set.keys[row] for row in kept_rows],
-            only={**row_set.only, source: tuple(ancestor_keys)},
-            arrays=[],
-            maps=[],
+            parent_row_positions=[row_set.parent_row_positions[row] for row in kept_rows],
+            row_keys=[row_set.row_keys[row] for row in kept_rows],
+            kept_values_by_path={**row_set.kept_values_by_path, key_source: tuple(ancestor_keys)},
+            list_groups=[],
+            data_key_objects=[],
         )
-        self.row_sets.append(new_set)
+        self.row_sets.append(new_row_set)
         self.raw_columns += [
-            RawColumn(new_set, column.steps, [column.values[row] for row in kept_rows])
+            RawColumn(new_row_set, column.steps, [column.values[row] for row in kept_rows])
             for column in raw_columns
             if column.steps in kept_paths
         ]
 
     # --- maps -----------------------------------------------------------------------------------
 
-    def _is_map(self, objects: list[dict[str, Any]], steps: Path) -> bool:
+    def _has_data_keys(self, objects: list[dict[str, Any]], steps: Steps) -> bool:
         """Return whether the keys of some objects are data, such as days, and not field names.
 
         Parameters
@@ -381,88 +418,108 @@ class Structure:
         if not keys:
             return False
         dimension = self.vocabulary.find_dimension(keys)
-        if dimension not in (None, "domain") or all(map(_DATA_KEY.fullmatch, keys)):
+        if dimension not in (None, "domain") or all(map(_DATA_KEY_PATTERN.fullmatch, keys)):
             return True
         if len(keys) == 1 or (steps and isinstance(steps[-1], Each)):
             return False  # elements of a list are records
         columns = [[value.get(key) for value in objects] for key in keys]
-        members = [member for column in columns for member in _members_of(column)]
-        grids = [member for member in members if isinstance(member, dict) and _has_rows(member)]
-        headers = {
+        entries = [entry for column in columns for entry in _nonempty_entries(column)]
+        grids = [
+            entry for entry in entries if isinstance(entry, dict) and _has_list_of_lists(entry)
+        ]
+        headers_of_grids = {
             str(names)
             for grid in grids
             for key, names in grid.items()
-            if isinstance(names, list) and _HEADER_NAME.fullmatch(snake(key))
+            if isinstance(names, list) and _HEADER_PATTERN.fullmatch(to_snake_case(key))
         }
-        if len(headers) > 1:
+        if len(headers_of_grids) > 1:
             return False  # tables of different columns
-        shapes = [frozenset(_shapes_of(column)) for column in columns]
-        are_fields = len(objects) > 1 and {*map(len, shapes)} == {1} != {len({*shapes})}
-        agreement = _mean_agreement(members)
-        last_name = snake(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
-        is_named_map = {"by", "per"} & {*last_name.split("_")}
-        are_fields &= not is_named_map and agreement < _MIN_LIST_AGREEMENT
-        if are_fields or agreement < _MIN_AGREEMENT:
+        key_kinds = [frozenset(_detailed_kinds_of(column)) for column in columns]
+        are_fields = len(objects) > 1 and {*map(len, key_kinds)} == {1} != {len({*key_kinds})}
+        similarity = _measure_similarity(entries)
+        last_field = to_snake_case(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
+        has_map_name = {"by", "per"} & {*last_field.split("_")}
+        are_fields &= not has_map_name and similarity < _MIN_LIST_SIMILARITY
+        if are_fields or similarity < _MIN_SIMILARITY:
             return False
-        if dimension is not None or is_named_map:
+        if dimension is not None or has_map_name:
             return True
-        is_text = sum(key in self.vocabulary.field_by_text for key in keys) >= 0.8 * len(keys)
-        is_measure = 2 * sum(map(is_measure_name, keys)) >= len(keys)
+        are_known_texts = sum(key in self.vocabulary.field_by_text for key in keys) >= 0.8 * len(
+            keys
+        )
+        are_measure_names = 2 * sum(map(is_measure_name, keys)) >= len(keys)
         has_lists = any(isinstance(value, list) for column in columns for value in column)
         are_records = (
-            len(keys) >= 3 <= len(members)
-            and all(isinstance(member, dict) and len(member) > 1 for member in members)
+            len(keys) >= 3 <= len(entries)
+            and all(isinstance(entry, dict) and len(entry) > 1 for entry in entries)
             # Lists of different things may have some fields in common.
-            and not (has_lists and (is_measure or not steps or agreement < _MIN_LIST_AGREEMENT))
+            and not (
+                has_lists and (are_measure_names or not steps or similarity < _MIN_LIST_SIMILARITY)
+            )
         )
-        return are_records or (is_text and not is_measure)
+        return are_records or (are_known_texts and not are_measure_names)
 
-    def _add_map_row_sets(self, row_set: RowSet, maps: list[PathAndValues]) -> None:
+    def _add_object_row_sets(self, row_set: RowSet, data_key_objects: list[PathAndValues]) -> None:
         """Add tables for objects whose keys are data, such as ``{"chatgpt": 3}``.
 
-        Each entry becomes a row. Objects with the same keys become columns of one table.
+        Each entry of an object becomes a row. Several objects in one row that have the same keys
+        become columns of one table.
         """
-        maps_by_keys: dict[tuple[Any, ...], list[PathAndValues]] = {}
-        for steps, dicts in maps:
+        objects_by_keys: dict[tuple[Any, ...], list[PathAndValues]] = {}
+        for steps, dicts in data_key_objects:
             keys = tuple(None if value is MISSING else frozenset(value) for value in dicts)
-            maps_by_keys.setdefault(keys, []).append((steps, dicts))
-        for parallel_maps in maps_by_keys.values():
-            self._add_child_row_set(row_set, parallel_maps, parallel_maps[0], Entries)
+            objects_by_keys.setdefault(keys, []).append((steps, dicts))
+        for parallel_objects in objects_by_keys.values():
+            self._add_child_row_set(row_set, parallel_objects, parallel_objects[0], Entries)
 
     # --- arrays ---------------------------------------------------------------------------------
 
-    def _add_array_row_sets(self, row_set: RowSet, arrays: list[Arrays]) -> None:
-        """Add lists in rows: as nested tables, or as columns of these rows."""
-        row_arrays = [array for array in arrays if not self._add_if_columns(row_set, array)]
-        arrays_by_length: dict[Any, list[Arrays]] = {}
-        arrays_by_label: dict[Any, tuple[Label, list[Arrays]]] = {}
-        for array in row_arrays:
-            if array.is_names and array.kinds != {"dict"}:
+    def _add_list_row_sets(self, row_set: RowSet, list_groups: list[ListGroup]) -> None:
+        """Add the lists in the rows of a table: as nested tables, or as columns of this table."""
+        row_list_groups = [
+            list_group
+            for list_group in list_groups
+            if not self._add_if_columns(row_set, list_group)
+        ]
+        groups_by_length: dict[Any, list[ListGroup]] = {}
+        groups_by_names: dict[Any, tuple[ElementNames, list[ListGroup]]] = {}
+        for list_group in row_list_groups:
+            if list_group.holds_names and list_group.kinds != {"dict"}:
                 continue
-            label = self._find_label(row_set, array)
-            if label is not None:
-                arrays_by_label.setdefault((label[0], *array.lengths), (label, []))[1].append(array)
+            labels = self._find_element_names(row_set, list_group)
+            if labels is not None:
+                groups_by_names.setdefault((labels[0], *list_group.lengths), (labels, []))[
+                    1
+                ].append(list_group)
                 continue
             # Of a square grid a list beside it may name the rows or the columns.
-            item_lengths = {len(item or ()) for item in array.items if array.is_of_lists}
+            item_lengths = {len(item or ()) for item in list_group.items if list_group.is_of_lists}
             has_own_row_set = (
-                array.longest < 2 or array.kinds == {"dict"} or item_lengths == {array.longest}
-            ) or _last_name(array.steps) in ("columns", "headers")
+                list_group.max_length < 2
+                or list_group.kinds == {"dict"}
+                or item_lengths == {list_group.max_length}
+            ) or _last_field(list_group.steps) in ("columns", "headers")
             similar_lengths = (
                 key
-                for key in arrays_by_length
-                if not has_own_row_set and _have_equal_lengths(array.lengths, key)
+                for key in groups_by_length
+                if not has_own_row_set and _have_equal_lengths(list_group.lengths, key)
             )
-            key = next(similar_lengths, array.steps if has_own_row_set else (*array.lengths,))
-            arrays_by_length.setdefault(key, []).append(array)
-        for label, group in arrays_by_label.values():
-            self._add_parallel_row_set(row_set, group, label)
-        for group in arrays_by_length.values():
-            if len(group) > 1 or not self._add_if_not_rows(row_set, group[0]):
-                self._add_parallel_row_set(row_set, group)
+            key = next(
+                similar_lengths, list_group.steps if has_own_row_set else (*list_group.lengths,)
+            )
+            groups_by_length.setdefault(key, []).append(list_group)
+        for labels, parallel_groups in groups_by_names.values():
+            self._add_parallel_row_set(row_set, parallel_groups, labels)
+        for parallel_groups in groups_by_length.values():
+            if len(parallel_groups) > 1 or not self._add_if_not_rows(row_set, parallel_groups[0]):
+                self._add_parallel_row_set(row_set, parallel_groups)
 
     def _add_parallel_row_set(
-        self, row_set: RowSet, arrays: list[Arrays], label: Label | None = None
+        self,
+        row_set: RowSet,
+        list_groups: list[ListGroup],
+        element_names: ElementNames | None = None,
     ) -> None:
         """Add one table for several lists of equal length: each position becomes a row.
 
@@ -470,29 +527,39 @@ class Structure:
         ----------
         row_set : RowSet
             The rows with the lists.
-        arrays : list of Arrays
+        list_groups : list of ListGroup
             The lists, each of which becomes a column.
-        label : tuple, optional
+        element_names : tuple, optional
             Other lists that have a name for each position.
         """
-        main_array = max(arrays, key=lambda array: (array.is_of_lists, len(array.filled)))
-        containers = [(array.steps, array.lists) for array in arrays]
-        first_position = int(len(arrays) == 1 and _has_header_row(main_array.filled))
+        main_group = max(
+            list_groups, key=lambda list_group: (list_group.is_of_lists, len(list_group.present))
+        )
+        containers = [(list_group.steps, list_group.lists) for list_group in list_groups]
+        first_position = int(len(list_groups) == 1 and _has_header_row(main_group.present))
+        main_container = main_group.steps, main_group.lists
         self._add_child_row_set(
-            row_set, containers, (main_array.steps, main_array.lists), Each, label, first_position
+            row_set, containers, main_container, Each, element_names, first_position
         )
 
     def _add_row_set_of_columns(
-        self, row_set: RowSet, array: Arrays, paths_and_values: list[PathAndValues]
+        self, row_set: RowSet, list_group: ListGroup, paths_and_values: list[PathAndValues]
     ) -> None:
         """Add a table for a list of lists in which each inner list is a column.
 
         Each position in the inner lists becomes a row.
         """
-        steps, lists = self._split_into_columns(array)[0]
-        label = self._find_label(row_set, Arrays(steps, lists), includes_own_lists=True)
+        steps, lists = self._split_into_columns(list_group)[0]
+        element_names = self._find_element_names(
+            row_set, ListGroup(steps, lists), includes_own_lists=True
+        )
         self._add_child_row_set(
-            row_set, paths_and_values, (steps, lists), Each, label, only={"^#0": (0,)}
+            row_set,
+            paths_and_values,
+            (steps, lists),
+            Each,
+            element_names,
+            kept_values_by_path={"^#0": (0,)},
         )
 
     def _add_child_row_set(
@@ -501,31 +568,31 @@ class Structure:
         containers: list[PathAndValues],
         main_container: PathAndValues,
         step_type: type[Each | Entries],
-        label: Label | None = None,
+        element_names: ElementNames | None = None,
         first_position: int = 0,
-        only: dict[str, tuple[Any, ...]] | None = None,
+        kept_values_by_path: dict[str, tuple[Any, ...]] | None = None,
     ) -> None:
-        """Add a nested table whose rows are the items of lists, or of objects, in other rows.
+        """Add a nested table whose rows are the items of lists or objects in enclosing rows.
 
         Parameters
         ----------
         row_set : RowSet
-            The other rows.
+            The enclosing rows.
         containers : list of tuple
-            The lists or objects: tuples of a parsed path, and a list with one container for each
-            row. Each tuple becomes one column or several.
+            The lists or objects: tuples of a parsed path, and a list with one list or object for
+            each enclosing row. Each tuple becomes one column or several.
         main_container : tuple
-            The tuple whose containers decide the number of rows.
+            The tuple among ``containers`` whose lists or objects decide the number of rows.
         step_type : type
             `Each` for lists, `Entries` for objects.
-        label : tuple, optional
+        element_names : tuple, optional
             Other lists that have a name for each item.
         first_position : int
             The position of the first row in its list; 1 if the first element has column names.
-        only : dict, optional
+        kept_values_by_path : dict, optional
             Conditions for the rows to keep, as in `Rows`.
         """
-        row_ids = [
+        rows_and_keys = [
             (parent_row, key)
             for parent_row, items in enumerate(main_container[1])
             if items is not MISSING
@@ -537,120 +604,142 @@ class Structure:
             for path_step in main_container[0]
         )
         steps = (*widened_steps, step_type())
-        parent_rows, keys = [parent_row for parent_row, _ in row_ids], [key for _, key in row_ids]
-        containers_and_label = [*containers]
-        if label is not None:
-            label_array, label_rows = label
-            label_array.is_names = True
-            containers_and_label.append(
-                (label_array.steps, [label_array.lists[row] for row in label_rows])
+        parent_rows = [parent_row for parent_row, _ in rows_and_keys]
+        keys = [key for _, key in rows_and_keys]
+        containers_and_names = [*containers]
+        if element_names is not None:
+            name_group, list_positions = element_names
+            name_group.holds_names = True
+            containers_and_names.append(
+                (name_group.steps, [name_group.lists[position] for position in list_positions])
             )
-        paths = [path for path, _ in containers_and_label]
-        holder = paths[0][: min(count_shared_steps(paths[0], path) for path in paths)]
-        new_set = RowSet(
-            steps, row_set, parent_rows, keys, holder, first_position, label is not None, only or {}
+        paths = [path for path, _ in containers_and_names]
+        container_path = paths[0][: min(count_shared_steps(paths[0], path) for path in paths)]
+        new_row_set = RowSet(
+            steps,
+            row_set,
+            parent_rows,
+            keys,
+            container_path,
+            first_position,
+            element_names is not None,
+            kept_values_by_path or {},
         )
-        depth = sum(isinstance(step, Each | Entries) for step in steps) - 1
+        nesting_depth = sum(isinstance(step, Each | Entries) for step in steps) - 1
         paths_and_values = [
             (
                 steps
-                if path == main_container[0] and not only
-                else (*bind_to_row(path), step_type(at=depth)),
+                if path == main_container[0] and not kept_values_by_path
+                else (*bind_to_row(path), step_type(at=nesting_depth)),
                 [
                     MISSING if lists[parent_row] is MISSING else lists[parent_row][key]
-                    for parent_row, key in row_ids
+                    for parent_row, key in rows_and_keys
                 ],
             )
-            for path, lists in containers_and_label
+            for path, lists in containers_and_names
         ]
         if first_position:
-            header = (*bind_to_row(main_container[0]), Position(0), Each())
+            header_path = (*bind_to_row(main_container[0]), Position(0), Each())
             header_names = [main_container[1][parent_row][0] for parent_row in parent_rows]
-            rows = Arrays(steps, paths_and_values[0][1])
-            paths_and_values = self._split_into_columns(rows, (header, header_names))
-        self.row_sets.append(new_set)
-        self._add_raw_columns(new_set, paths_and_values)
+            row_group = ListGroup(steps, paths_and_values[0][1])
+            paths_and_values = self._split_into_columns(row_group, (header_path, header_names))
+        self.row_sets.append(new_row_set)
+        self._add_raw_columns(new_row_set, paths_and_values)
 
-    def _may_be_columns(self, row_set: RowSet, array: Arrays, *, is_mixed: bool) -> bool:
+    def _may_be_columns(self, row_set: RowSet, list_group: ListGroup, *, is_mixed: bool) -> bool:
         """Return whether lists of lists may be tables in which each inner list is a column.
+
+        Otherwise, each inner list is a row.
 
         ``is_mixed`` says whether the inner lists hold different kinds of values.
         """
-        if array.longest < 2 or {*map(type, array.items)} != {list}:
+        if list_group.max_length < 2 or {*map(type, list_group.items)} != {list}:
             return False
-        lengths_of_items = [{*map(len, values)} for values in array.filled]
-        if max(map(len, lengths_of_items)) > 1:
+        item_length_sets = [{*map(len, values)} for values in list_group.present]
+        if max(map(len, item_length_sets)) > 1:
             return False
         is_square = any(
             item_lengths == {len(values)}
-            for item_lengths, values in zip(lengths_of_items, array.filled, strict=True)
+            for item_lengths, values in zip(item_length_sets, list_group.present, strict=True)
         )
-        first_lengths = [
-            len(items[0]) if items is not MISSING and items else None for items in array.lists
+        first_item_lengths = [
+            len(items[0]) if items is not MISSING and items else None for items in list_group.lists
         ]
         neighbour_lengths = (
             neighbour.lengths
-            for neighbour, _ in _arrays_around(row_set, array, includes_own_lists=True)
+            for neighbour, _ in _iter_neighbour_groups(row_set, list_group, includes_own_lists=True)
         )
-        is_grid = is_square or any(lengths == first_lengths for lengths in neighbour_lengths)
-        is_uniform = max(len(_kinds_of(item)) for item in array.items) == 1
+        is_grid = is_square or any(lengths == first_item_lengths for lengths in neighbour_lengths)
+        is_uniform = max(len(_kinds_of(item)) for item in list_group.items) == 1
         return is_uniform and (is_mixed or not is_grid)
 
-    def _add_if_columns(self, row_set: RowSet, array: Arrays) -> bool:
-        """Add the positions of lists as columns, if all lists are like ``["2026-11-03", 4]``.
+    def _add_if_columns(self, row_set: RowSet, list_group: ListGroup) -> bool:
+        """Add one column for each position in some lists, if all are like ``["2026-11-03", 4]``.
 
-        That is so if they have values of different kinds, or if another list has their column
-        names.
+        That is so if each list has values of different kinds, or if another list has a column name
+        for each position.
 
         Returns
         -------
         bool
             Whether columns were added.
         """
-        kinds_by_position = [_shapes_of(cells) for cells in zip_longest(*array.filled)]
+        kinds_by_position = [
+            _detailed_kinds_of(cells) for cells in zip_longest(*list_group.present)
+        ]
         is_mixed = (
             all(len(kinds) <= 1 for kinds in kinds_by_position)
             and len(set().union(*kinds_by_position)) > 1
         )
-        if array.is_of_lists and not self._may_be_columns(row_set, array, is_mixed=is_mixed):
-            return False
-        header = self._find_header(row_set, array, is_mixed=is_mixed)
-        label = None if is_mixed or array.is_of_lists else self._find_label(row_set, array)
-        if header is not None and label is not None:
-            is_label_nearer = count_shared_steps(label[0].steps, array.steps) > count_shared_steps(
-                header[0], array.steps
-            )
-            header = None if is_label_nearer else header
-        if header is not None or (
-            is_mixed and (array.is_of_lists or _are_tuples(row_set, array, 2))
+        if list_group.is_of_lists and not self._may_be_columns(
+            row_set, list_group, is_mixed=is_mixed
         ):
-            paths_and_values = self._split_into_columns(array, header)
-            if array.is_of_lists:
-                self._add_row_set_of_columns(row_set, array, paths_and_values)
+            return False
+        header = self._find_header(row_set, list_group, is_mixed=is_mixed)
+        labels = (
+            None
+            if is_mixed or list_group.is_of_lists
+            else self._find_element_names(row_set, list_group)
+        )
+        if header is not None and labels is not None:
+            are_names_nearer = count_shared_steps(
+                labels[0].steps, list_group.steps
+            ) > count_shared_steps(header[0], list_group.steps)
+            header = None if are_names_nearer else header
+        if header is not None or (
+            is_mixed and (list_group.is_of_lists or _are_tuples(row_set, list_group, 2))
+        ):
+            paths_and_values = self._split_into_columns(list_group, header)
+            if list_group.is_of_lists:
+                self._add_row_set_of_columns(row_set, list_group, paths_and_values)
             else:
                 self._add_raw_columns(row_set, paths_and_values)
             return True
         return False
 
-    def _add_if_not_rows(self, row_set: RowSet, array: Arrays) -> bool:
-        """Add lists of texts as one column, and short lists of equal length as one column per
+    def _add_if_not_rows(self, row_set: RowSet, list_group: ListGroup) -> bool:
+        """Add lists as columns of the rows that contain them, if their items are no rows.
+
+        Lists of texts become one column. Short lists of equal length become one column per
         position.
 
         Returns
         -------
         bool
-            Whether columns were added. If not, the items of the lists are rows.
+            Whether columns were added. If not, the items of the lists are rows of a table.
         """
-        if _are_tuples(row_set, array, max(4, 2 * array.longest)):
-            self._add_raw_columns(row_set, self._split_into_columns(array))
+        if _are_tuples(row_set, list_group, max(4, 2 * list_group.max_length)):
+            self._add_raw_columns(row_set, self._split_into_columns(list_group))
             return True
-        are_texts = {*map(type, array.items)} - {NoneType} == {str}
+        are_texts = {*map(type, list_group.items)} - {NoneType} == {str}
         if are_texts:
-            self.raw_columns.append(RawColumn(row_set, array.steps, array.lists))
+            self.raw_columns.append(RawColumn(row_set, list_group.steps, list_group.lists))
         return are_texts
 
     @staticmethod
-    def _split_into_columns(array: Arrays, header: Header | None = None) -> list[PathAndValues]:
+    def _split_into_columns(
+        list_group: ListGroup, header: HeaderNames | None = None
+    ) -> list[PathAndValues]:
         """Split lists into columns: one for each position, or for each column name in ``header``.
 
         Returns
@@ -658,7 +747,10 @@ class Structure:
         list of tuple
             Tuples of a parsed path, and a list with the value of each row.
         """
-        path, rows_of_names = header or (None, [[*range(array.longest)]] * len(array.lists))
+        path, rows_of_names = header or (
+            None,
+            [[*range(list_group.max_length)]] * len(list_group.lists),
+        )
         positions_by_row: list[dict[Any, int]] = [
             {name: position for position, name in enumerate(names)} for names in rows_of_names
         ]
@@ -669,108 +761,124 @@ class Structure:
                 values[positions[name]]
                 if values is not MISSING and positions.get(name, len(values)) < len(values)
                 else MISSING
-                for values, positions in zip(array.lists, positions_by_row, strict=True)
+                for values, positions in zip(list_group.lists, positions_by_row, strict=True)
             ]
-            paths_and_values.append(((*array.steps, step), cells))
+            paths_and_values.append(((*list_group.steps, step), cells))
         return paths_and_values
 
-    def _find_header(self, row_set: RowSet, array: Arrays, *, is_mixed: bool) -> Header | None:
-        """Find a list of column names, such as ``columns``, for the positions of other lists.
+    def _find_header(
+        self, row_set: RowSet, list_group: ListGroup, *, is_mixed: bool
+    ) -> HeaderNames | None:
+        """Find a list of column names, such as ``columns``, for the positions of given lists.
 
         Parameters
         ----------
         row_set : RowSet
-            The rows with the other lists.
-        array : Arrays
-            The other lists.
+            The rows with the given lists.
+        list_group : ListGroup
+            The given lists.
         is_mixed : bool
-            Whether the other lists have values of different kinds.
+            Whether each of the given lists has values of different kinds.
 
         Returns
         -------
         tuple or None
             The parsed path to the names, and the list of names for each row.
         """
-        candidates = []
-        for neighbour, rows in _arrays_around(row_set, array, includes_own_lists=array.is_of_lists):
+        possible_headers = []
+        for neighbour, list_positions in _iter_neighbour_groups(
+            row_set, list_group, includes_own_lists=list_group.is_of_lists
+        ):
             if neighbour.field_and_texts is None:
                 continue
             field_name, texts = neighbour.field_and_texts
-            names_by_row = [texts[row] for row in rows]
-            pairs = zip(array.lists, names_by_row, strict=True)
-            is_exact = all(items is MISSING or len(items) == len(names) for items, names in pairs)
-            has_header_name = _HEADER_NAME.fullmatch(snake(_last_name(neighbour.steps))) is not None
+            names_by_row = [texts[position] for position in list_positions]
+            items_and_names = zip(list_group.lists, names_by_row, strict=True)
+            has_equal_lengths = all(
+                items is MISSING or len(items) == len(names) for items, names in items_and_names
+            )
+            has_header_name = (
+                _HEADER_PATTERN.fullmatch(to_snake_case(_last_field(neighbour.steps))) is not None
+            )
             # ``index_names`` is that of ``index``.
-            has_same_name = _last_name(array.steps) in _last_name(neighbour.steps)
+            has_same_name = _last_field(list_group.steps) in _last_field(neighbour.steps)
             closeness = (
-                count_shared_steps(neighbour.steps, array.steps),
+                count_shared_steps(neighbour.steps, list_group.steps),
                 has_same_name,
                 has_header_name,
             )
             # What names only the positions of some rows are values of theirs.
-            has_same_names = len({*map(tuple, names_by_row)}) == 1 and "dict" not in array.kinds
-            is_header = has_header_name or (is_mixed and not array.is_of_lists and has_same_names)
-            if _last_name(neighbour.steps) == _last_name(array.steps) and has_same_names:
+            has_same_names = (
+                len({*map(tuple, names_by_row)}) == 1 and "dict" not in list_group.kinds
+            )
+            is_header = has_header_name or (
+                is_mixed and not list_group.is_of_lists and has_same_names
+            )
+            if _last_field(neighbour.steps) == _last_field(list_group.steps) and has_same_names:
                 is_header |= self.vocabulary.find_dimension(names_by_row[0]) is None
-            if array.kinds == {"text"} and has_same_names:
-                is_header |= _are_tuples(row_set, array, max(4, 2 * array.longest))
-            if is_exact and is_header:
-                candidates.append((closeness, neighbour, field_name, names_by_row))
-        if not candidates:
+            if list_group.kinds == {"text"} and has_same_names:
+                is_header |= _are_tuples(row_set, list_group, max(4, 2 * list_group.max_length))
+            if has_equal_lengths and is_header:
+                possible_headers.append((closeness, neighbour, field_name, names_by_row))
+        if not possible_headers:
             return None
-        _, neighbour, field_name, names_by_row = max(candidates, key=lambda candidate: candidate[0])
-        neighbour.is_names = True
-        self.headers.add(neighbour.steps)
+        _, neighbour, field_name, names_by_row = max(
+            possible_headers, key=lambda possible_header: possible_header[0]
+        )
+        neighbour.holds_names = True
+        self.header_paths.add(neighbour.steps)
         return (
             *bind_to_row(neighbour.steps),
             Each(),
             *([Field(field_name)] if field_name is not None else []),
         ), names_by_row
 
-    def _find_label(
-        self, row_set: RowSet, array: Arrays, *, includes_own_lists: bool = False
-    ) -> Label | None:
-        """Find lists with a name for each element of other lists, such as ``labels`` of a picture.
+    def _find_element_names(
+        self, row_set: RowSet, list_group: ListGroup, *, includes_own_lists: bool = False
+    ) -> ElementNames | None:
+        """Find lists with a name for each element of given lists, such as ``labels`` of a picture.
 
         Parameters
         ----------
         row_set : RowSet
-            The rows with the other lists.
-        array : Arrays
-            The other lists.
+            The rows with the given lists.
+        list_group : ListGroup
+            The given lists.
         includes_own_lists : bool
-            Whether to search also among the lists in the same row.
+            Whether to search also among other lists in the same rows.
 
         Returns
         -------
         tuple or None
-            The `Arrays` with the names, and for each row the position of its list there. If there
-            are several, the one with the most similar path is returned.
+            The `ListGroup` with the names, and for each row the position of its list there. If
+            there are several, the one with the most similar path is returned.
         """
-        if array.longest < 2:
+        if list_group.max_length < 2:
             return None
-        candidates = []
-        for neighbour, list_positions in _arrays_around(
-            row_set, array, includes_own_lists=includes_own_lists
+        possible_names = []
+        for neighbour, list_positions in _iter_neighbour_groups(
+            row_set, list_group, includes_own_lists=includes_own_lists
         ):
-            pairs = zip(array.lengths, list_positions, strict=True)
-            may_be_label = neighbour.kinds.isdisjoint(("dict", "list")) and not (
-                includes_own_lists and neighbour.is_names
+            length_pairs = zip(list_group.lengths, list_positions, strict=True)
+            may_be_names = neighbour.kinds.isdisjoint(("dict", "list")) and not (
+                includes_own_lists and neighbour.holds_names
             )
             # Short lists elsewhere have the same length by chance, and fractions name nothing.
             record_path = neighbour.steps[:-1]
-            may_be_label &= (
-                array.longest > _MAX_LENGTH_BY_CHANCE
-                or record_path == array.steps[: len(record_path)]
+            may_be_names &= (
+                list_group.max_length > _MAX_CHANCE_LENGTH
+                or record_path == list_group.steps[: len(record_path)]
             )
-            may_be_label &= not any(type(item) is float for item in neighbour.items)
-            if may_be_label and all(
-                length in (None, neighbour.lengths[position]) for length, position in pairs
+            may_be_names &= not any(type(item) is float for item in neighbour.items)
+            if may_be_names and all(
+                length in (None, neighbour.lengths[position]) for length, position in length_pairs
             ):
-                candidates.append((neighbour, list_positions))
+                possible_names.append((neighbour, list_positions))
         return max(
-            candidates,
-            key=lambda candidate: count_shared_steps(candidate[0].steps, array.steps),
+            possible_names,
+            key=lambda possible_group: count_shared_steps(
+                possible_group[0].steps, list_group.steps
+            ),
             default=None,
         )
 
@@ -778,36 +886,36 @@ class Structure:
 # --- paths --------------------------------------------------------------------------------------
 
 
-def _arrays_around(
-    row_set: RowSet, array: Arrays, *, includes_own_lists: bool
-) -> Iterator[tuple[Arrays, list[int]]]:
-    """Yield the other lists in the rows that enclose some lists, from the nearest to the outermost.
+def _iter_neighbour_groups(
+    row_set: RowSet, list_group: ListGroup, *, includes_own_lists: bool
+) -> Iterator[tuple[ListGroup, list[int]]]:
+    """Yield other lists in the rows that enclose given lists, the nearest row first.
 
     Parameters
     ----------
     row_set : RowSet
         The rows with the lists.
-    array : Arrays
+    list_group : ListGroup
         The lists.
     includes_own_lists : bool
         Whether to begin with other lists in the same rows.
 
     Yields
     ------
-    Arrays
+    ListGroup
         The other lists.
     list of int
         For each row, the position of its enclosing row.
     """
-    for ancestor in [*row_set.with_ancestors()][not includes_own_lists :]:
-        rows = row_set.enclosing_rows(ancestor)
-        for neighbour in ancestor.arrays:
-            if neighbour.steps != array.steps[: len(neighbour.steps)]:
-                yield neighbour, rows
+    for ancestor in [*row_set.iter_with_ancestors()][not includes_own_lists :]:
+        list_positions = row_set.enclosing_rows(ancestor)
+        for neighbour in ancestor.list_groups:
+            if neighbour.steps != list_group.steps[: len(neighbour.steps)]:
+                yield neighbour, list_positions
 
 
-def _have_similar_paths(paths: set[Path], other_paths: set[Path]) -> bool:
-    """Return whether two sets share at least half of all paths, or one set contains the other."""
+def _have_similar_paths(paths: set[Steps], other_paths: set[Steps]) -> bool:
+    """Return whether two sets of paths share at least half of all, or one contains the other."""
     return len(paths & other_paths) >= min(
         0.5 * len(paths | other_paths), len(paths), len(other_paths)
     )
@@ -829,12 +937,12 @@ def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any])
     return len(lengths) == len(other_lengths) and any(comparisons) and all(comparisons)
 
 
-def _last_name(steps: Path) -> str:
+def _last_field(steps: Steps) -> str:
     """Return the name of the last field in a parsed path; "" if there is none."""
     return next((step.name for step in reversed(steps) if isinstance(step, Field)), "")
 
 
-def bind_to_row(steps: Iterable[Step]) -> Path:
+def bind_to_row(steps: Iterable[Step]) -> Steps:
     """Replace each ``[]`` of a parsed path by ``[@0]``, ``[@1]`` and so on.
 
     ``[@0]`` means the single element that has the same position as the row.
@@ -876,6 +984,9 @@ def _values_of_type(value_type: type, values: list[Any]) -> list[Any]:
 def _kind_of(value: Any) -> str:
     """Return the kind of a JSON value, such as ``number``, ``day``, ``text`` or ``dict``.
 
+    ``mark`` is the kind of texts without letters or digits, ``moment`` that of numbers that may be
+    seconds or milliseconds since 1970.
+
     Examples
     --------
     >>> _kind_of(3), _kind_of("34.5%"), _kind_of("2026-11-03"), _kind_of("—"), _kind_of([])
@@ -888,29 +999,31 @@ def _kind_of(value: Any) -> str:
     if isinstance(value, str):
         return (
             "number"
-            if _NUMBER.fullmatch(value)
+            if _NUMBER_PATTERN.fullmatch(value)
             else "day"
-            if _DAY.match(value)
+            if _DAY_PATTERN.match(value)
             else ("text" if any(map(str.isalnum, value)) else "mark")
         )
     return type(value).__name__
 
 
-def _shapes_of(values: Iterable[Any]) -> set[str]:
-    """Return the set of kinds of some values; for a dict its field names, for a list the kind of
-    items.
+def _detailed_kinds_of(values: Iterable[Any]) -> set[str]:
+    """Return the set of the kinds of some values, such as ``number``.
+
+    For a dict, its field names are returned instead, as one text. For a list, the kinds of its
+    items are returned, each after ``[``.
 
     Examples
     --------
-    >>> sorted(_shapes_of([{"b": 1, "a": 2}, [3], "x"]))
+    >>> sorted(_detailed_kinds_of([{"b": 1, "a": 2}, [3], "x"]))
     ["['a', 'b']", '[number', 'text']
     """
     values = [*values]
-    shapes = {str(sorted(value)) for value in values if isinstance(value, dict)}
-    list_shapes = {
+    kinds = {str(sorted(value)) for value in values if isinstance(value, dict)}
+    list_kinds = {
         f"[{kind}" for value in values if isinstance(value, list) for kind in _kinds_of(value)
     }
-    return shapes | list_shapes | (_kinds_of(values) - {"dict", "list"})
+    return kinds | list_kinds | (_kinds_of(values) - {"dict", "list"})
 
 
 def _kinds_of(values: Iterable[Any]) -> set[str]:
@@ -927,54 +1040,56 @@ def _kinds_of(values: Iterable[Any]) -> set[str]:
     return kinds - {"moment"} if "number" in kinds else kinds
 
 
-def _members_of(values: Iterable[Any]) -> list[Any]:
-    """Return the values that are not empty. If all are lists of objects, return these objects.
+def _nonempty_entries(values: Iterable[Any]) -> list[Any]:
+    """Return the values that are not empty.
+
+    If all are lists of objects, return these objects. If some are objects, return only the objects.
 
     Examples
     --------
-    >>> _members_of([{"n": 1}, None, {}]), _members_of([[{"n": 1}, {"n": 2}]])
+    >>> _nonempty_entries([{"n": 1}, None, {}]), _nonempty_entries([[{"n": 1}, {"n": 2}]])
     ([{'n': 1}], [{'n': 1}, {'n': 2}])
     """
-    members = [value for value in values if value not in (None, {}, [])]
-    objects = [member for member in members if isinstance(member, dict)]
-    if not objects and all(isinstance(member, list) for member in members):
-        items = [item for member in members for item in member]
+    entries = [value for value in values if value not in (None, {}, [])]
+    objects = [entry for entry in entries if isinstance(entry, dict)]
+    if not objects and all(isinstance(entry, list) for entry in entries):
+        items = [item for entry in entries for item in entry]
         objects = items if {*map(type, items)} == {dict} else []
-    return objects or members
+    return objects or entries
 
 
-def _has_rows(record: Mapping[str, Any]) -> bool:
-    """Return whether any field of an object is a list of lists."""
+def _has_list_of_lists(record: Mapping[str, Any]) -> bool:
+    """Return whether any field of an object has a list of lists as its value."""
     lists = [value for value in record.values() if isinstance(value, list)]
     return any(isinstance(item, list) for items in lists for item in items)
 
 
-def _mean_agreement(members: list[Any]) -> float:
-    """Return how similar objects are, as a number from 0 to 1.
+def _measure_similarity(entries: list[Any]) -> float:
+    """Return how similar some JSON values are to each other, as a number from 0 to 1.
 
-    It is 1 if all objects have the same fields, with values of the same kinds.
+    It is 1 if all are objects that have the same fields, with values of the same kinds.
 
     Examples
     --------
-    >>> _mean_agreement([{"n": 1}, {"n": 2}]), _mean_agreement([{"n": 1}, {"m": 2}])
+    >>> _measure_similarity([{"n": 1}, {"n": 2}]), _measure_similarity([{"n": 1}, {"m": 2}])
     (1.0, 0.5)
     """
-    member_kinds = []
-    for member in members[:: len(members) // _SAMPLE_SIZE + 1]:
-        items = member.items() if isinstance(member, dict) else [(0, member)]
-        items = [(0, item) for item in member[:3]] if isinstance(member, list) else items
+    entry_kinds = []
+    for entry in entries[:: len(entries) // _SIMILARITY_SAMPLE_SIZE + 1]:
+        items = entry.items() if isinstance(entry, dict) else [(0, entry)]
+        items = [(0, item) for item in entry[:3]] if isinstance(entry, list) else items
         kinds = {(key, _kind_of(item)) for key, item in items if item is not None}
-        member_kinds += [kinds] if kinds else []
-    counts = Counter(field_kind for kinds in member_kinds for field_kind in kinds)
-    return counts.total() / (len(counts) * len(member_kinds)) if counts else 0.0
+        entry_kinds += [kinds] if kinds else []
+    counts = Counter(field_kind for kinds in entry_kinds for field_kind in kinds)
+    return counts.total() / (len(counts) * len(entry_kinds)) if counts else 0.0
 
 
-def _unwrap(value: Any) -> Any:
+def _unwrap_single_fields(value: Any) -> Any:
     """Return the innermost value of nested objects that have one field each.
 
     Examples
     --------
-    >>> _unwrap({"value": {"n": 3}}), _unwrap({"a": 1, "b": 2})
+    >>> _unwrap_single_fields({"value": {"n": 3}}), _unwrap_single_fields({"a": 1, "b": 2})
     (3, {'a': 1, 'b': 2})
     """
     while isinstance(value, dict) and len(value) == 1:
@@ -982,25 +1097,25 @@ def _unwrap(value: Any) -> Any:
     return value
 
 
-def _are_tuples(row_set: RowSet, array: Arrays, min_rows: int) -> bool:
+def _are_tuples(row_set: RowSet, group: ListGroup, min_rows: int) -> bool:
     """Return whether there are enough short lists of scalars with equal lengths, like ``[x, y]``.
 
     Parameters
     ----------
     row_set : RowSet
         The rows with the lists.
-    array : Arrays
+    group : ListGroup
         The lists.
     min_rows : int
         The minimum number of lists.
     """
-    is_regular = len({*map(len, array.filled)}) == 1 and array.longest <= _MAX_TUPLE_LENGTH
-    is_flat = {*map(_kind_of, map(_unwrap, array.items))}.isdisjoint({"dict", "list"})
-    return row_set.parent is not None and is_regular and is_flat and len(array.filled) >= min_rows
+    is_regular = len({*map(len, group.present)}) == 1 and group.max_length <= _MAX_TUPLE_LENGTH
+    is_flat = {*map(_kind_of, map(_unwrap_single_fields, group.items))}.isdisjoint({"dict", "list"})
+    return row_set.parent is not None and is_regular and is_flat and len(group.present) >= min_rows
 
 
 def _has_header_row(lists: list[list[Any]]) -> bool:
-    """Return whether the first row has the column names, in each list of rows.
+    """Return whether the first row of each list of rows has the column names.
 
     Examples
     --------

@@ -12,21 +12,25 @@ from aatoolkit.jsontree.paths import format_path
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections import COUNT, FRACTION, Aggregation, Rule, Section
 from aatoolkit.sections import column as columns
-from aatoolkit.sections.column import camel, snake
+from aatoolkit.sections.column import camel, to_snake_case
 from aatoolkit.sections.inference.analysis import Analysis, declare_column, declare_table
-from aatoolkit.sections.inference.findings import PROVED, ColumnFinding, Relation
+from aatoolkit.sections.inference.findings import PROVED, FoundColumn, FoundTable
 
-_WIDTH, _MAX_LITERAL, _MAX_UNBROKEN = 120, 80, 24
-_CONSTANTS = [name for name in vocabulary.VOCABULARY if name.isupper() and name != "RULES"]
-_SHORT_FORMS: dict[tuple[str, str | None], columns.ShortForm] = {
-    **columns.FORMS,
+_LINE_WIDTH = 120
+_MAX_LITERAL_LENGTH = 80
+_MAX_UNBROKEN_LENGTH = 24
+_CONSTANT_NAMES = [name for name in vocabulary.VOCABULARY if name.isupper() and name != "RULES"]
+_FORM_BY_KIND: dict[tuple[str, str | None], columns.ShortForm] = {
+    **columns.SHORT_FORM_BY_DTYPE_AND_UNIT,
     ("Int64", COUNT): columns.count,
     ("Float64", FRACTION): columns.fraction,
 }
-_PARAMETERS = ("source", "unit", "parse", "year", "scale", "missing", "valid", "aggregate")
-_LITERAL = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
-_LITERAL_PIECE = re.compile(rf".{{1,{_MAX_LITERAL}}}(?: |$)|.{{1,{_MAX_LITERAL}}}")
-_HEAD = '''"""{title}
+_COLUMN_PARAMETERS = ("source", "unit", "parse", "year", "scale", "missing", "valid", "aggregate")
+_LITERAL_PATTERN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+_LITERAL_PIECE_PATTERN = re.compile(
+    rf".{{1,{_MAX_LITERAL_LENGTH}}}(?: |$)|.{{1,{_MAX_LITERAL_LENGTH}}}"
+)
+_HEAD_TEMPLATE = '''"""{title}
 
 A comment above a table says what proved the rules of its numbers. Units are likely, by name and
 range. A number without a rule is not added up until it has one: count(...) in place of number(...).
@@ -38,7 +42,7 @@ def format_profile(
     title: str,
     analyses: Iterable[Analysis],
     baseline: Mapping[str, Any],
-    options: Section | None,
+    options_section: Section | None,
 ) -> str:
     """Return the source of a Python file that describes the tables of a service.
 
@@ -52,48 +56,51 @@ def format_profile(
         The tables of each section, with the reasons for units and ways to aggregate.
     baseline : mapping
         The description of the responses, as in `Profile`.
-    options : Section or None
+    options_section : Section or None
         The paths at which the service lists the values of its filters.
     """
-    sections = dict(
-        sorted((_format_variable_name(analysis.section), analysis) for analysis in analyses)
+    analysis_by_variable = dict(
+        sorted((_format_variable_name(analysis.section_name), analysis) for analysis in analyses)
     )
-    blocks = ["\n".join(_format_section(*item)) for item in sections.items()]
+    code_blocks = [
+        "\n".join(_format_section(*variable_and_analysis))
+        for variable_and_analysis in analysis_by_variable.items()
+    ]
     baseline_code = f", baseline={baseline!r}" if baseline else ""
-    variables = [*sections]
-    if options is not None:
-        filter_tables = zip(FILTERS, options, vocabulary.scope_options(), strict=False)
+    variables = [*analysis_by_variable]
+    if options_section is not None:
+        filter_tables = zip(FILTERS, options_section, vocabulary.scope_options(), strict=False)
         path_arguments = (
             f"{filter_name}={table[filter_name].pattern!r}"
             for filter_name, table, default_table in filter_tables
             if table.rows != default_table.rows
         )
-        blocks.append(f"SCOPE_OPTIONS = scope_options({', '.join(path_arguments)})")
+        code_blocks.append(f"SCOPE_OPTIONS = scope_options({', '.join(path_arguments)})")
         variables.append("SCOPE_OPTIONS")
     code = f"PROFILE = Profile({', '.join([repr(name), *variables])}, doc={title!r}{baseline_code})"
-    body = "\n\n".join([*blocks, "\n".join(_wrap_lines(code, "", "    "))])
-    return f"{_HEAD.format(title=title)}\n\n{_format_imports(body)}\n\n{body}\n"
+    body_code = "\n\n".join([*code_blocks, "\n".join(_wrap_lines(code, "", "    "))])
+    return f"{_HEAD_TEMPLATE.format(title=title)}\n\n{_format_imports(body_code)}\n\n{body_code}\n"
 
 
-def _format_variable_name(section: str) -> str:
+def _format_variable_name(section_name: str) -> str:
     """Return the name of the Python variable for a section, such as ``DOMAINS``."""
-    return re.sub(r"\W", "_", section).upper()
+    return re.sub(r"\W", "_", section_name).upper()
 
 
-def _format_imports(body: str) -> str:
+def _format_imports(code: str) -> str:
     """Return the import statement for all names of `aatoolkit.sections` in some Python code."""
     used_names = [
         name
         for name in vocabulary.VOCABULARY
-        if re.search(rf"(?<![\w'\"]){name}(?=[(,)}}]|$)", body, re.M)
+        if re.search(rf"(?<![\w'\"]){name}(?=[(,)}}]|$)", code, re.M)
     ]
-    imports = f"from aatoolkit.sections import ({', '.join(sorted(used_names))})"
-    return "\n".join(_wrap_lines(imports, "", "    "))
+    import_code = f"from aatoolkit.sections import ({', '.join(sorted(used_names))})"
+    return "\n".join(_wrap_lines(import_code, "", "    "))
 
 
 def _format_section(variable_name: str, analysis: Analysis) -> Iterator[str]:
     """Yield the lines of code that declare a section, with comments on the guesses."""
-    yield from (f"# {note}"[:_WIDTH] for note in analysis.notes)
+    yield from (f"# {note}"[:_LINE_WIDTH] for note in analysis.notes)
     section = analysis.declaration
     yield f"{variable_name} = Section({section.name!r}, {section.doc!r},"
     # Places that may be about availability; a rule that reads one makes it sure.
@@ -104,9 +111,9 @@ def _format_section(variable_name: str, analysis: Analysis) -> Iterator[str]:
     ]
     if analysis.rules:
         keywords.insert(0, f"availability=({', '.join(map(_format_rule, analysis.rules))},)")
-    *tables, last_table = analysis.relations
-    for relation in tables:
-        yield from _format_table(relation, ",")
+    *tables, last_table = analysis.found_tables
+    for table in tables:
+        yield from _format_table(table, ",")
     yield from _format_table(last_table, f"{', '.join(['', *keywords])})")
 
 
@@ -124,26 +131,29 @@ def _format_rule(rule: Rule) -> str:
     return f"Rule({', '.join(keywords)})"
 
 
-def _format_rows(relation: Relation) -> str:
-    """Return the shortest Python code that declares the path and shape of a table's rows."""
-    rows = declare_table(relation).rows
-    path, labels = rows.path, rows.labels
+def _format_rows(table: FoundTable) -> str:
+    """Return the shortest Python code that declares the path and form of a table's rows."""
+    rows = declare_table(table).rows
+    path = rows.path
+    key_names = rows.labels
     list_path = path.removesuffix("[]")
-    key_code = f", key={_format_names(labels)}" if labels else ""
+    key_code = f", key={_format_names(key_names)}" if key_names else ""
     if rows.one:
-        code = "single()"
+        rows_code = "single()"
     elif rows.header is not None:
-        code = f"grid({list_path!r}, header={format_path(rows.header).removesuffix('[]')!r})"
+        rows_code = f"grid({list_path!r}, header={format_path(rows.header).removesuffix('[]')!r})"
     elif path.endswith("]"):
         first_code = f", first={rows.first}" if rows.first else ""
-        code = f"records({path if list_path.endswith(']') else list_path!r}{key_code}{first_code})"
-    elif path.endswith("{}" * len(labels)):
-        code = f"keyed({path[: -2 * len(labels)]!r}{key_code})"
+        rows_code = (
+            f"records({path if list_path.endswith(']') else list_path!r}{key_code}{first_code})"
+        )
+    elif path.endswith("{}" * len(key_names)):
+        rows_code = f"keyed({path[: -2 * len(key_names)]!r}{key_code})"
     else:
-        code = f"Rows(parse_pattern({path!r}), {labels!r})"
+        rows_code = f"Rows(parse_pattern({path!r}), {key_names!r})"
     filters = {"without": dict(rows.without), "only": dict(rows.only)}
     filter_code = ", ".join(f"{name}={values!r}" for name, values in filters.items() if values)
-    return f"{code}.where({filter_code})" if filter_code else code
+    return f"{rows_code}.where({filter_code})" if filter_code else rows_code
 
 
 def _format_names(names: tuple[str, ...]) -> str:
@@ -151,64 +161,66 @@ def _format_names(names: tuple[str, ...]) -> str:
     return repr(names[0] if len(names) == 1 else names)
 
 
-def _format_table(relation: Relation, end: str) -> Iterator[str]:
-    """Yield the lines of code that declare a table, with comments on the evidence.
+def _format_table(table: FoundTable, code_after: str) -> Iterator[str]:
+    """Yield the lines of code that declare a table, with comments on what proved the guesses.
 
-    ``end`` is written after the last parenthesis.
+    ``code_after`` is written after the last parenthesis.
     """
-    key_code = f"key={_format_names(relation.key)}, " if relation.key else ""
+    key_code = f"key={_format_names(table.key)}, " if table.key else ""
     names_by_reason: dict[str, list[str]] = {}
-    for column in relation.columns:
+    for column in table.columns:
         if column.is_measure and PROVED in (column.rule.confidence, column.unit.confidence):
-            finding = column.rule if column.rule.confidence == PROVED else column.unit
-            names_by_reason.setdefault(re.split("[;,]", finding.evidence)[0], []).append(
-                column.name
-            )
-    proof = "; ".join(
+            guess = column.rule if column.rule.confidence == PROVED else column.unit
+            names_by_reason.setdefault(re.split("[;,]", guess.reason)[0], []).append(column.name)
+    proof_text = "; ".join(
         f"{', '.join(names)}: {reason}" for reason, names in names_by_reason.items() if reason
     )
-    if proof:
-        yield f"    # {textwrap.shorten(proof, _WIDTH - 6, placeholder=' …')}"
-    calls = (_format_column(column) for column in relation.columns)
+    if proof_text:
+        yield f"    # {textwrap.shorten(proof_text, _LINE_WIDTH - 6, placeholder=' …')}"
+    column_calls = (_format_column(column) for column in table.columns)
     code = ", ".join(
-        call.replace(" ", "\0") if len(call) < _MAX_UNBROKEN else call for call in calls
+        call.replace(" ", "\0") if len(call) < _MAX_UNBROKEN_LENGTH else call
+        for call in column_calls
     )
     table_code = (
-        f"Table({relation.name!r}, '', {_format_rows(relation)}, {key_code}columns=({code},)){end}"
+        f"Table({table.name!r}, '', {_format_rows(table)}, {key_code}columns=({code},)){code_after}"
     )
     yield from _wrap_lines(table_code, "    ", " " * 8)
 
 
-def _format_column(finding: ColumnFinding) -> str:
+def _format_column(found_column: FoundColumn) -> str:
     """Return the shortest Python code that declares a column."""
-    column = declare_column(finding)
-    name, rule, source = column.name, column.aggregate, column.source or ""
-    short_form = _SHORT_FORMS.get((column.dtype, column.unit)) or _SHORT_FORMS[column.dtype, None]
-    parameters: dict[str, Any] = {}
+    column = declare_column(found_column)
+    name = column.name
+    rule = column.aggregate
+    source = column.source or ""
+    short_form = _FORM_BY_KIND.get((column.dtype, column.unit)) or _FORM_BY_KIND[column.dtype, None]
+    form_arguments: dict[str, Any] = {}
     if short_form is columns.fraction and rule.over:
-        parameters = {"over": rule.over}
+        form_arguments = {"over": rule.over}
     elif short_form is columns.count and rule.rule == "sum":
-        parameters = {"across": rule.across} if rule.across else {}
+        form_arguments = {"across": rule.across} if rule.across else {}
     elif short_form is columns.count:
         short_form = columns.integer
-    default_column = short_form(name, **parameters)
+    default_column = short_form(name, **form_arguments)
     changed_parameters = {
         parameter: value
-        for parameter in _PARAMETERS
+        for parameter in _COLUMN_PARAMETERS
         if (value := getattr(column, parameter)) != getattr(default_column, parameter)
     }
     first_argument = name
     # These sources are the defaults: labels, names of a header, and the name in camelCase.
-    default_source = f"[{name}]" if finding.relation.rows.header is not None else camel(name)
+    has_header = found_column.found_table.rows.header is not None
+    default_source = f"[{name}]" if has_header else camel(name)
     if source == default_source or source[:1] == "@":
         del changed_parameters["source"]
-    elif re.fullmatch(r"\^*[\w.-]+", source) and snake(source) == name:
+    elif re.fullmatch(r"\^*[\w.-]+", source) and to_snake_case(source) == name:
         first_argument = f".{name}" if source == name else source
         del changed_parameters["source"]
     doc_argument = [repr(column.doc)] if column.doc else []
     keywords = [
         f"{parameter}={_format_value(parameter, value)}"
-        for parameter, value in {**parameters, **changed_parameters}.items()
+        for parameter, value in {**form_arguments, **changed_parameters}.items()
     ]
     return f"{short_form.__name__}({', '.join([repr(first_argument), *doc_argument, *keywords])})"
 
@@ -219,7 +231,7 @@ def _format_value(parameter: str, value: Any) -> str:
         return format_aggregation(value)
     if parameter == "across":
         return _format_names(value)
-    constants = (name for name in _CONSTANTS if getattr(vocabulary, name) == value)
+    constants = (name for name in _CONSTANT_NAMES if getattr(vocabulary, name) == value)
     return next(constants, repr(value)) if parameter == "unit" else repr(value)
 
 
@@ -232,8 +244,8 @@ def format_aggregation(rule: Aggregation) -> str:
     ('SUM', "ratio('hits', 'answers')")
     """
     numerator, denominator = rule.over or ("", "")
-    rules_by_code = {
-        **{name: getattr(vocabulary, name) for name in _CONSTANTS},
+    rule_by_code = {
+        **{name: getattr(vocabulary, name) for name in _CONSTANT_NAMES},
         f"ratio({numerator!r}, {denominator!r})": vocabulary.ratio(numerator, denominator),
         f"weighted({rule.by!r})": vocabulary.weighted(rule.by or ""),
         f"weighted({rule.by!r}, why={rule.why!r})": vocabulary.weighted(
@@ -242,7 +254,7 @@ def format_aggregation(rule: Aggregation) -> str:
         f"refused({rule.why!r})": vocabulary.refused(rule.why or ""),
     }
     return next(
-        (code for code, candidate in rules_by_code.items() if candidate == rule), repr(rule)
+        (code for code, known_rule in rule_by_code.items() if known_rule == rule), repr(rule)
     )
 
 
@@ -259,14 +271,14 @@ def _wrap_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
 
     def make_unbreakable(match: re.Match[str]) -> str:
         """Replace the spaces in a string literal, so that it is not broken across lines."""
-        text = match[0].replace(" ", "\0")
-        if len(text) > _MAX_LITERAL + 2 and "\\" not in text and text[0] == "'":
-            parts = _LITERAL_PIECE.findall(match[0][1:-1])
-            text = " ".join(repr(part).replace(" ", "\0") for part in parts)
-        return text
+        literal = match[0].replace(" ", "\0")
+        if len(literal) > _MAX_LITERAL_LENGTH + 2 and "\\" not in literal and literal[0] == "'":
+            pieces = _LITERAL_PIECE_PATTERN.findall(match[0][1:-1])
+            literal = " ".join(repr(piece).replace(" ", "\0") for piece in pieces)
+        return literal
 
     lines = textwrap.wrap(
-        _LITERAL.sub(make_unbreakable, code), _WIDTH,
+        _LITERAL_PATTERN.sub(make_unbreakable, code), _LINE_WIDTH,
         initial_indent=first_indent, subsequent_indent=other_indent,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
@@ -291,8 +303,8 @@ class Proposal:
 
     def __init__(self, analysis: Analysis) -> None:
         self.section: Section = analysis.declaration
-        body = "\n".join(_format_section("SECTION", analysis))
-        self.code: str = f"{_format_imports(body)}\n\n{body}"
+        body_code = "\n".join(_format_section("SECTION", analysis))
+        self.code: str = f"{_format_imports(body_code)}\n\n{body_code}"
 
     def __str__(self) -> str:
         return self.code

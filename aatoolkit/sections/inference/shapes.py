@@ -13,16 +13,16 @@ from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import fresh
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step, format_path
 from aatoolkit.sections import Rows
-from aatoolkit.sections.column import snake
-from aatoolkit.sections.inference.axes import RawColumn, RowSet, Structure
-from aatoolkit.sections.inference.findings import ColumnFinding, Relation
+from aatoolkit.sections.column import to_snake_case
+from aatoolkit.sections.inference.axes import JsonStructure, RawColumn, RowSet
+from aatoolkit.sections.inference.findings import FoundColumn, FoundTable
 from aatoolkit.sections.inference.masks import apply_masks
-from aatoolkit.sections.inference.words import Vocabulary, singular
+from aatoolkit.sections.inference.words import Vocabulary, to_singular
 
 
-def find_relations(
-    documents: Sequence[Any], section: str, vocabulary: Vocabulary
-) -> list[Relation]:
+def find_tables(
+    documents: Sequence[Any], section_name: str, vocabulary: Vocabulary
+) -> list[FoundTable]:
     """Find all tables in the responses of a section (kind of response).
 
     A nested table comes after the table that encloses it.
@@ -31,132 +31,140 @@ def find_relations(
     ----------
     documents : sequence
         The decoded JSON of the responses.
-    section : str
+    section_name : str
         The name of the section. The names of the tables begin with it.
     vocabulary : Vocabulary
         The known names of engines, topics and so on.
 
     Returns
     -------
-    list of Relation
+    list of FoundTable
         The tables.
 
     Examples
     --------
     >>> response = {"rows": [{"host": "a.example", "hits": 3}], "at": 1}
-    >>> [(table.name, table.path) for table in find_relations([response], "crawl", Vocabulary({}))]
+    >>> [(table.name, table.path) for table in find_tables([response], "crawl", Vocabulary({}))]
     [('crawl_facts', '$'), ('crawl', 'rows[]')]
     """
-    structure = Structure(documents, vocabulary)
-    relations: dict[RowSet, Relation] = {}
-    for row_set in structure.row_sets:
-        relation = relations[row_set] = _create_relation(row_set, relations, vocabulary)
+    json_structure = JsonStructure(documents, vocabulary)
+    tables: dict[RowSet, FoundTable] = {}
+    for row_set in json_structure.row_sets:
+        table = tables[row_set] = _create_table(row_set, tables, vocabulary)
         raw_columns = [
             raw_column
-            for raw_column in structure.raw_columns
-            if raw_column.row_set is row_set and raw_column.steps not in structure.headers
+            for raw_column in json_structure.raw_columns
+            if raw_column.row_set is row_set and raw_column.steps not in json_structure.header_paths
         ]
         for raw_column in raw_columns:
-            _add_column(relation, raw_column, vocabulary)
-        _declare_header(relation, row_set, raw_columns)
-        apply_masks(relation)
-        relation.columns.sort(key=lambda column: not column.is_label)
-        _name_nameless_columns(relation)
+            _add_column(table, raw_column, vocabulary)
+        _declare_header(table, row_set, raw_columns)
+        apply_masks(table)
+        table.columns.sort(key=lambda column: not column.is_label)
+        _name_nameless_columns(table)
     # The keys of maps are columns of the tables below them as well.
-    parents = {relation.parent for relation in relations.values()}
-    tables: list[Relation] = []
-    for relation in relations.values():
-        has_keys_only = all(column.source.startswith("@") for column in relation.columns)
-        if relation.columns and not (has_keys_only and relation in parents):
-            while relation.parent is not None and relation.parent not in tables:
-                parent = relation.parent
-                relation.parent = parent.parent
-                rows = parent.parent_rows
-                relation.parent_rows = rows[relation.parent_rows] if len(rows) else rows
-            relation.name = _name_table(relation, section, {table.name for table in tables})
-            tables.append(relation)
-    return tables
+    parent_tables = {table.parent for table in tables.values()}
+    named_tables: list[FoundTable] = []
+    for table in tables.values():
+        has_keys_only = all(column.source.startswith("@") for column in table.columns)
+        if table.columns and not (has_keys_only and table in parent_tables):
+            while table.parent is not None and table.parent not in named_tables:
+                parent_table = table.parent
+                table.parent = parent_table.parent
+                parent_positions = parent_table.parent_row_positions
+                if len(parent_positions):
+                    parent_positions = parent_positions[table.parent_row_positions]
+                table.parent_row_positions = parent_positions
+            table.name = _name_table(table, section_name, {table.name for table in named_tables})
+            named_tables.append(table)
+    return named_tables
 
 
-def _create_relation(
-    row_set: RowSet, relations: dict[RowSet, Relation], vocabulary: Vocabulary
-) -> Relation:
-    """Create a table for some rows. Its first columns have the keys of the enclosing objects.
+def _create_table(
+    row_set: RowSet, tables: dict[RowSet, FoundTable], vocabulary: Vocabulary
+) -> FoundTable:
+    """Create a table for some rows. Its columns have only the keys of the enclosing objects.
 
     Parameters
     ----------
     row_set : RowSet
         The rows.
-    relations : dict of RowSet to Relation
+    tables : dict of RowSet to FoundTable
         The tables that exist already, by their rows.
     vocabulary : Vocabulary
         The known names of engines, topics and so on.
     """
-    label_columns: list[ColumnFinding] = []
-    for ancestor in reversed([*row_set.with_ancestors()]):
+    key_columns: list[FoundColumn] = []
+    for ancestor in reversed([*row_set.iter_with_ancestors()]):
         if ancestor.steps and isinstance(ancestor.steps[-1], Entries):
-            keys = [ancestor.keys[row] for row in row_set.enclosing_rows(ancestor)]
-            name = fresh(
-                _name_key_column(ancestor, vocabulary), [label.name for label in label_columns]
-            )
+            keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
+            name = fresh(_name_key_column(ancestor, vocabulary), [key.name for key in key_columns])
             path = f"{format_path(ancestor.steps)}~"
-            label_columns.append(
-                ColumnFinding(name, f"@{len(label_columns)}", path, keys, is_label=True)
-            )
-    parent = relations[row_set.parent] if row_set.parent is not None else None
-    return Relation(
+            key_columns.append(FoundColumn(name, f"@{len(key_columns)}", path, keys, is_label=True))
+    parent_table = tables[row_set.parent] if row_set.parent is not None else None
+    return FoundTable(
         "",
         row_set.steps,
         Rows(
             row_set.steps,
-            tuple(label.name for label in label_columns),
+            tuple(key.name for key in key_columns),
             one=not row_set.steps,
-            only=tuple(row_set.only.items()),
-            first=row_set.first,
+            only=tuple(row_set.kept_values_by_path.items()),
+            first=row_set.first_position,
         ),
-        label_columns,
+        key_columns,
         np.array(
-            row_set.keys if parent is None else parent.response_positions[row_set.parent_rows],
+            row_set.row_keys
+            if parent_table is None
+            else parent_table.response_positions[row_set.parent_row_positions],
             np.intp,
         ),
-        parent,
-        np.array(row_set.parent_rows, np.intp),
-        row_set.holder,
+        parent_table,
+        np.array(row_set.parent_row_positions, np.intp),
+        row_set.container_path,
     )
 
 
 def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
-    """Return a column name for the keys of an object, such as ``engine`` for ``byEngine``."""
-    word = next(
-        (snake(step.name) for step in reversed(row_set.steps) if isinstance(step, Field)), ""
+    """Return a column name for the keys of an object, such as ``engine`` for ``byEngine``.
+
+    ``row_set`` has the entries of the object as rows.
+    """
+    field_word = next(
+        (to_snake_case(step.name) for step in reversed(row_set.steps) if isinstance(step, Field)),
+        "",
     )
-    if word in ("metrics", "kpis", "measures", "summary"):
+    if field_word in ("metrics", "kpis", "measures", "summary"):
         return "metric"
-    stem = re.sub(r"^(by|per)_", "", word)
-    item_name = singular(stem) if word not in words_of("shell") else ""
-    if stem != word:
+    stem = re.sub(r"^(by|per)_", "", field_word)
+    item_name = to_singular(stem) if field_word not in words_of("shell") else ""
+    if stem != field_word:
         return item_name
-    field_names = {snake(vocabulary.field_by_text.get(key, "key")) for key in row_set.keys}
+    field_names = {
+        to_snake_case(vocabulary.field_by_text.get(key, "key")) for key in row_set.row_keys
+    }
     field_name = "".join(field_names - words_of("bland", "naming")) if len(field_names) == 1 else ""
-    return vocabulary.find_dimension(row_set.keys) or field_name or item_name or "key"
+    return vocabulary.find_dimension(row_set.row_keys) or field_name or item_name or "key"
 
 
-def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabulary) -> None:
+def _add_column(table: FoundTable, raw_column: RawColumn, vocabulary: Vocabulary) -> None:
     """Add a column to a table, after finding its name and the path from the row to its values."""
-    row_set, steps = raw_column.row_set, raw_column.steps
-    row_depth, container_depth = len(row_set.steps), len(row_set.holder)
-    is_own = steps[:row_depth] == row_set.steps
-    source = format_path(steps[row_depth:]) or "." if is_own else f"$.{format_path(steps)}"
+    row_set = raw_column.row_set
+    steps = raw_column.steps
+    row_path_length = len(row_set.steps)
+    container_length = len(row_set.container_path)
+    is_in_row = steps[:row_path_length] == row_set.steps
+    source = format_path(steps[row_path_length:]) or "." if is_in_row else f"$.{format_path(steps)}"
     # Rows that are scalars get the name of their array if other arrays run beside it.
-    is_in_shared_record = container_depth < row_depth - 1
-    is_named_by_holder = not is_own or (
-        steps == row_set.steps and is_in_shared_record and not row_set.has_label
+    is_in_shared_record = container_length < row_path_length - 1
+    is_named_by_list = not is_in_row or (
+        steps == row_set.steps and is_in_shared_record and not row_set.has_element_names
     )
-    first_index = next(
+    first_name_index = next(
         (index for index, step in enumerate(steps) if isinstance(step, Named)),
-        container_depth if is_named_by_holder else row_depth,
+        container_length if is_named_by_list else row_path_length,
     )
-    path_words = [word for word in map(_word_of_step, steps[first_index:]) if word]
+    path_words = [word for word in map(_word_of_step, steps[first_name_index:]) if word]
     specific_words = [word for word in path_words if word not in words_of("shell")] or path_words[
         -1:
     ]
@@ -166,83 +174,93 @@ def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabular
     is_label = is_in_shared_record and isinstance(steps[-1], Each) and bool(texts)
     is_label &= dimension != "number"  # which is a measure, written as text
     if is_label:
-        name = dimension or singular(name)
+        name = dimension or to_singular(name)
     elif name in words_of("naming") and dimension in vocabulary.values_by_dimension:
         name = dimension
-    if len(specific_words) > 1 or name in relation.column_names:
+    if len(specific_words) > 1 or name in table.column_names:
         name = "_".join(specific_words)
-    name = fresh(name, relation.column_names) if name else ""
-    pattern = [type(step)() if isinstance(step, Each | Entries) else step for step in steps]
-    relation.add(ColumnFinding(name, source, format_path(pattern), raw_column.values, is_label))
+    name = fresh(name, table.column_names) if name else ""
+    pattern_steps = [type(step)() if isinstance(step, Each | Entries) else step for step in steps]
+    table.add_column(
+        FoundColumn(name, source, format_path(pattern_steps), raw_column.values, is_label)
+    )
 
 
-def _declare_header(relation: Relation, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
-    """Declare the path of the column names, if the rows are lists and another list has the names.
+def _declare_header(table: FoundTable, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
+    """Store the path of the column names, if the rows are lists and another list has the names.
 
     An example is ``{"columns": ["host", "n"], "rows": [["a.example", 3]]}``.
     """
-    steps_in_row = [raw_column.steps[len(row_set.steps) :] for raw_column in raw_columns]
+    steps_below_row = [raw_column.steps[len(row_set.steps) :] for raw_column in raw_columns]
     are_own_values = all(
         raw_column.steps[: len(row_set.steps)] == row_set.steps for raw_column in raw_columns
     )
-    headers = {
-        steps[0].header if steps and isinstance(steps[0], Named) else () for steps in steps_in_row
+    header_paths = {
+        steps[0].header if steps and isinstance(steps[0], Named) else ()
+        for steps in steps_below_row
     }
-    rows = relation.rows
+    rows = table.rows
     is_plain_list = not (rows.one or rows.labels or rows.first) and rows.steps[-1] == Each()
-    if not (are_own_values and is_plain_list and len(headers) == 1) or any(
-        len(steps) > 1 for steps in steps_in_row
+    if not (are_own_values and is_plain_list and len(header_paths) == 1) or any(
+        len(steps) > 1 for steps in steps_below_row
     ):
         return
-    header = headers.pop()
-    if header and not any(
+    header_path = header_paths.pop()
+    if header_path and not any(
         isinstance(header_step, Each | Entries) and header_step.at is not None
-        for header_step in header
+        for header_step in header_path
     ):
-        relation.rows = replace(rows, header=header)
-        for column, (step,) in zip(relation.columns, steps_in_row, strict=True):
+        table.rows = replace(rows, header=header_path)
+        for column, (step,) in zip(table.columns, steps_below_row, strict=True):
             column.source = f"[{step.name}]"  # type: ignore[union-attr]
 
 
 def _word_of_step(step: Step) -> str:
-    """Return a part of a path as text for a name: the field's name, or a position from 2 up.
+    """Return the word that a step of a path gives to the name of a column.
 
-    Return an empty text for any other part.
+    It is the name of a field, or the position of an element, counted from 1. It is empty for the
+    first element, and for steps that lead to all elements.
     """
     match step:
         case Field(name) | Named(_, name):
-            return snake(name)
+            return to_snake_case(name)
         case Position(number) if number:
             return str(number + 1)
     return ""
 
 
-def _name_nameless_columns(relation: Relation) -> None:
+def _name_nameless_columns(table: FoundTable) -> None:
     """Name columns without a field name after their list, such as ``points`` and ``points_2``."""
     bland_words = words_of("chart", "shell")
-    words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
+    words = [to_snake_case(step.name) for step in table.steps if isinstance(step, Field)]
     list_name = next(
         (word for word in reversed(words) if word not in bland_words and "by_" not in word), "value"
     )
-    for column in relation.columns:
+    for column in table.columns:
         if column.name == "" or column.name.isdigit():
             name = f"{list_name}_{column.name}" if column.name else list_name
-            column.name = fresh(name, relation.column_names)
+            column.name = fresh(name, table.column_names)
 
 
-def _name_table(relation: Relation, section: str, used_names: set[str]) -> str:
+def _name_table(table: FoundTable, section_name: str, used_names: set[str]) -> str:
     """Return a name for a table: its section (kind of response) and a field, as in ``crawl_hosts``.
 
     Parameters
     ----------
-    relation : Relation
+    table : FoundTable
         The table.
-    section : str
+    section_name : str
         The name of the section.
     used_names : set of str
         The names that other tables already have.
     """
-    words = [snake(step.name) for step in relation.holder if isinstance(step, Field | Named)]
-    specific_words = [word for word in words if word not in words_of("shell") and word != section]
-    name = "_".join([section, *specific_words[-1:]]) if relation.steps else f"{section}_facts"
+    path_words = [
+        to_snake_case(step.name) for step in table.container_path if isinstance(step, Field | Named)
+    ]
+    specific_words = [
+        word for word in path_words if word not in words_of("shell") and word != section_name
+    ]
+    name = (
+        "_".join([section_name, *specific_words[-1:]]) if table.steps else f"{section_name}_facts"
+    )
     return fresh(name, used_names)

@@ -16,29 +16,33 @@ from pathlib import Path
 from typing import Any
 
 from aatoolkit._util.lexicon import meaning_by_word, read_text_table, words_of
-from aatoolkit.sections.column import snake
+from aatoolkit.sections.column import to_snake_case
 
-_MAX_LENGTH = 80
-_WITH = re.compile(r"(?:^(?!com )|(\w+) )(?:with|without|con|sin|mit|ohne|avec|sans|com|sem) \w")
-STEMS = {name: words_of(f"{name}_stem") for name in ("engine", "topic", "category", "brand")}
-_PATTERNS = {
+_MAX_NAME_LENGTH = 80
+_WITH_PATTERN = re.compile(
+    r"(?:^(?!com )|(\w+) )(?:with|without|con|sin|mit|ohne|avec|sans|com|sem) \w"
+)
+STEMS_BY_FILTER = {
+    name: words_of(f"{name}_stem") for name in ("engine", "topic", "category", "brand")
+}
+_PATTERN_BY_DIMENSION = {
     name: re.compile(form, re.I | re.S)
     for name, form in read_text_table(Path(__file__).with_name("dimensions.txt"))
 }
-FACTORS = {
+FACTOR_BY_UNIT_WORD = {
     "cents": 0.01, "micro": 1e-6, "nano": 1e-9, "permille": 1e-3, "ppm": 1e-6, "basis_point": 1e-4,
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Meaning:
+class NameMeaning:
     """The kind of values that a field name suggests, such as counts for ``citationCount``.
 
     Attributes
     ----------
     kind : str
         The kind, such as ``count``, ``share``, ``rank``, ``money`` or ``time``; empty if unknown.
-    mean, percent, points, places : bool
+    is_mean, is_percent, is_in_points, is_in_ranks : bool
         Whether a word in the name means an average, percent, percentage points or ranks.
     factor : float
         The factor that converts from the unit in the name: 0.01 for cents, 1 for most names.
@@ -47,33 +51,35 @@ class Meaning:
     """
 
     kind: str = ""
-    mean: bool = False
-    percent: bool = False
-    points: bool = False
-    places: bool = False
+    is_mean: bool = False
+    is_percent: bool = False
+    is_in_points: bool = False
+    is_in_ranks: bool = False
     factor: float = 1.0
     has_counted_noun: bool = False
 
 
-def tokens(name: str) -> list[str]:
+def split_name(name: str) -> list[str]:
     """Split a name into lower-case words, with common abbreviations written out.
 
     Examples
     --------
-    >>> tokens("shareOfVoicePct"), tokens("cit_n"), tokens("avgTimeToConvertMs")
+    >>> split_name("shareOfVoicePct"), split_name("cit_n"), split_name("avgTimeToConvertMs")
     (['share', 'of', 'voice', 'pct'], ['citations', 'n'], ['avg', 'time', 'to', 'convert', 'ms'])
     """
     short_forms = meaning_by_word("short")
-    return [short_forms.get(word, word) for word in re.findall(r"[^\W\d_]+|\d+", snake(name))]
+    return [
+        short_forms.get(word, word) for word in re.findall(r"[^\W\d_]+|\d+", to_snake_case(name))
+    ]
 
 
 @lru_cache(4096)
-def meaning_of(name: str) -> Meaning:
+def meaning_of(name: str) -> NameMeaning:
     """Guess the kind of values of a field from the words in its name.
 
     Examples
     --------
-    >>> meaning_of("citationCount").kind, meaning_of("visibilityPct").percent
+    >>> meaning_of("citationCount").kind, meaning_of("visibilityPct").is_percent
     ('count', True)
     >>> meaning_of("avgPosition").kind, meaning_of("EstCostCents").factor
     ('position', 0.01)
@@ -84,43 +90,50 @@ def meaning_of(name: str) -> Meaning:
     >>> meaning_of("2xx").kind, meaning_of("share_5xx").kind, meaning_of("comScore").kind
     ('count', 'share', 'score')
     """
-    words = tokens(name) or [""]
+    words = split_name(name) or [""]
     word_set = set(words)
     last_word = words[-1]
 
-    def has_word_for(*concepts: str) -> bool:
-        """Return whether any word in the name means one of some concepts, such as ``mean``."""
-        return not words_of(*concepts).isdisjoint(word_set)
+    def has_word_for(*lexicon_keys: str) -> bool:
+        """Return whether any word in the name is in the lexicon under one of the keys."""
+        return not words_of(*lexicon_keys).isdisjoint(word_set)
 
-    def ends_with_word_for(*concepts: str) -> bool:
-        """Return whether the last word in the name means one of some concepts, such as ``mean``."""
-        return last_word in words_of(*concepts)
+    def ends_with_word_for(*lexicon_keys: str) -> bool:
+        """Return whether the last word in the name is in the lexicon under one of the keys."""
+        return last_word in words_of(*lexicon_keys)
 
     is_mean = has_word_for("mean")
     # Without a word for a mean, ``pos`` may stand for positive.
-    word_forms = (word_set if is_mean else word_set - {"pos"}) | {singular(word) for word in words}
-    has_places = bool(word_forms & words_of("position", "rank"))
+    word_forms = (word_set if is_mean else word_set - {"pos"}) | {
+        to_singular(word) for word in words
+    }
+    has_rank_word = bool(word_forms & words_of("position", "rank"))
     factor = next(
-        (multiplier for concept, multiplier in FACTORS.items() if has_word_for(concept)), 1.0
+        (
+            unit_factor
+            for unit_word, unit_factor in FACTOR_BY_UNIT_WORD.items()
+            if has_word_for(unit_word)
+        ),
+        1.0,
     )
     # A part of a rate, such as its numerator, may be a sum of anything.
     is_rate = has_word_for("rate", "ppm", "permille", "basis_point")
     is_rate &= not ends_with_word_for("rate_part")
-    is_rank = singular(last_word) in words_of("position", "rank")
+    is_rank = to_singular(last_word) in words_of("position", "rank")
     is_score = (
         last_word in words_of("participle") and words[-2:-1] and words[-2] in words_of("score")
     )
-    is_counted = _is_counted(last_word) or _is_counted(words[0])
+    is_counted = _is_counted_noun(last_word) or _is_counted_noun(words[0])
     # ``orders_with_revenue`` are orders, and ``with_revenue`` is a number of them.
-    match = None if is_rate or is_mean else _WITH.search(" ".join(words))
-    is_part = match is not None and (match[1] is None or _is_counted(match[1]))
-    kinds = (
+    match = None if is_rate or is_mean else _WITH_PATTERN.search(" ".join(words))
+    is_count_of_subset = match is not None and (match[1] is None or _is_counted_noun(match[1]))
+    kinds_in_order = (
         (
             "id",
             is_serial_number(words)
             or (ends_with_word_for("id") and not word_set & {"http", "per", "this", "by"}),
         ),
-        ("count", is_part or (last_word == "xx" and not is_rate)),
+        ("count", is_count_of_subset or (last_word == "xx" and not is_rate)),
         ("milliseconds", ends_with_word_for("millisecond")),
         ("seconds", ends_with_word_for("second") and (len(words) > 1 or last_word != "s")),
         (
@@ -136,7 +149,7 @@ def meaning_of(name: str) -> Meaning:
         ),
         (
             "count",
-            bool({last_word, singular(last_word)} & words_of("count")) and last_word != "volume",
+            bool({last_word, to_singular(last_word)} & words_of("count")) and last_word != "volume",
         ),
         # Several of them, as in ``firstPositions``.
         ("count", not is_mean and has_word_for("ordinal") and is_rank and last_word.endswith("s")),
@@ -145,19 +158,19 @@ def meaning_of(name: str) -> Meaning:
         ("probability", {"p", "value"} <= word_set or has_word_for("probability")),
         ("share", is_rate),
         ("rank", bool(word_forms & words_of("rank")) and not is_mean and last_word != "places"),
-        ("position", has_places and last_word != "places"),
-        ("score", has_word_for("score") and not _is_counted(last_word)),
-        ("time", _is_time(words) and words != ["seen"]),
+        ("position", has_rank_word and last_word != "places"),
+        ("score", has_word_for("score") and not _is_counted_noun(last_word)),
+        ("time", _are_time_words(words) and words != ["seen"]),
         ("count", is_counted or has_word_for("count", "participle")),
     )
-    kind = next((kind for kind, is_kind in kinds if is_kind), "")
-    has_counted_noun = has_word_for("count") or any(map(_is_counted, words))
-    return Meaning(
+    kind = next((kind for kind, is_kind in kinds_in_order if is_kind), "")
+    has_counted_noun = has_word_for("count") or any(map(_is_counted_noun, words))
+    return NameMeaning(
         kind,
         is_mean,
         has_word_for("percent"),
         has_word_for("point"),
-        has_places,
+        has_rank_word,
         factor,
         has_counted_noun,
     )
@@ -187,7 +200,7 @@ def qualify_generic_name(name: str, path: str) -> str:
     >>> qualify_generic_name("value", "answersByEngine{}[]")
     'answersByEngine_value'
     """
-    words = tokens(name)
+    words = split_name(name)
     if words and not set(words) <= words_of("value"):
         return name
     # The values of a map or list are named by it.
@@ -215,10 +228,10 @@ def is_time_name(name: str) -> bool:
     >>> is_time_name("lastSeenAt"), is_time_name("LastSeen"), is_time_name("citations")
     (True, True, False)
     """
-    words = tokens(name)
+    words = split_name(name)
     while words and words[-1] in words_of("second", "millisecond", "epoch_unit"):
         words.pop()
-    return _is_time(words)
+    return _are_time_words(words)
 
 
 def is_flag_name(name: str) -> bool:
@@ -229,7 +242,7 @@ def is_flag_name(name: str) -> bool:
     >>> is_flag_name("isOwn"), is_flag_name("tracked"), is_flag_name("own")
     (True, True, True)
     """
-    words = tokens(name) or [""]
+    words = split_name(name) or [""]
     return words[0] in words_of("asks") or words[-1] in words_of("yes")
 
 
@@ -241,7 +254,7 @@ def is_id_name(name: str) -> bool:
     >>> is_id_name("promptId"), is_id_name("sku"), is_id_name("hits")
     (True, True, False)
     """
-    return not words_of("id", "address").isdisjoint(tokens(name)[-1:])
+    return not words_of("id", "address").isdisjoint(split_name(name)[-1:])
 
 
 def is_serial_number(words: list[str]) -> bool:
@@ -249,32 +262,34 @@ def is_serial_number(words: list[str]) -> bool:
 
     Examples
     --------
-    >>> is_serial_number(tokens("insight_no")), is_serial_number(tokens("number_of_hits"))
+    >>> is_serial_number(split_name("insight_no")), is_serial_number(split_name("number_of_hits"))
     (True, False)
     """
     is_number = words[-1] == "number" and len(words) > 1 and "of" not in words
-    return is_number and words[-2] not in words_of("count") and words[-2] == singular(words[-2])
+    return is_number and words[-2] not in words_of("count") and words[-2] == to_singular(words[-2])
 
 
-def _is_counted(word: str) -> bool:
+def _is_counted_noun(word: str) -> bool:
     """Return whether a word is a noun for things that are counted, such as ``citations``."""
-    is_plural = word.endswith("s") and singular(word) in words_of("counted")
+    is_plural = word.endswith("s") and to_singular(word) in words_of("counted")
     return is_plural or word in words_of("counted_other")
 
 
-def _is_time(words: list[str]) -> bool:
+def _are_time_words(words: list[str]) -> bool:
     """Return whether the words in a name suggest a date or time, such as ``last seen``."""
-    edges = {*words[:1], *words[-1:]}
-    is_edge = not edges.isdisjoint({"first", "last"}) and not edges.isdisjoint(words_of("time"))
-    return is_edge or not words_of("time_end").isdisjoint(words[-1:])
+    outer_words = {*words[:1], *words[-1:]}
+    has_outer_time_words = not outer_words.isdisjoint(
+        {"first", "last"}
+    ) and not outer_words.isdisjoint(words_of("time"))
+    return has_outer_time_words or not words_of("time_end").isdisjoint(words[-1:])
 
 
-def singular(word: str) -> str:
+def to_singular(word: str) -> str:
     """Return the singular of an English noun, guessed from its ending.
 
     Examples
     --------
-    >>> singular("queries"), singular("engines"), singular("status"), singular("themes")
+    >>> to_singular("queries"), to_singular("engines"), to_singular("status"), to_singular("themes")
     ('query', 'engine', 'status', 'theme')
     """
     if word.endswith("ies") and len(word) > 4 and not word.endswith("series"):
@@ -319,12 +334,14 @@ class Vocabulary:
         self.field_by_text = field_by_text or {}
 
     @classmethod
-    def from_responses(cls, all_options: Iterable[Any], responses: Iterable[Any]) -> Vocabulary:
+    def from_responses(
+        cls, option_documents: Iterable[Any], responses: Iterable[Any]
+    ) -> Vocabulary:
         """Create a vocabulary from the names in some JSON.
 
         Parameters
         ----------
-        all_options : iterable
+        option_documents : iterable
             The JSON in which the service lists the values of its filters, of each host.
         responses : iterable
             The JSON of other responses. It is used to find the field name of each text.
@@ -339,15 +356,17 @@ class Vocabulary:
         'engine'
         """
         values_by_dimension: dict[str, set[str]] = defaultdict(set)
-        for name, value in chain.from_iterable(map(iter_named_values, all_options)):
-            for dimension, stems in STEMS.items():
-                if any(stem in name for stem in stems):
-                    values_by_dimension[dimension].update(_find_labels(value))
+        for field_name, field_value in chain.from_iterable(
+            map(iter_named_values, option_documents)
+        ):
+            for dimension, stems in STEMS_BY_FILTER.items():
+                if any(stem in field_name for stem in stems):
+                    values_by_dimension[dimension].update(_find_ids_and_names(field_value))
                     break
         return cls(values_by_dimension, dict(iter_texts([*responses])))
 
     def find_dimension(self, keys: Iterable[str]) -> str | None:
-        """Return the kind of names in an object's keys, such as ``engine`` or ``date``, or None.
+        """Return what the keys of an object are, such as ``engine`` or ``date``; None if unknown.
 
         Most of the keys must be known names, or have the form of a date, a URL and so on.
         """
@@ -357,13 +376,13 @@ class Vocabulary:
         for name, values in self.values_by_dimension.items():
             if sum(key in values for key in unique_keys) >= 0.75 * len(unique_keys):
                 return name
-        for name, pattern in _PATTERNS.items():
+        for name, pattern in _PATTERN_BY_DIMENSION.items():
             if sum(map(bool, map(pattern.fullmatch, unique_keys))) >= 0.8 * len(unique_keys):
                 return name
         return None
 
 
-def iter_named_values(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+def iter_named_values(document: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Yield the name in snake_case and the value of each field in JSON; nested fields, too.
 
     Examples
@@ -371,37 +390,39 @@ def iter_named_values(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]
     >>> [name for name, _ in iter_named_values({"choices": {"modelList": []}})]
     ['choices', 'model_list']
     """
-    for name, value in options.items() if isinstance(options, dict) and depth < 4 else ():
-        yield snake(name), value
+    for name, value in document.items() if isinstance(document, dict) and depth < 4 else ():
+        yield to_snake_case(name), value
         yield from iter_named_values(value, depth + 1)
 
 
-def _find_labels(value: Any) -> set[str]:
+def _find_ids_and_names(value: Any) -> set[str]:
     """Return the ids and names of the items in a list, or the keys of a dict of items.
 
     Examples
     --------
-    >>> sorted(_find_labels([{"id": "a", "label": "Atlas"}, {"id": "b", "label": "Boreal"}]))
+    >>> sorted(_find_ids_and_names([{"id": "a", "label": "Atlas"}, {"id": "b", "label": "Boreal"}]))
     ['Atlas', 'Boreal', 'a', 'b']
     """
     if isinstance(value, dict):
         if value and all(isinstance(item, dict) for item in value.values()):
-            return {key for key in value if len(key) <= _MAX_LENGTH}
+            return {key for key in value if len(key) <= _MAX_NAME_LENGTH}
         return set().union(
             *(
-                _find_labels(inner_value)
+                _find_ids_and_names(inner_value)
                 for inner_value in value.values()
                 if type(inner_value) is list
             )
         )
     items = value if isinstance(value, list) else []
-    labels = {item for item in items if isinstance(item, str)}
+    ids_and_names = {item for item in items if isinstance(item, str)}
     objects = [item for item in items if isinstance(item, dict)]
     for name in dict.fromkeys(name for record in objects for name in record):
         texts = {text for record in objects if isinstance(text := record.get(name), str)}
-        is_day = any(map(_PATTERNS["date"].match, texts))
-        labels |= {*filter(None, texts)} if len(texts) == len(objects) and not is_day else set()
-    return labels
+        is_day = any(map(_PATTERN_BY_DIMENSION["date"].match, texts))
+        ids_and_names |= (
+            {*filter(None, texts)} if len(texts) == len(objects) and not is_day else set()
+        )
+    return ids_and_names
 
 
 def iter_texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
@@ -412,7 +433,7 @@ def iter_texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     >>> [*iter_texts({"rows": [{"host": "a.example"}]})]
     [('a.example', 'host')]
     """
-    if type(value) is str and len(value) <= _MAX_LENGTH:
+    if type(value) is str and len(value) <= _MAX_NAME_LENGTH:
         yield value, name
     elif isinstance(value, dict):
         for key, inner_value in value.items():

@@ -53,7 +53,7 @@ def test_few_rows_and_rivals_prove_no_ratio(twice):
     more = {"runs": below} if twice else {}
     column = drafted(rows(cit=above, ans=below, rate=rate, **more))["domains.rate"]
     assert column.rule.confidence == "open"
-    assert column.rule.evidence.startswith("one of" if twice else "too few rows")
+    assert column.rule.reason.startswith("one of" if twice else "too few rows")
 
 
 @pytest.mark.parametrize(

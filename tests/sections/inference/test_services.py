@@ -71,7 +71,7 @@ def test_sums_say_over_what_they_hold_and_sentinels_are_missing():
     # Answers add over engines, and are not known to over domains.
     assert str(column_of("nested", "domains", "answerCount").aggregate) == "sum over engine"
     assert column_of("nested", "domains", "citationCount").aggregate.across == ()
-    assert column_of("nested", "domains", "bestSlot").reading.missing == (-1,)
+    assert column_of("nested", "domains", "bestSlot").format.missing == (-1,)
 
 
 @pytest.mark.parametrize("service", SERVICES)
