@@ -34,7 +34,7 @@ from aatoolkit.errors import (
     did_you_mean,
     near_matches,
 )
-from aatoolkit.scope import DAYS, FILTERS
+from aatoolkit.scope import ALLOWED_DAYS, FILTERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -259,7 +259,7 @@ SECTIONS_OPTION = option(
     "--section SECTION ...", "This section only; may be repeated (default: all)."
 )
 FILTER_OPTIONS = (
-    option("--days N", "The window up to now.", click.Choice([str(n) for n in DAYS]), "30"),
+    option("--days N", "The window up to now.", click.Choice([str(n) for n in ALLOWED_DAYS]), "30"),
     *(option(f"--{name} VALUE ...", f"This {name}; may be repeated.") for name in FILTERS),
 )
 PROFILE_OPTION = option(

@@ -51,7 +51,7 @@ from aatoolkit.errors import (
 )
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload, Request
-from aatoolkit.scope import FILTERS, UNTAGGED, Scope, ScopeOptions
+from aatoolkit.scope import FILTERS, UNTAGGED_LABEL, Scope, ScopeOptions
 from aatoolkit.sections import Profile, default_profile
 from aatoolkit.sections.profile import ProfileSource
 
@@ -653,11 +653,11 @@ def _merge(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
             )
     merged_scope = (scope or Scope())._with(**filters)
     for name, values in merged_scope._filters.items():
-        if UNTAGGED in values:
+        if UNTAGGED_LABEL in values:
             raise ScopeError(
-                f"{UNTAGGED!r} counts the prompts without a {name}; no filter finds those",
+                f"{UNTAGGED_LABEL!r} counts the prompts without a {name}; no filter finds those",
                 parameter=name,
-                unknown=(UNTAGGED,),
+                unknown=(UNTAGGED_LABEL,),
             )
     return merged_scope
 

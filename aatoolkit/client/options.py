@@ -13,7 +13,7 @@ from aatoolkit.jsontree.vectors import Missing
 from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.payload import Payload
-from aatoolkit.scope import DAYS, FILTERS, ScopeOptions
+from aatoolkit.scope import ALLOWED_DAYS, FILTERS, ScopeOptions
 from aatoolkit.sections import Section, Table, get
 from aatoolkit.sections.profile import SCOPE_OPTIONS
 
@@ -34,7 +34,7 @@ def read_options(host: str, payload: Payload, options: ReadingOptions) -> ScopeO
         host,
         own_terms=(term for term in _list_of(payload, "ownTerms") if isinstance(term, str)),
         # Without windows in the response, the documented ones apply.
-        days=[days for days in _list_of(payload, "days") if type(days) is int] or DAYS,
+        days=[days for days in _list_of(payload, "days") if type(days) is int] or ALLOWED_DAYS,
         unknown=[
             name
             for name, plural in FILTERS.items()
