@@ -246,12 +246,12 @@ class Response(_WithBodyHash):
 
     def to_dict(self) -> dict[str, Any]:
         """Convert the response to a dict of JSON values, without the body."""
-        moment = self.fetched_at.astimezone(UTC).replace(tzinfo=None)
+        utc_time = self.fetched_at.astimezone(UTC).replace(tzinfo=None)
         return {
             "request": self.request.to_dict(),
             "status": self.status,
             "headers": dict(self.headers),
-            "fetched_at": f"{moment.isoformat(timespec='microseconds')}Z",
+            "fetched_at": f"{utc_time.isoformat(timespec='microseconds')}Z",
             "sha256": self.sha256,
             "size": len(self.body),
         }

@@ -123,20 +123,20 @@ def demo(args: Args) -> int:
         print_note(repr(scope._check(options) and options))
         dataset = project.read_all(None, scope)
     written_files = dataset.to_parquet(args.out)
-    errors = _print_errors(dataset)
+    error_by_section = _print_errors(dataset)
     if args.json:
         output = {
             "folder": str(args.out),
             "tables": json_rows(dataset.summary),
             "files": [*map(str, written_files)],
-            "errors": errors,
+            "errors": error_by_section,
         }
         show(args, output)
     else:
         show_frame(args, dataset.summary)
     table_count = counted(sum(map(len, dataset.values())), "table")
     print_note(f"{table_count}, as Parquet files that aa.read_dataset reads: {args.out}")
-    return 1 if errors else 0
+    return 1 if error_by_section else 0
 
 
 def _print_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
@@ -144,10 +144,10 @@ def _print_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
 
     ``prefix`` precedes the name of the section in the printed lines.
     """
-    errors = {name: str(error) for name, error in dataset.errors.items()}
-    for name, error in errors.items():
+    text_by_section = {name: str(error) for name, error in dataset.errors.items()}
+    for name, error in text_by_section.items():
         print_note(f"aatoolkit: {prefix}{name} failed: {error}")
-    return errors
+    return text_by_section
 
 
 @command(

@@ -194,8 +194,8 @@ def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> t
     """
     if sections is None:
         return section_names(profile)
-    names = getattr(sections, "sections", sections)  # what holds them, such as a picker
-    return tuple(known_section(name, profile) for name in as_unique_list(names, str))
+    section_list = getattr(sections, "sections", sections)  # what holds them, such as a picker
+    return tuple(known_section(name, profile) for name in as_unique_list(section_list, str))
 
 
 def as_unique_list(values: T | Iterable[T] | None, value_type: type[T]) -> list[T]:
@@ -287,20 +287,30 @@ def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> T
     """
     first_tables = next(iter(tables_by_value.values()))
     table_names = list(
-        dict.fromkeys(name for tables in tables_by_value.values() for name in tables)
+        dict.fromkeys(table_name for tables in tables_by_value.values() for table_name in tables)
     )
     listing_functions: dict[str, Any] = {
-        name: partial(_concat_listings, filter_name, tables_by_value, name)
-        for name in ("extra", "availability", "drift", "hints")
+        table_name: partial(_concat_listings, filter_name, tables_by_value, table_name)
+        for table_name in ("extra", "availability", "drift", "hints")
     }
     return Tables(
         first_tables.section,
-        {name: partial(_concat_frames, filter_name, name, tables_by_value) for name in table_names},
-        rows={
-            name: sum(tables.rows[name] for tables in tables_by_value.values() if name in tables)
-            for name in table_names
+        {
+            table_name: partial(_concat_frames, filter_name, table_name, tables_by_value)
+            for table_name in table_names
         },
-        words=lambda: {name: _availability_words(name, tables_by_value) for name in table_names},
+        rows={
+            table_name: sum(
+                tables.rows[table_name]
+                for tables in tables_by_value.values()
+                if table_name in tables
+            )
+            for table_name in table_names
+        },
+        words=lambda: {
+            table_name: _availability_words(table_name, tables_by_value)
+            for table_name in table_names
+        },
         **listing_functions,
         declaration=first_tables.declaration,
         drafted=any(tables.drafted for tables in tables_by_value.values()),

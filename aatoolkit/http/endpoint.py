@@ -134,7 +134,7 @@ class Secret:
         return token if token is None or isinstance(token, Secret) else cls(token)
 
     def check(self) -> Secret:
-        """Return this token; raise an error if it is not valid by RFC 6750.
+        """Return this token unchanged; raise an error if it is not valid by RFC 6750.
 
         Raises
         ------

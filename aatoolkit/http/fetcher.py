@@ -64,7 +64,7 @@ class Fetcher:
     def get(self, request: Request) -> Payload:
         """Return the response to a request, from the cache or from the service.
 
-        If the service fails, an expired cached response is returned, with a warning.
+        If the service fails and an expired response is in the cache, it is returned with a warning.
 
         Raises
         ------

@@ -204,10 +204,10 @@ def _error_texts(body: bytes, hide_token: HideToken) -> dict[str, Any]:
         item = item[0] if item and isinstance(item, list) else item
         error_fields |= item if isinstance(item, dict) else {name: item}
 
-    def to_text(error_object: object) -> Any:
-        if isinstance(error_object, str):
-            return excerpt(hide_token(error_object.encode()))
-        return tuple(map(to_text, error_object)) if isinstance(error_object, list) else None
+    def to_text(value: object) -> Any:
+        if isinstance(value, str):
+            return excerpt(hide_token(value.encode()))
+        return tuple(map(to_text, value)) if isinstance(value, list) else None
 
     return {name: to_text(error_object) for name, error_object in error_fields.items()}
 

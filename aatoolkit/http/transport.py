@@ -331,7 +331,7 @@ class Transport(HTTPAdapter):
         self.poolmanager.pool_classes_by_scheme = POOL_CLASS_BY_SCHEME
 
     def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
-        """Return connection pools for a proxy, with the connection classes of this module."""
+        """Return pools of connections through a proxy that use the classes of this module."""
         if proxy not in self.proxy_manager:
             options |= {"ssl_context": tls_context(), "proxy_ssl_context": tls_context()}
         pool_manager = super().proxy_manager_for(proxy, **options)
@@ -406,7 +406,7 @@ class Transport(HTTPAdapter):
             raw_response.close()
 
     def _result_of(self, request: Request, attempt: Attempt) -> Response | Failure:
-        """Return the response of a finished attempt, or the failure if it is an error response."""
+        """Return the response of a finished attempt; return a failure if it reports an error."""
         status, body = attempt.status or 0, bytes(attempt.body)
         is_success = status in SUCCESS_STATUSES
         if is_success and self.repeats_token(body):

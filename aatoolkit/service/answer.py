@@ -61,9 +61,11 @@ class SectionAvailability:
         }
         if self.requires:
             json_object["requires"] = self.requires
-        for name, states in (("fields", self.fields), ("engines", self.engines)):
+        for list_name, states in (("fields", self.fields), ("engines", self.engines)):
             if states:
-                json_object[name] = {key: vars(state) for key, state in sorted(states.items())}
+                json_object[list_name] = {
+                    path_or_engine: vars(state) for path_or_engine, state in sorted(states.items())
+                }
         return json_object
 
 
@@ -179,7 +181,7 @@ def answers_availability(
 
 
 def last_run_time(obs: Observations) -> datetime | None:
-    """Return the time of the latest run that passes the filters.
+    """Return the time of the latest run that passes the filters; None without such a run.
 
     A run is one prompt sent to an engine (AI assistant).
     """

@@ -230,8 +230,8 @@ def _parse_parameters(query: str, supported_names: Sequence[str]) -> dict[str, s
                 suggestions=_near_matches([name], supported_names),
             )
         if name in parameters:
-            hint = "several values of a filter are written in one parameter, separated by commas."
-            raise _invalid_value_error(name, f"is given twice; {hint}")
+            advice = "several values of a filter are written in one parameter, separated by commas."
+            raise _invalid_value_error(name, f"is given twice; {advice}")
         parameters[name] = value
     return parameters
 
@@ -250,7 +250,9 @@ def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str
         problem = f"is one of {', '.join(map(str, ALLOWED_DAYS))}; {_quote([days])} is not."
         raise _invalid_value_error("days", problem, unknown=[days], allowed=list(ALLOWED_DAYS))
     filters = {
-        name: values for name in FILTERS if (values := _parse_filter_values(name, parameters))
+        name: filter_values
+        for name in FILTERS
+        if (filter_values := _parse_filter_values(name, parameters))
     }
     return section, Question(host, int(days), filters)
 

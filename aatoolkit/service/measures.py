@@ -95,7 +95,10 @@ PREVIOUS = "previous_"
 
 @cache_results
 def count_answers(obs: Observations, grouping: Grouping, table_prefix: str = "") -> dict[Any, int]:
-    """Return the number of answers in each group, as a dict by group."""
+    """Return the number of answers in each group, as a dict by group.
+
+    ``table_prefix`` is "" for the requested window, or `PREVIOUS` for the window before.
+    """
     rows = grouping.aggregate(obs, "count(*) AS n", f"{table_prefix}answers")
     return {key: row["n"] for key, row in rows.items()}
 
@@ -124,7 +127,8 @@ def measure_focus_brands(
     """Return the measures of all focus brands together, such as their mention rate.
 
     The result is a dict by group of answers, such as the answers to each prompt. The focus brands
-    are the brands of the brand filter; by default, the project's own brands.
+    are the brands of the brand filter; by default, the project's own brands. ``table_prefix`` is ""
+    for the requested window, or `PREVIOUS` for the window before.
     """
     mentions_table = f"{table_prefix}mentions"
     voice_rows = grouping.aggregate(obs, "count(*) AS n", mentions_table)
@@ -145,7 +149,10 @@ def measure_focus_brands(
 
 @cache_results
 def measure_brands(obs: Observations, table_prefix: str = "") -> list[JsonObject]:
-    """Return a list with the measures of each brand, the most mentioned brand first."""
+    """Return a list with the measures of each brand, the most mentioned brand first.
+
+    ``table_prefix`` is "" for the requested window, or `PREVIOUS` for the window before.
+    """
     # No section needs the sentiment of the previous window, which takes longest to compute.
     aggregates_sql = ", ".join(
         [_MENTION_COUNTS_SQL, _TOP_COUNTS_SQL, *([] if table_prefix else [_SCORE_SUM_SQL])]
@@ -196,7 +203,8 @@ def count_citations(
 
     The result is a dict from group to these two numbers; a number that cannot be counted is None.
     Own pages are on domains of the focus brands, which are the brands of the brand filter; by
-    default, the project's own brands.
+    default, the project's own brands. ``table_prefix`` is "" for the requested window, or
+    `PREVIOUS` for the window before.
     """
     citation_counts = grouping.aggregate(
         obs, _CITATION_COUNTS_SQL, f"{table_prefix}citations WHERE cited"
@@ -244,9 +252,9 @@ def _add_rates(
 
 
 def with_previous_names(measures: Mapping[str, Any]) -> JsonObject:
-    """Prefix the names of measures: ``mentionRate`` becomes ``previousMentionRate``.
+    """Return measures of the previous window under new names, with the prefix ``previous``.
 
-    The measures are those of the window before the requested one.
+    For example, ``mentionRate`` becomes ``previousMentionRate``.
     """
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in measures.items()}
 

@@ -76,7 +76,7 @@ class Window:
 
     @property
     def previous(self) -> Window:
-        """The window of equal length before this one."""
+        """The window of the same length that ends on the day before this one starts."""
         return Window(self.start - timedelta(days=self.days), self.start - timedelta(days=1))
 
 
@@ -300,7 +300,7 @@ class Observations:
 
     @property
     def has_previous(self) -> bool:
-        """Whether answers were collected on all days of the previous window."""
+        """Whether answers were collected throughout the window before the requested one."""
         first_day = self.first_collection_day
         return first_day is not None and first_day <= self.window.previous.start
 

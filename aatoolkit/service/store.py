@@ -186,7 +186,7 @@ class Store:
 
 
 def _hash_files(path_by_table: Mapping[str, Path]) -> dict[str, str]:
-    """Return a dict from the name of each file to its SHA-256."""
+    """Return a dict from the name of each table to the SHA-256 of its file."""
     return {name: sha256(path.read_bytes()).hexdigest() for name, path in path_by_table.items()}
 
 
@@ -212,11 +212,11 @@ def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
         with suppress(ValueError):
             if json.loads(hashes_path.read_bytes()) == _hash_files(path_by_table):
                 return path_by_table
-    for name, path in path_by_table.items() if not problems else ():
+    for table_name, path in path_by_table.items() if not problems else ():
         try:
             # read_table would import pyarrow.dataset, and that imports pandas.
             with pq.ParquetFile(path) as file:
-                table_by_name[name] = file.read()
+                table_by_name[table_name] = file.read()
         except Exception as error:  # damaged bytes can raise almost any exception
             problems.append(f"{path.name}: the file cannot be read as Parquet: {error}")
     if problems:

@@ -74,14 +74,15 @@ topBrands[].previousAnswerCount
 @section("overview")
 def overview(obs: Observations) -> SectionAnswer:
     """Return the section ``overview``: key figures, key figures by day, brands and engines."""
-    reasons = mentions_gap, citations_gap = why_no_mentions(obs), why_no_own_citations(obs)
+    reasons = mentions_reason, citations_reason = why_no_mentions(obs), why_no_own_citations(obs)
     state_by_path = missing_previous_states(obs, _OVERVIEW_PREVIOUS_PATHS)
-    if mentions_gap:
+    if mentions_reason:
         state_by_path |= {
-            f"kpis.{kpi_name}": State("unavailable", mentions_gap) for kpi_name in _BRAND_KPI_NAMES
+            f"kpis.{kpi_name}": State("unavailable", mentions_reason)
+            for kpi_name in _BRAND_KPI_NAMES
         }
-    if citations_gap:
-        state_by_path["kpis.citationShare"] = State("unavailable", citations_gap)
+    if citations_reason:
+        state_by_path["kpis.citationShare"] = State("unavailable", citations_reason)
     return SectionAnswer(
         {
             "kpis": _kpi_objects(obs),
@@ -113,10 +114,10 @@ def _kpi_objects(obs: Observations) -> JsonObject:
     figures = _key_figures(obs)
     previous_figures = _key_figures(obs, PREVIOUS) if obs.has_previous else dict.fromkeys(figures)
     kpis = {}
-    for line in _KPI_DEFINITIONS.strip().splitlines():
-        name, column, unit, *assignments = line.split()
+    for kpi_line in _KPI_DEFINITIONS.strip().splitlines():
+        kpi_name, column, unit, *assignments = kpi_line.split()
         column_by_role = dict(role.split("=") for role in assignments)
-        kpis[name] = {
+        kpis[kpi_name] = {
             "value": figures[column],
             "previous": previous_figures[column],
             **{role: figures[column_by_role[role]] for role in column_by_role},
@@ -171,11 +172,11 @@ def _top_brands(obs: Observations) -> list[JsonObject]:
 
     The change is from the window before to the requested window.
     """
-    previous_by_brand, brands = _previous_by_brand(obs), []
+    previous_by_brand, brand_objects = _previous_by_brand(obs), []
     for row in measure_brands(obs):
         previous_row = previous_by_brand.get(row["brand"], {})
         mention_rates = previous_row.get("mention_rate"), row["mention_rate"]
-        brands.append(
+        brand_objects.append(
             {
                 **select_fields(
                     row,
@@ -189,7 +190,7 @@ def _top_brands(obs: Observations) -> list[JsonObject]:
                 **with_previous_names(select_fields(previous_row, "mentionCount answerCount")),
             }
         )
-    return brands
+    return brand_objects
 
 
 def _engine_measures(obs: Observations) -> list[JsonObject]:
@@ -481,8 +482,8 @@ def prompts(obs: Observations) -> SectionAnswer:
     rows = _prompt_rows(obs)
     account_fields = _account_allowance(obs)
     states = {
-        f"account.{name}": State("unavailable", "This is not known of the account.")
-        for name, value in account_fields.items()
+        f"account.{field_name}": State("unavailable", "This is not known of the account.")
+        for field_name, value in account_fields.items()
         if value is None
     }
     states |= missing_previous_states(obs, _PROMPTS_PREVIOUS_PATHS)
@@ -564,15 +565,19 @@ def _runs_by_prompt(obs: Observations) -> dict[str, list[JsonObject]]:
     measures = measure_focus_brands(obs, BY_PROMPT_AND_ENGINE)
     runs_by_prompt: dict[str, list[JsonObject]] = {}
     for row in obs.fetch_rows(_LATEST_RUNS_SQL):
-        key = (row["prompt_id"], row["engine"])
+        prompt_and_engine = (row["prompt_id"], row["engine"])
         runs_by_prompt.setdefault(row["prompt_id"], []).append(
             {
                 "engine": row["engine"],
                 "mentioned": row["mentioned"] if is_measured and row["answered"] else None,
                 "position": row["position"],
                 "lastRunDay": row["day"],
-                **select_fields({"answer_count": 0, **measures.get(key, {})}, _PROMPT_MEASURES),
-                **_previous_measures(obs, BY_PROMPT_AND_ENGINE, key, _PROMPT_MEASURES),
+                **select_fields(
+                    {"answer_count": 0, **measures.get(prompt_and_engine, {})}, _PROMPT_MEASURES
+                ),
+                **_previous_measures(
+                    obs, BY_PROMPT_AND_ENGINE, prompt_and_engine, _PROMPT_MEASURES
+                ),
             }
         )
     return runs_by_prompt
@@ -633,10 +638,10 @@ def chats(obs: Observations) -> SectionAnswer:
     rows = obs.fetch_rows(_CHATS_SQL, limit=MAX_CHATS)
     chat_ids = [row["chatId"] for row in rows]
     for part_name, sql in _SQL_BY_CHAT_PART.items():
-        items_by_chat: dict[str, list[Any]] = {chat: [] for chat in chat_ids}
+        items_by_chat: dict[str, list[Any]] = {chat_id: [] for chat_id in chat_ids}
         for part_row in obs.fetch_rows(sql, chats=chat_ids):
-            chat = part_row.pop("chat_id")
-            items_by_chat[chat].append(part_row["query"] if part_name == "fanouts" else part_row)
+            chat_id = part_row.pop("chat_id")
+            items_by_chat[chat_id].append(part_row["query"] if part_name == "fanouts" else part_row)
         for row in rows:
             # An engine that hides its query expansions leaves them unknown, not empty.
             row[part_name] = items_by_chat[row["chatId"]] or (None if row[part_name] else [])

@@ -280,7 +280,7 @@ WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
 
 @section("shopping")
 def shopping(obs: Observations) -> SectionAnswer:
-    """Return the section ``shopping``: products, brands and merchants in answers."""
+    """Return the section ``shopping``: products, brands and merchants in shopping results."""
     body: JsonObject = {
         "totals": dict.fromkeys(("answersChecked", "answersWithShopping", "triggerRate")),
         "brands": [],
@@ -437,7 +437,10 @@ def conversions(obs: Observations) -> SectionAnswer:
     )
     source_fields = ("provider", "property", "attribution", "currency", "timezone")
     body: JsonObject = {
-        "source": {name: analytics_row[name] if analytics_row else None for name in source_fields},
+        "source": {
+            field_name: analytics_row[field_name] if analytics_row else None
+            for field_name in source_fields
+        },
         "totals": dict.fromkeys(_TOTAL_NAMES.split()),
         "engines": [],
         "landingPages": [],
@@ -452,14 +455,14 @@ def conversions(obs: Observations) -> SectionAnswer:
     last_day: date | None = analytics_row["conversions_through"]
     if last_day is None and obs.has_rows("conversions"):
         last_day = obs.window.end
-    recorded_days: JsonObject = {"days": 0}
+    day_counts: JsonObject = {"days": 0}
     if obs.has_rows("visits"):
-        recorded_days = obs.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
-    if not recorded_days["days"]:
+        day_counts = obs.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
+    if not day_counts["days"]:
         sentence = "No visits were recorded in this window."
         reason = sentence if obs.has_rows("visits") else why_no_rows("visits")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    is_priced, is_measured = analytics_row["currency"] is not None, recorded_days["measured"]
+    is_priced, is_measured = analytics_row["currency"] is not None, day_counts["measured"]
     parameters = {"through": last_day, "priced": is_priced, "measured": is_measured}
     body["totals"] = obs.fetch_row(_CONVERSIONS_TOTALS_SQL, **parameters)
     body["engines"] = obs.fetch_rows(_VISITS_BY_ENGINE_SQL, **parameters)
@@ -468,10 +471,10 @@ def conversions(obs: Observations) -> SectionAnswer:
     )
     body["daily"] = obs.fetch_rows(_VISITS_BY_DAY_SQL, through=last_day)
     reasons, state_by_path, state_by_engine = [], {}, {}
-    if recorded_days["days"] < obs.window.days:
-        missing_days = obs.window.days - recorded_days["days"]
+    if day_counts["days"] < obs.window.days:
+        missing_days = obs.window.days - day_counts["days"]
         reasons.append(f"{missing_days} of {obs.window.days} days in the window have no record.")
-    if last_day is None or last_day < recorded_days["last_day"]:
+    if last_day is None or last_day < day_counts["last_day"]:
         sentence = "Conversions are not recorded."
         if last_day is not None:
             sentence = (
@@ -494,7 +497,7 @@ def conversions(obs: Observations) -> SectionAnswer:
             state_by_engine[row["engine"]] = State("unavailable", reason)
     if inseparable_labels:
         reasons.append(reason_template.format(", ".join(inseparable_labels)))
-    complete_until = datetime.combine(recorded_days["last_day"] + timedelta(days=1), time())
+    complete_until = datetime.combine(day_counts["last_day"] + timedelta(days=1), time())
     availability = SectionAvailability(
         status="partial" if reasons else "available",
         reason=" ".join(reasons) or None,

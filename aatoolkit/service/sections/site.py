@@ -36,7 +36,7 @@ SELECT CAST(coalesce(sum(requests), 0) AS BIGINT) AS requests,
 FROM hit_totals
 """
 
-_BOTS_SQL = """
+_CRAWLERS_SQL = """
 WITH classes AS (
   SELECT bot, list((concat(hundred, 'xx'), n) ORDER BY concat(hundred, 'xx')) AS counts
   FROM (
@@ -172,7 +172,7 @@ def crawl(obs: Observations) -> SectionAnswer:
         total_by_name = {setting: totals[setting] for setting in _TOTAL_NAMES}
         total_by_name["uniquePaths"] = total_by_name["uniquePaths"] or None
         body["totals"] = total_by_name if totals["uniqueBots"] else dict.fromkeys(_TOTAL_NAMES, 0)
-        body["bots"] = obs.fetch_rows(_BOTS_SQL)
+        body["bots"] = obs.fetch_rows(_CRAWLERS_SQL)
         timestamps_sql = f"WITH {_TIME_BUCKETS_SQL} SELECT start FROM buckets ORDER BY start"
         body["series"]["timestamps"] = obs.fetch_column(timestamps_sql, bucket=bucket)
         hours_per_bucket = 1 if bucket == "hour" else 24
@@ -194,9 +194,9 @@ def _crawl_availability(obs: Observations, totals: Mapping[str, Any]) -> Section
     ):
         reason = f"No crawler of {', '.join(requested_engines)} is known."
         return SectionAvailability("unavailable", reason)
-    recorded_hours = obs.fetch_row(_RECORDED_HOURS_SQL)
+    hour_counts = obs.fetch_row(_RECORDED_HOURS_SQL)
     expected_hours = 24 * obs.window.days
-    missing_hours = expected_hours - recorded_hours["hours"]
+    missing_hours = expected_hours - hour_counts["hours"]
     if missing_hours == expected_hours:
         return SectionAvailability("unavailable", "No hour in the window has a record.")
     state_by_path = {}
@@ -210,7 +210,7 @@ def _crawl_availability(obs: Observations, totals: Mapping[str, Any]) -> Section
         f"{missing_hours} of {expected_hours} hours in the window have no record."
         if missing_hours
         else None,
-        as_of=totals["last_seen"] or recorded_hours["last_hour"],
+        as_of=totals["last_seen"] or hour_counts["last_hour"],
         fields=state_by_path,
     )
 

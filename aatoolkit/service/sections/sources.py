@@ -166,9 +166,9 @@ def domains(obs: Observations) -> SectionAnswer:
         "domains[].retrievedAnswerCount",
     )
     if availability.status == "unavailable":
-        names = ("citationCount", "uniqueDomains", "answerCount", "ownCitationShare")
+        total_names = ("citationCount", "uniqueDomains", "answerCount", "ownCitationShare")
         return SectionAnswer(
-            {"totals": dict.fromkeys(names), "domains": [], "typeBreakdown": []}, availability
+            {"totals": dict.fromkeys(total_names), "domains": [], "typeBreakdown": []}, availability
         )
     body = {
         "totals": obs.fetch_row(_CITATION_TOTALS_SQL, own_known=why_no_own_citations(obs) is None),
@@ -224,7 +224,7 @@ ORDER BY citations DESC, url
 
 @section("urls")
 def urls(obs: Observations) -> SectionAnswer:
-    """Return the section ``urls``: all web pages that answers cite."""
+    """Return the section ``urls``: all web pages that answers cite, with their citation counts."""
     availability = _sources_availability(obs, "items[].retrievalCount")
     page_rows = obs.fetch_rows(_CITED_PAGES_SQL)
     item_count = None if availability.status == "unavailable" else len(page_rows)
@@ -325,7 +325,10 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 
 @section("gaps")
 def gaps(obs: Observations) -> SectionAnswer:
-    """Return the section ``gaps``: the own brand compared with competitors, by domain and topic."""
+    """Return the section ``gaps``: the project's brand beside its competitors, by domain and topic.
+
+    The brand is that of the brand filter; by default, it is the project's own.
+    """
     own_brands = obs.fetch_column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
     competitors = obs.fetch_column(
         "SELECT brand FROM store.brands WHERE host = $host AND tracked"
@@ -448,13 +451,13 @@ def _fanouts_availability(obs: Observations) -> SectionAvailability:
     It names the engines (AI assistants) that hide their search queries.
     """
     engines = obs.fetch_rows(_FANOUT_ENGINES_SQL)
-    hiding_engines = {row["engine"]: row["label"] for row in engines if row["hides"]}
+    label_by_engine = {row["engine"]: row["label"] for row in engines if row["hides"]}
     state_by_engine = {
         engine: State("not_applicable", _why_hidden([label]))
-        for engine, label in hiding_engines.items()
+        for engine, label in label_by_engine.items()
     }
-    if engines and len(hiding_engines) == len(engines):
-        reason = _why_hidden(hiding_engines.values())
+    if engines and len(label_by_engine) == len(engines):
+        reason = _why_hidden(label_by_engine.values())
         return SectionAvailability("not_applicable", reason, engines=state_by_engine)
     if not obs.has_rows("fanouts"):
         return SectionAvailability("unavailable", why_no_rows("fanouts"), engines=state_by_engine)

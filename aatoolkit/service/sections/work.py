@@ -248,13 +248,13 @@ def _sum_column(rows: list[JsonObject], column: str) -> int:
     return sum(row[column] for row in rows)
 
 
-def _compare_metric(name: str, rows_by_window: list[list[JsonObject]]) -> JsonObject:
+def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) -> JsonObject:
     """Return a JSON object that compares a metric before and after an action.
 
     ``rows_by_window`` has two lists of rows, for the windows before and after. A row has the counts
     of one prompt.
     """
-    column, is_rate = _COUNT_COLUMN_BY_METRIC[name], name == "mentionRate"
+    column, is_rate = _COUNT_COLUMN_BY_METRIC[metric_name], metric_name == "mentionRate"
     counts_by_prompt: dict[str, list[int]] = {}
     results: list[JsonObject] = []
     rates: list[float] = []
@@ -274,7 +274,7 @@ def _compare_metric(name: str, rows_by_window: list[list[JsonObject]]) -> JsonOb
     before, after = (result["value"] for result in results)
     verdict = "improved" if rates[1] > rates[0] else "declined"
     return {
-        "metric": name,
+        "metric": metric_name,
         "unit": "fraction" if is_rate else "count",
         "before": results[0],
         "after": results[1],
@@ -568,9 +568,11 @@ def _build_insight(obs: Observations, change: JsonObject, p_value: float) -> Jso
         if change_kind.key == "mentionRate" and urls
         else None
     )
-    is_large = change["size"] >= _MIN_CONFIDENT_SAMPLE
+    is_large_sample = change["size"] >= _MIN_CONFIDENT_SAMPLE
     confidence_names = (
-        confidence for cutoff, confidence in _CONFIDENCE_BY_CUTOFF if is_large and p_value <= cutoff
+        confidence
+        for cutoff, confidence in _CONFIDENCE_BY_CUTOFF
+        if is_large_sample and p_value <= cutoff
     )
     values_by_filter = {name: obs.question.filter(name) for name in ("engine", "topic", "category")}
     single_values = {

@@ -57,7 +57,7 @@ class Runs:
             for engine_number, engine in enumerate(plan.fixed_rows("engines"))
             if engine.get("weight")
             for days_ago in range(engine.get("until", 0), plan.days, engine.get("every", 1))
-            if days_ago not in plan.silent
+            if days_ago not in plan.silent_days
         ]
         engine_indices, ages, weights = (np.array(column) for column in zip(*schedule, strict=True))
         slots = rng.draw_weighted(weights, count)
@@ -242,10 +242,12 @@ def draw_mentions(runs: Runs) -> Tables:
     tones = tones + np.where(
         (runs.mention_brand == 0) & (runs.days_ago[runs.mention_run] < RECENT_DAYS), 0.15, 0.0
     )
-    draws = rng.random(mention_count)
-    sentiments = np.where(draws < tones, 0, np.where(draws > 1 - 0.3 * (1 - tones), 2, 1))
-    floors, ranges = np.array([650, 450, 100])[sentiments], np.array([300, 100, 250])[sentiments]
-    scores = (floors + np.floor(ranges * rng.random(mention_count))) / 10
+    random_numbers = rng.random(mention_count)
+    sentiments = np.where(
+        random_numbers < tones, 0, np.where(random_numbers > 1 - 0.3 * (1 - tones), 2, 1)
+    )
+    minima, ranges = np.array([650, 450, 100])[sentiments], np.array([300, 100, 250])[sentiments]
+    scores = (minima + np.floor(ranges * rng.random(mention_count))) / 10
     is_unscored = ~runs.plan.fixed_array("brands", "scored", True)[runs.mention_brand]
     is_unscored |= rng.draw_booleans(0.13, mention_count)
     has_no_position = rng.draw_booleans(0.04, len(runs))[runs.mention_run]
@@ -427,7 +429,7 @@ def draw_ads(runs: Runs) -> Tables:
     )
     run_indices = np.flatnonzero(is_examined & rng.draw_booleans(0.07, len(runs)))
     count = len(run_indices)
-    unit_indices, units = rng.draw_choices("units", count)
+    unit_indices, unit_names = rng.draw_choices("units", count)
     advertiser_indices = rng.draw_weighted([1.0, 6.0, *[2.0] * (len(advertisers) - 2)], count)
     has_no_chat = rng.draw_booleans(0.1, count)
     engines = runs.plan.fixed_values("engines", "engine")
@@ -443,7 +445,7 @@ def draw_ads(runs: Runs) -> Tables:
             has_no_chat & rng.draw_booleans(0.5, count), take_values(runs.prompt_ids, run_indices)
         ),
         surface=take_values(surfaces, runs.engine_index[run_indices]),
-        unit=units,
+        unit=unit_names,
         placement=rng.draw_choices("placements", count)[1],
         position=null_where(rng.draw_booleans(0.05, count), rng.draw_integers(1, 2, count)),
         advertiser=null_where(

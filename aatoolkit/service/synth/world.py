@@ -166,7 +166,7 @@ class HostPlan:
     host: str
     share: float
     days: int
-    silent: list[int]
+    silent_days: list[int]
 
     def fixed_rows(self, table: str) -> list[dict[str, Any]]:
         """Return the rows of a table that do not depend on the seed."""
