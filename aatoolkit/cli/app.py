@@ -28,8 +28,8 @@ from aatoolkit.cli.shell import (
     SECTIONS,
     SECTIONS_OPTION,
     SERVICE_OPTIONS,
-    SUFFIXES,
     SYNTHETIC_OPTIONS,
+    TABLE_SUFFIXES,
     WORKERS_OPTION,
     Args,
     OutputPath,
@@ -157,9 +157,9 @@ def _print_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
     CSV_OPTION,
     option(
         "-o --out FILE",
-        f"Write a file in the format of its suffix: {', '.join(SUFFIXES)} (.parquet and .feather "
-        "with metadata; .ndjson has a row per line); - is standard output.",
-        OutputPath(*SUFFIXES),
+        f"Write a file in the format of its suffix: {', '.join(TABLE_SUFFIXES)} (.parquet and "
+        ".feather with metadata; .ndjson has a row per line); - is standard output.",
+        OutputPath(*TABLE_SUFFIXES),
     ),
     option(
         "--require COLUMN ...",

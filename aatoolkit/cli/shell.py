@@ -492,5 +492,5 @@ _FILE_WRITER_BY_FORMAT: dict[str, Callable[[Any, Any], Any]] = {
     "xlsx": lambda frame, out: frame.aa.to_excel(out),
     "feather": _write_feather,
 }
-SUFFIXES = tuple(f".{name}" for name in (*_FILE_WRITER_BY_FORMAT, *_SERIALIZER_BY_FORMAT))
+TABLE_SUFFIXES = tuple(f".{name}" for name in (*_FILE_WRITER_BY_FORMAT, *_SERIALIZER_BY_FORMAT))
 """The suffixes of the files to which a table can be written."""

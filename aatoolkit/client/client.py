@@ -293,12 +293,12 @@ class Client(NamesNear):
         arguments are as for `collect`.
         """
         wanted_sections = known_sections(sections, self._profile)
-        projects = {
+        project_by_host = {
             project.host: project for project in map(self.project, as_unique_list(hosts, str))
         }
         project_scopes = [
             (project, scope)
-            for project in projects.values()
+            for project in project_by_host.values()
             for scope in [_merge(scope, {}) for scope in as_unique_list(scopes, Scope)] or [Scope()]
         ]
         fetchers = [partial(project.fetch, scope=scope) for project, scope in project_scopes]
@@ -783,9 +783,9 @@ def demo(
         base_url, token = _start_demo_service(seed, answers, icc)
     from aatoolkit.service.synth.world import HOSTS
 
-    hosts = [plan.host for plan in HOSTS]
-    if isinstance(host, str) and canonical_host(host) not in hosts:
-        raise ArgumentError(unknown("demo project", host, hosts), argument="host")
+    demo_hosts = [plan.host for plan in HOSTS]
+    if isinstance(host, str) and canonical_host(host) not in demo_hosts:
+        raise ArgumentError(unknown("demo project", host, demo_hosts), argument="host")
     return project(host, base_url=base_url, token=token, cache=cache, alias=alias, **more)
 
 

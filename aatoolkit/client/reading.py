@@ -399,7 +399,7 @@ def split_by_section(payload: Payload, names: Iterable[str]) -> dict[str, Payloa
     by section; it is empty if fewer than two sections are found.
     """
     known_names = frozenset(names)
-    sections = max(
+    content_by_section = max(
         (
             _find_sections_in(value, known_names)
             for value in _containers(payload.json, len(known_names))
@@ -410,8 +410,8 @@ def split_by_section(payload: Payload, names: Iterable[str]) -> dict[str, Payloa
     # A single one may be a field that happens to have the name of a section.
     return {
         name: replace(payload, body=json_text(content).encode(), section=name)
-        for name, content in sections.items()
-        if len(sections) > 1
+        for name, content in content_by_section.items()
+        if len(content_by_section) > 1
     }
 
 

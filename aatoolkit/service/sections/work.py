@@ -171,7 +171,7 @@ ORDER BY day, label
 
 @section("impact")
 def impact(obs: Observations) -> SectionAnswer:
-    """Return the section ``impact``: completed actions with changes of metrics, and annotations."""
+    """Return the section ``impact``: how metrics changed after actions, and notes on days."""
     obstacles = {"mentionRate": why_no_mentions(obs), "citationCount": why_no_own_citations(obs)}
     countable_metrics = {name for name, reason in obstacles.items() if reason is None}
     has_experiments = obs.has_rows("experiments")

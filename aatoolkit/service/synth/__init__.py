@@ -110,13 +110,13 @@ def write_synthetic_store(
 def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[Tables]:
     """Yield dicts of randomly generated tables, by name; several dicts for each host."""
     yield tables_from_rows("", ROWS[""])
-    answer_counts = [int(plan.share * answers) for plan in HOSTS]
+    answer_counts = [int(plan.answer_share * answers) for plan in HOSTS]
     answer_counts[0] += answers - sum(answer_counts)
     for plan, answer_count in zip(HOSTS, answer_counts, strict=True):
         yield draw_crawlers(plan, seed, 2 * answer_count)
         yield draw_visits(plan, seed, 2 * answer_count)
         yield tables_from_rows(plan.host, ROWS[plan.host])
-        if plan.days:
+        if plan.run_days:
             runs = Runs(plan, seed, answer_count, icc)
             for draw_tables in (
                 draw_answers,

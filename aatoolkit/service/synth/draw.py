@@ -56,7 +56,7 @@ class Runs:
             (engine_number, days_ago, engine["weight"])
             for engine_number, engine in enumerate(plan.fixed_rows("engines"))
             if engine.get("weight")
-            for days_ago in range(engine.get("until", 0), plan.days, engine.get("every", 1))
+            for days_ago in range(engine.get("until", 0), plan.run_days, engine.get("every", 1))
             if days_ago not in plan.silent_days
         ]
         engine_indices, ages, weights = (np.array(column) for column in zip(*schedule, strict=True))
@@ -83,13 +83,13 @@ class Runs:
     def __len__(self) -> int:
         return len(self.days_ago)
 
-    def random_generator(self, area: int) -> RandomGenerator:
-        """Return a random number generator for the part of the data with the number ``area``.
+    def random_generator(self, part_number: int) -> RandomGenerator:
+        """Return a random number generator for one part of the data, which has a number.
 
         It is independent of the generators of other parts.
         """
         # A generator per part: a change to one part leaves the others as they are.
-        return RandomGenerator(self._seed, self.plan.number, area)
+        return RandomGenerator(self._seed, self.plan.number, part_number)
 
     def engine_mask(self, column: str, wanted_value: bool | None) -> Array:
         """Return a boolean array that says for each run whether its engine has a certain value.
@@ -128,7 +128,7 @@ class Runs:
         chances = brand_rates + rate_offsets[self.engine_index]
         is_chatgpt = plan.fixed_array("engines", "engine") == "chatgpt"
         is_sales = plan.fixed_array("prompts", "topic") == SALES_TOPIC
-        own_rates = chances[:, 0] + 0.05 * (1 - self.days_ago / max(plan.days, 1))
+        own_rates = chances[:, 0] + 0.05 * (1 - self.days_ago / max(plan.run_days, 1))
         own_rates += np.where(is_recent & is_chatgpt[self.engine_index], 0.12, 0.0)
         own_rates -= np.where(is_sales[self.prompt_index], 0.14, 0.0)
         chances[:, 0] = own_rates

@@ -157,23 +157,26 @@ OWN_PATHS: dict[str, float] = {
 class HostPlan:
     """The settings for the synthetic data of one project.
 
-    ``share`` is the project's share of all answers. ``days`` is the number of days, up to the last
-    one, on which it has runs. ``silent`` lists the days without runs, as numbers of days before the
-    last day.
+    ``answer_share`` is the project's share of all answers. ``run_days`` is the number of days, up
+    to the last one, on which it has runs. ``silent_days`` lists the days in between that have no
+    runs, as numbers of days before the last day.
     """
 
     number: int
     host: str
-    share: float
-    days: int
+    answer_share: float
+    run_days: int
     silent_days: list[int]
 
     def fixed_rows(self, table: str) -> list[dict[str, Any]]:
-        """Return the rows of a table that do not depend on the seed."""
+        """Return the rows of a table that are the same for every seed."""
         return ROWS[self.host].get(table, [])  # type: ignore[no-any-return]
 
     def fixed_values(self, table: str, column: str, default: Any = None) -> list[Any]:
-        """Return one column, as a list, of the rows of a table that do not depend on the seed."""
+        """Return one column of a table as a list, from the rows that are the same for every seed.
+
+        ``default`` stands for the value in rows that lack the column.
+        """
         return [row.get(column, default) for row in self.fixed_rows(table)]
 
     def fixed_array(self, table: str, column: str, default: Any = None) -> Array:
