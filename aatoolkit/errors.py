@@ -13,7 +13,7 @@
     │  ├─ DecodeError                    the response is not one JSON document
     │  └─ StatusError                    the service responded with an error status
     │     ├─ NotAuthorized               401: the token is missing or not accepted
-    │     ├─ NotVisible                  403, 404: there is no such host, or it is not visible
+    │     ├─ NotVisible                  403, 404, 410: no such host, or it is not visible
     │     ├─ BadRequest                  400, 422: the service refused a parameter
     │     ├─ RateLimited                 429: too many requests
     │     └─ ServerFailed                5xx: the service failed, 502 on scope options included
