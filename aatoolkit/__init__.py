@@ -113,7 +113,7 @@ The imports above are for type checkers.
 
 _MODULE_BY_NAME = {name: home for home, names in _NAMES_BY_MODULE.items() for name in names}
 
-_NOT_COMPLETED = {
+_NAMES_NOT_COMPLETED = {
     *("Availability", "Cause", "Collection", "Column", "Project"),
     *("ScopeOptions", "Section", "Status", "Table", "Tables"),
     *("logical_hash", "read_metadata", "rebuild"),
@@ -121,7 +121,7 @@ _NOT_COMPLETED = {
 """Public names that Tab does not complete, as few users need them."""
 
 # Not named __all__, which would have ``help(aatoolkit)`` print every class of it in full.
-_PUBLIC = sorted([*(_MODULE_BY_NAME.keys() - _NOT_COMPLETED), "__version__"])
+_PUBLIC_NAMES = sorted([*(_MODULE_BY_NAME.keys() - _NAMES_NOT_COMPLETED), "__version__"])
 
 
 if not TYPE_CHECKING:  # type checkers read the names above
@@ -135,7 +135,7 @@ if not TYPE_CHECKING:  # type checkers read the names above
                     "module 'aatoolkit' has no attribute 'read'; project.read(section) reads a "
                     "section, aa.read_parquet(path) a file and aa.read_dataset(folder) a folder"
                 )
-            raise missing_attribute("module 'aatoolkit'", name, _PUBLIC)
+            raise missing_attribute("module 'aatoolkit'", name, _PUBLIC_NAMES)
         module_path = _MODULE_BY_NAME[name]
         module = importlib.import_module(f"aatoolkit.{module_path or name}")
         value = getattr(module, name) if module_path else module
@@ -144,7 +144,7 @@ if not TYPE_CHECKING:  # type checkers read the names above
 
 
 def __dir__() -> list[str]:
-    return _PUBLIC
+    return _PUBLIC_NAMES
 
 
 def _is_command() -> bool:

@@ -13,7 +13,7 @@
     │  ├─ DecodeError                    the response is not one JSON document
     │  └─ StatusError                    the service responded with an error status
     │     ├─ NotAuthorized               401: the token is missing or not accepted
-    │     ├─ NotVisible                  403, 404: there is no such host, or it is not visible
+    │     ├─ NotVisible                  403, 404, 410: no such host, or it is not visible
     │     ├─ BadRequest                  400, 422: the service refused a parameter
     │     ├─ RateLimited                 429: too many requests
     │     └─ ServerFailed                5xx: the service failed, 502 on scope options included
@@ -33,7 +33,8 @@
     ├─ SchemaDriftWarning                a response is not as declared, or is read by a draft
     └─ StaleDataWarning                  an expired response was used, as the service failed
 
-Every error has its facts as attributes, says what to do, pickles, and never holds a token.
+The message of every error says what to do. Its details, such as the URL, are attributes of the
+error. Errors can be pickled, and never hold a token.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ class AAToolkitError(Exception):
     ----------
     message
         What went wrong and what to do about it.
-    **facts
-        Details of the error; each becomes an attribute.
+    **details
+        The values of the error's attributes, such as ``url``; those that are left out are None.
 
     Examples
     --------
@@ -69,19 +70,19 @@ class AAToolkitError(Exception):
     def __init_subclass__(cls) -> None:
         cls.facts = (*cls.facts, *cls.__annotations__)
 
-    def __init__(self, message: str, **facts: Any) -> None:
+    def __init__(self, message: str, **details: Any) -> None:
         super().__init__(message)
         self.message = message
-        unknown_facts = set(facts) - set(self.facts)
-        if unknown_facts:
-            raise TypeError(f"{type(self).__name__} has no fact {', '.join(sorted(unknown_facts))}")
+        unknown_names = set(details) - set(self.facts)
+        if unknown_names:
+            raise TypeError(f"{type(self).__name__} has no fact {', '.join(sorted(unknown_names))}")
         for name in self.facts:
-            fact = facts.get(name)
-            setattr(self, name, str(fact) if isinstance(fact, os.PathLike) else fact)
+            value = details.get(name)
+            setattr(self, name, str(value) if isinstance(value, os.PathLike) else value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        facts = {name: getattr(self, name) for name in self.facts}
-        return partial(type(self), self.message, **facts), ()
+        details = {name: getattr(self, name) for name in self.facts}
+        return partial(type(self), self.message, **details), ()
 
 
 class ArgumentError(AAToolkitError, ValueError):
@@ -101,7 +102,10 @@ class PackageMissing(AAToolkitError, ImportError):
 
 
 class ItemNotFound(AAToolkitError, KeyError):
-    """Raised if a table, column, section, host or row does not exist; suggests similar names."""
+    """Raised if a table, column, section, host or row does not exist; suggests similar names.
+
+    The similar names are in the message and in the attribute ``suggestions``.
+    """
 
     key: object
     """The key or name that was asked for."""
@@ -133,7 +137,7 @@ class PayloadError(AAToolkitError, ValueError):
     problems: list[str] | None
     """All problems, with their JSON paths."""
     limit: int | None
-    """The maximum number of different JSON paths in a response."""
+    """The maximum number of different JSON paths in a response, if this one has more."""
 
     def __init__(self, message: str, **facts: Any) -> None:
         super().__init__(message, **{"problems": [message], **facts})
@@ -143,7 +147,7 @@ class AvailabilityError(AAToolkitError, LookupError):
     """Raised if a requested column or operation needs values that could not be measured."""
 
     columns: dict[str, str] | None
-    """The columns, each with the reason."""
+    """The columns that could not be measured, each with the reason."""
 
 
 class MetadataError(AAToolkitError, ValueError):
@@ -154,7 +158,7 @@ class MetadataError(AAToolkitError, ValueError):
 
 
 class StudyError(AAToolkitError, ValueError):
-    """Raised if a study (a folder of recorded responses) is damaged or cannot be used so."""
+    """Raised if a study (a folder of recorded responses) is damaged or does not allow an action."""
 
     path: str | None
     """The path of the study."""
@@ -163,7 +167,7 @@ class StudyError(AAToolkitError, ValueError):
 
 
 class ArchiveError(AAToolkitError, ValueError):
-    """Raised if an archive (responses over time) is damaged or cannot be used so."""
+    """Raised if an archive (responses over time) is damaged or does not allow an action."""
 
     path: str | None
     """The path of the archive."""
@@ -201,9 +205,9 @@ class FetchError(AAToolkitError):
     url: str | None
     """The requested URL, which holds no secret."""
     section: str | None
-    """The section; None for scope options and for all sections in one response."""
+    """The section; None if all sections, or the values that filters may have, were requested."""
     scope: Any
-    """The filters; None for scope options."""
+    """The days and filters; None if the values that filters may have were requested."""
     status: int | None
     """The HTTP status; None if no response arrived."""
     excerpt: str | None
@@ -215,10 +219,10 @@ class ConnectionFailed(FetchError):
 
 
 class DeadlineExceeded(ConnectionFailed):
-    """Raised if a call, retries included, did not end before its deadline."""
+    """Raised if a request, together with its retries, did not end before its deadline."""
 
     deadline: float | None
-    """The seconds after which the call had to end."""
+    """The time limit of the call, in seconds."""
 
 
 class NotCached(FetchError):
@@ -247,7 +251,7 @@ class StatusError(FetchError):
     body: bytes | None
     """The body of the response, with the token masked."""
     target: str | None
-    """The host of a redirect; redirects are not followed, as the other host would get the token."""
+    """The host that the service redirects to; it is not asked, as it would get the token."""
 
 
 class NotAuthorized(StatusError):
@@ -306,7 +310,7 @@ class AAToolkitWarning(UserWarning):
 
 
 class SchemaDriftWarning(AAToolkitWarning):
-    """Issued if a response has unknown fields, or its tables had to be inferred from it."""
+    """Issued if a response has fields that are not declared, or its tables had to be inferred."""
 
 
 class StaleDataWarning(AAToolkitWarning):
@@ -320,24 +324,24 @@ def warn(
 ) -> None:
     """Issue a warning that points to the user's line of code, not to a line of this package.
 
-    ``registry`` is the dict in which Python stores the warnings that were shown, such as a module's
-    ``__warningregistry__``. By default it is that of the user's module, so that a warning is shown
-    once per line.
+    ``registry`` is the dict in which Python stores the warnings that were already shown, such as
+    the ``__warningregistry__`` of a module. By default, the one of the user's module is used, so
+    that a warning is shown once for each line of code.
     """
     frame = sys._getframe()
-    inner_packages = ("aatoolkit", "contextlib")  # whose decorators are between
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in inner_packages:
+    own_packages = ("aatoolkit", "contextlib")  # whose decorators are between
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in own_packages:
         frame = frame.f_back
     # Python shows a warning once for each line, so that later lines stand for the first.
-    line = next((key[2] for key in registry or () if message in key), frame.f_lineno)
+    line_number = next((key[2] for key in registry or () if message in key), frame.f_lineno)
     if registry is None:
         registry = frame.f_globals.setdefault("__warningregistry__", {})
-    path, module = frame.f_code.co_filename, frame.f_globals.get("__name__", "")
-    warnings.warn_explicit(message, category, path, line, module, registry)
+    path, module_name = frame.f_code.co_filename, frame.f_globals.get("__name__", "")
+    warnings.warn_explicit(message, category, path, line_number, module_name, registry)
 
 
 def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names similar to ``name``, the most similar first; case is ignored.
+    """Return those of ``names`` that are similar to ``name``, the most similar first; ignore case.
 
     Examples
     --------
@@ -349,11 +353,13 @@ def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:
     name_by_folded_name: dict[str, str] = {}
     for candidate in names:
         name_by_folded_name.setdefault(str(candidate).casefold(), candidate)
-    matches = difflib.get_close_matches(str(name).casefold()[:_MAX_LENGTH], name_by_folded_name)
-    return tuple(name_by_folded_name[match] for match in matches)
+    folded_matches = difflib.get_close_matches(
+        str(name).casefold()[:_MAX_NAME_LENGTH], name_by_folded_name
+    )
+    return tuple(name_by_folded_name[folded_match] for folded_match in folded_matches)
 
 
-_MAX_LENGTH = 200
+_MAX_NAME_LENGTH = 200
 """The longest name to search for similar names; longer texts would be slow."""
 
 
@@ -371,7 +377,9 @@ def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
 
 
 def unknown(kind: str, name: object, names: Iterable[str]) -> str:
-    """Return an error message about an unknown name, which lists similar names or all names.
+    """Return an error message about an unknown name; it lists similar names, or else all names.
+
+    ``kind`` says in the message what the names are names of.
 
     Examples
     --------
@@ -388,18 +396,23 @@ def unknown(kind: str, name: object, names: Iterable[str]) -> str:
 def missing_attribute(
     owner: str, name: str, names: Sequence[str], hint: str = ""
 ) -> AttributeError:
-    """Return the `AttributeError` for a missing attribute, with similar names in its message.
+    """Return the `AttributeError` for an attribute that does not exist; it lists similar names.
+
+    ``owner`` describes the object, ``name`` is the missing attribute, and ``names`` are the
+    existing ones. ``hint`` replaces the similar names in the message.
 
     Examples
     --------
     >>> print(missing_attribute("module 'aatoolkit'", "demoo", ["demo", "read_parquet"]))
     module 'aatoolkit' has no attribute 'demoo'; did you mean 'demo'?
     """
-    text = f"{owner} has no attribute {name!r}"
+    message = f"{owner} has no attribute {name!r}"
     if name.startswith("_"):  # asked for by Python and its tools
-        return AttributeError(text)
+        return AttributeError(message)
     hint = hint or did_you_mean(near_matches(name, names), f"there are {', '.join(names)}")
-    return AttributeError(f"{text}; {hint}", name=name)  # so Python adds no suggestion of its own
+    return AttributeError(
+        f"{message}; {hint}", name=name
+    )  # so Python adds no suggestion of its own
 
 
 __all__: list[str] = []  # ``help`` would print every class in full after the tree of them

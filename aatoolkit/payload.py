@@ -21,14 +21,16 @@ from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree import decode
 from aatoolkit.scope import Scope
 
-NO_CONTENT = frozenset({202, 204, 205})
+NO_CONTENT_STATUSES = frozenset({202, 204, 205})
 """The HTTP statuses of responses that may have no body."""
 
 Resource = Literal["scope-options", "agent-analytics"]
 
-_quote = lru_cache(maxsize=4096)(quote_plus)  # requests repeat sections, filters and their values
+_url_quote = lru_cache(maxsize=4096)(
+    quote_plus
+)  # requests repeat sections, filters and their values
 
-_ADDRESS = re.compile(
+_REQUEST_URL_PATTERN = re.compile(
     r"(?P<base>https?://[^\s/?#@\\]+(?:/[^\s/?#\\]+)*)"
     r"/api/domains/(?P<host>[^\s/?#\\]+)/(?P<resource>scope-options|agent-analytics)"
 )
@@ -45,9 +47,9 @@ class Request:
     host : str
         The project's domain.
     section : str or None
-        The section; None for scope options and for all sections in one response.
+        The section; None for all sections in one response, and for the endpoint ``scope-options``.
     scope : Scope or None
-        The filters.
+        The days and filters; None for the endpoint ``scope-options``.
     params : mapping of str to str
         The query parameters.
     refresh : bool
@@ -55,14 +57,14 @@ class Request:
     expire_after : float, optional
         The age, in seconds, up to which a cached response is used; by default as set in the client.
     base_url : str
-        The address of the service; empty until `at` sets it.
+        The base URL of the service; empty until `with_base_url` sets it.
 
     Examples
     --------
     >>> request = Request.for_section("acme.example", "domains", Scope(days=7))
     >>> request.params
     {'section': 'domains', 'days': '7'}
-    >>> request.at("https://api.example").url
+    >>> request.with_base_url("https://api.example").url
     'https://api.example/api/domains/acme.example/agent-analytics?section=domains&days=7'
     """
 
@@ -77,19 +79,25 @@ class Request:
 
     @classmethod
     def for_scope_options(cls, host: str, *, refresh: bool = False) -> Request:
-        """Create the request for the scope options, i.e. the values that each filter may have."""
+        """Create the request for the scope options, which are the values that each filter may have.
+
+        ``refresh`` says whether the service must compute them again.
+        """
         params = {"refresh": "1"} if refresh else {}
         return cls("scope-options", host, params=params, refresh=refresh)
 
     @classmethod
     def for_section(cls, host: str, section: str | None, scope: Scope, **options: Any) -> Request:
-        """Create the request for one section, or for all sections if ``section`` is None."""
+        """Create the request for one section, or for all sections if ``section`` is None.
+
+        ``options`` are further fields of the request, such as ``refresh``.
+        """
         section_parameter = {} if section is None else {"section": section}
         params = {**section_parameter, **scope._params()}
         return cls("agent-analytics", host, section, scope, params, **options)
 
-    def at(self, base_url: str) -> Request:
-        """Return a copy of the request with this base URL of a service."""
+    def with_base_url(self, base_url: str) -> Request:
+        """Return a copy of the request, to the service with this base URL."""
         return self if self.base_url == base_url else replace(self, base_url=base_url)
 
     @property
@@ -100,14 +108,16 @@ class Request:
     @cached_property
     def url(self) -> str:
         """The full URL, with the query parameters."""
-        query = "&".join(f"{_quote(name)}={_quote(value)}" for name, value in self.params.items())
+        query = "&".join(
+            f"{_url_quote(name)}={_url_quote(value)}" for name, value in self.params.items()
+        )
         return f"{self.base_url}{self.path}{'?' if query else ''}{query}"
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """A tuple of texts that is equal for two requests of the same data.
+        """A tuple of texts that identifies the requested data; requests of the same data share it.
 
-        The order of parameters and of their values does not matter.
+        The order of the query parameters, and of the values of each, does not matter.
 
         Examples
         --------
@@ -122,21 +132,21 @@ class Request:
         return self.base_url, self.host, self.resource, *parameters
 
     def __str__(self) -> str:
-        name = f"{self.section or self.resource} of {self.host}"
-        return visible(f"{name}, {self.scope}" if self.scope else name)
+        request_name = f"{self.section or self.resource} of {self.host}"
+        return visible(f"{request_name}, {self.scope}" if self.scope else request_name)
 
     def distance(self, other: Request) -> tuple[int, ...]:
-        """Return a tuple to sort requests by their similarity to this one: smaller is more similar.
+        """Return the distance to another request, as a tuple; the most similar has the smallest.
 
-        It compares, in this order, the host, the endpoint, the section and the number of different
-        query parameters.
+        The tuple says whether the hosts, the endpoints and the sections differ, and how many query
+        parameters differ.
         """
-        names = {*self.params, *other.params} - {"refresh"}
+        parameter_names = {*self.params, *other.params} - {"refresh"}
         return (
             other.host != self.host,
             other.resource != self.resource,
             other.section != self.section,
-            sum(self.params.get(name) != other.params.get(name) for name in names),
+            sum(self.params.get(name) != other.params.get(name) for name in parameter_names),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,7 +161,7 @@ class Request:
         }
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Request:
+    def from_dict(cls, json_dict: Mapping[str, Any]) -> Request:
         """Create a request from the dict that `to_dict` returned.
 
         Raises
@@ -160,9 +170,9 @@ class Request:
             If the dict does not describe a request of the API.
         """
         try:
-            params = {str(name): str(value) for name, value in facts["params"]}
-            address: Any = _ADDRESS.fullmatch(facts["origin"] + facts["path"])
-            resource, scope = address["resource"], None
+            params = {str(name): str(value) for name, value in json_dict["params"]}
+            url_match: Any = _REQUEST_URL_PATTERN.fullmatch(json_dict["origin"] + json_dict["path"])
+            resource, scope = url_match["resource"], None
             if resource == "agent-analytics":
                 filters = {name: value for name, value in params.items() if name != "section"}
                 scope = Scope._from_query(urlencode(filters))
@@ -170,17 +180,17 @@ class Request:
             raise ValueError("it is not a request of the API") from None
         return cls(
             resource,
-            address["host"],
+            url_match["host"],
             params.get("section"),
             scope,
             params,
             refresh="refresh" in params,
-            base_url=address["base"],
+            base_url=url_match["base"],
         )
 
 
 class _WithBodyHash:
-    """A base class for responses; it computes the SHA-256 of the attribute ``body``."""
+    """Base class of `Response` and `Payload`, with the SHA-256 of the body as a property."""
 
     body: bytes
 
@@ -214,7 +224,7 @@ class Response(_WithBodyHash):
     Examples
     --------
     >>> from datetime import datetime, timezone
-    >>> request = Request.for_section("acme.example", "urls", Scope()).at("https://api.example")
+    >>> request = Request.for_section("acme.example", "urls", Scope()).with_base_url("https://api.example")
     >>> moment = datetime(2026, 11, 20, tzinfo=timezone.utc)
     >>> response = Response(request, 200, {}, moment, b'{"urls": []}')
     >>> response.to_dict()["size"], response.key == request.key
@@ -231,37 +241,37 @@ class Response(_WithBodyHash):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The key of the request: a tuple that is equal for two requests of the same data."""
+        """The key of the request: a tuple that is equal for requests of the same data."""
         return self.request.key
 
     def to_dict(self) -> dict[str, Any]:
         """Convert the response to a dict of JSON values, without the body."""
-        moment = self.fetched_at.astimezone(UTC).replace(tzinfo=None)
+        utc_time = self.fetched_at.astimezone(UTC).replace(tzinfo=None)
         return {
             "request": self.request.to_dict(),
             "status": self.status,
             "headers": dict(self.headers),
-            "fetched_at": f"{moment.isoformat(timespec='microseconds')}Z",
+            "fetched_at": f"{utc_time.isoformat(timespec='microseconds')}Z",
             "sha256": self.sha256,
             "size": len(self.body),
         }
 
     @classmethod
     def from_dict(
-        cls, facts: Mapping[str, Any], body: bytes, request: Request | None = None
+        cls, json_dict: Mapping[str, Any], body: bytes, request: Request | None = None
     ) -> Response:
         """Create a response from its body and the dict that `to_dict` returned.
 
         Raises
         ------
         ValueError
-            If the body does not have the hash in ``facts``, or a value in ``facts`` is not valid.
+            If the body does not have the hash in ``json_dict``, or a value there is not valid.
         """
         try:
-            moment, status = datetime.fromisoformat(facts["fetched_at"]), facts["status"]
-            request_sent = Request.from_dict(facts["request"]) if request is None else request
-            response = cls(request_sent, status, dict(facts["headers"]), moment, body)
-            is_intact = (facts["sha256"], facts["size"]) == (response.sha256, len(body))
+            moment, status = datetime.fromisoformat(json_dict["fetched_at"]), json_dict["status"]
+            sent_request = Request.from_dict(json_dict["request"]) if request is None else request
+            response = cls(sent_request, status, dict(json_dict["headers"]), moment, body)
+            is_intact = (json_dict["sha256"], json_dict["size"]) == (response.sha256, len(body))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError("it is not a response that was written down") from error
         if not is_intact or type(status) is not int or moment.tzinfo is None:
@@ -328,7 +338,10 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
 
     @classmethod
     def _of(cls, response: Response, *, from_cache: bool = False, stale: bool = False) -> Payload:
-        """Create a payload from a `Response`, the form in which caches and archives store it."""
+        """Create a payload from a `Response`, which is what caches and archives store.
+
+        ``from_cache`` and ``stale`` are as in the class.
+        """
         request = response.request
         payload = cls(
             response.body,
@@ -355,23 +368,25 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
         DecodeError
             If the body is not one JSON document.
         """
-        if self.status in NO_CONTENT and not self.body:
+        if self.status in NO_CONTENT_STATUSES and not self.body:
             return None
-        details = {"url": self.url, "status": self.status}
-        return decode.decode(self.body, section=self.section, scope=self.scope, **details)
+        error_attributes = {"url": self.url, "status": self.status}
+        return decode.decode(self.body, section=self.section, scope=self.scope, **error_attributes)
 
     def __repr__(self) -> str:
-        labels = (self.host, self.section, self.scope)
-        words = [*(str(word) for word in labels if word is not None), f"{self.fetched_at:%F %T%z}"]
-        source = ("stale cache" if self.stale else "cache") if self.from_cache else "service"
-        words += [f"from {source}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
+        names = (self.host, self.section, self.scope)
+        words = [*(str(word) for word in names if word is not None), f"{self.fetched_at:%F %T%z}"]
+        sender = ("stale cache" if self.stale else "cache") if self.from_cache else "service"
+        words += [f"from {sender}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
         return visible(f"<Payload {', '.join(words)}>")
 
     _repr_pretty_ = wrapped_in_ipython
 
 
 def window_of(document: Any) -> tuple[str | None, str | None]:
-    """Return the first and the last day that a decoded response covers; None for an unstated day.
+    """Return the first and the last day that a decoded response says it covers.
+
+    A day that the response does not state is None.
 
     Examples
     --------
@@ -381,16 +396,18 @@ def window_of(document: Any) -> tuple[str | None, str | None]:
     (None, None)
     """
     window = document.get("window") if isinstance(document, Mapping) else None
-    bounds = window if isinstance(window, Mapping) else {}
+    window_fields = window if isinstance(window, Mapping) else {}
 
     def find_day(*names: str) -> str | None:
-        return next((bounds[name] for name in names if _is_day(bounds.get(name))), None)
+        return next(
+            (window_fields[name] for name in names if _is_day(window_fields.get(name))), None
+        )
 
     return find_day("start", "from"), find_day("end", "to")
 
 
 def _is_day(value: object) -> bool:
-    """Return whether a value is a text such as ``2026-11-20``."""
+    """Return whether a value is a day as text, such as ``2026-11-20``."""
     try:
         return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
     except ValueError:

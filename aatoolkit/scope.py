@@ -14,8 +14,8 @@ from aatoolkit.errors import ScopeError, did_you_mean, near_matches, unknown, wa
 if TYPE_CHECKING:
     import pandas as pd
 
-DAYS = (7, 30, 90)
-"""The documented windows, in days."""
+ALLOWED_DAYS = (7, 30, 90)
+"""The numbers of days that a request may cover, by the documentation of the API."""
 
 FILTERS = {
     "engine": "engines",
@@ -25,10 +25,10 @@ FILTERS = {
 }
 """The filters, each with the attribute of `ScopeOptions` that lists its values."""
 
-UNTAGGED = "(none)"
+UNTAGGED_LABEL = "(none)"
 """The label of the row that counts the prompts without a topic or category."""
 
-_UNCHECKED = (
+_UNCHECKED_FILTER_NOTE = (
     "could not be checked: no list of such values was recognised in the scope options; "
     "aa.profile.draft(project) looks for one, and a profile may name it: sections.scope_options"
 )
@@ -37,7 +37,7 @@ _UNCHECKED = (
 
 @dataclass(frozen=True, init=False)
 class Scope(NamesNear):
-    """The days and filters of a request; immutable.
+    """The number of days that a request covers, and its filters; immutable.
 
     Parameters
     ----------
@@ -82,21 +82,21 @@ class Scope(NamesNear):
         category: str | Iterable[str] | None = (),
         brand: str | Iterable[str] | None = (),
     ) -> None:
-        if isinstance(days, bool) or days not in DAYS:
+        if isinstance(days, bool) or days not in ALLOWED_DAYS:
             raise ScopeError(
                 f"days={days!r} is not a window of the API; choose 7, 30 or 90 as a number",
                 parameter="days",
                 unknown=(str(days),),
-                suggestions=tuple(map(str, DAYS)),
+                suggestions=tuple(map(str, ALLOWED_DAYS)),
             )
         object.__setattr__(self, "days", int(days))
         for name, values in zip(FILTERS, (engine, topic, category, brand), strict=True):
             object.__setattr__(self, name, _validate_filter_values(name, values))
 
     def __repr__(self) -> str:
-        arguments = [f"days={self.days}"]
-        arguments += [f"{name}={value!r}" for name, value in self._filters.items()]
-        return f"Scope({', '.join(arguments)})"
+        argument_texts = [f"days={self.days}"]
+        argument_texts += [f"{name}={value!r}" for name, value in self._filters.items()]
+        return f"Scope({', '.join(argument_texts)})"
 
     @property
     def _filters(self) -> dict[str, tuple[str, ...]]:
@@ -110,7 +110,7 @@ class Scope(NamesNear):
         return {name: getattr(self, name) for name in FILTERS if getattr(self, name)}
 
     def _with(self, **changes: Any) -> Scope:
-        """Return a copy of the scope with some filters replaced.
+        """Return a copy of the scope in which ``changes`` replace filters or the number of days.
 
         Examples
         --------
@@ -120,7 +120,7 @@ class Scope(NamesNear):
         return Scope(**{"days": self.days, **self._filters, **changes})
 
     def _params(self) -> dict[str, str]:
-        """Return the query parameters of a request, as a dict of strings.
+        """Return the scope as a dict of the query parameters of a URL.
 
         Examples
         --------
@@ -165,10 +165,14 @@ class Scope(NamesNear):
         return cls(**filters)
 
     def _check(self, options: ScopeOptions) -> Scope:
-        """Return this scope; raise `ScopeError` if ``options`` does not list one of its values."""
+        """Return this scope; raise `ScopeError` if a filter has a value that is not allowed.
+
+        ``options`` has the allowed values. If it does not list those of a filter, a warning is
+        issued instead.
+        """
         for name, values in self._filters.items():
             if name in options.unknown:
-                warn(f"{name} {values!r} {_UNCHECKED}")
+                warn(f"{name} {values!r} {_UNCHECKED_FILTER_NOTE}")
                 continue
             allowed_values = dict.fromkeys(options.values(name))
             invalid_values = tuple(value for value in values if value not in allowed_values)
@@ -236,8 +240,10 @@ class ScopeOptions(NamesNear):
     ) -> None:
         self.host = host
         self.untagged: dict[str, int | None] = {}
-        for name, plural in FILTERS.items():
-            setattr(self, plural, self._drop_untagged_row(tables[plural], name))
+        for filter_name, table_attribute in FILTERS.items():
+            setattr(
+                self, table_attribute, self._drop_untagged_row(tables[table_attribute], filter_name)
+            )
         self.own_terms: tuple[str, ...] = tuple(own_terms)
         self.days: tuple[int, ...] = tuple(days)
         self.unknown: tuple[str, ...] = tuple(unknown)
@@ -245,19 +251,20 @@ class ScopeOptions(NamesNear):
         """Whether the response says when engines ran."""
 
     def _drop_untagged_row(self, frame: pd.DataFrame, filter_name: str) -> pd.DataFrame:
-        """Return a table of topics or categories without the row ``(none)``.
+        """Return a table of a filter's values, such as topics, without the row ``(none)``.
 
-        That row counts the prompts without a topic or category. Its count is stored in `untagged`.
+        The row ``(none)`` counts the prompts without a topic or category. Its count is stored in
+        `untagged`.
         """
         if filter_name not in frame:
             return frame
-        is_untagged = frame[filter_name].eq(UNTAGGED).fillna(False).to_numpy(bool)
+        is_untagged = frame[filter_name].eq(UNTAGGED_LABEL).fillna(False).to_numpy(bool)
         if not is_untagged.any():
             return frame
-        counts = (
+        untagged_counts = (
             frame["prompt_count"][is_untagged].dropna().tolist() if "prompt_count" in frame else []
         )
-        self.untagged[filter_name] = int(counts[0]) if counts else None
+        self.untagged[filter_name] = int(untagged_counts[0]) if untagged_counts else None
         return frame[~is_untagged]
 
     def values(self, filter: str) -> tuple[str, ...]:
@@ -284,16 +291,16 @@ class ScopeOptions(NamesNear):
         return tuple(frame[filter].dropna().tolist())
 
     def __repr__(self) -> str:
-        sizes = [
+        size_texts = [
             f"{'unknown' if name in self.unknown else len(self.values(name))} {plural}"
             for name, plural in FILTERS.items()
         ]
         engines = self.engines
         if engines.filter(["configured", "last_run_day"]).notna().any(axis=None):
             count = int(engines["last_run_day"].notna().sum()) if "last_run_day" in engines else 0
-            sizes[0] += f" ({count} have run)"
+            size_texts[0] += f" ({count} have run)"
         return (
-            f"<ScopeOptions of {visible(self.host)}: {', '.join(sizes)}, "
+            f"<ScopeOptions of {visible(self.host)}: {', '.join(size_texts)}, "
             f"{len(self.own_terms)} terms for the own brand, "
             f"days {', '.join(map(str, self.days))}>"
         )
@@ -304,9 +311,13 @@ class ScopeOptions(NamesNear):
 def _validate_filter_values(
     filter_name: str, argument: str | Iterable[str] | None
 ) -> tuple[str, ...]:
-    """Return the values of a filter as a sorted tuple; raise `ScopeError` for a bad value."""
-    is_single = isinstance(argument, str) or not isinstance(argument, Iterable)
-    values = [] if argument is None else [argument] if is_single else [*argument]
+    """Return the values of a filter as a sorted tuple without duplicates.
+
+    A value that is not a string, is empty or has a comma raises `ScopeError`. ``argument`` is one
+    value, several values, or None for no value.
+    """
+    is_single_value = isinstance(argument, str) or not isinstance(argument, Iterable)
+    values = [] if argument is None else [argument] if is_single_value else [*argument]
     for value in values:
         problem = ""
         if not isinstance(value, str):
@@ -326,7 +337,7 @@ def _validate_filter_values(
 
 
 def _unknown_filter_error(name: str) -> ScopeError:
-    """Return the `ScopeError` for a filter name that does not exist, with similar names."""
+    """Return the `ScopeError` for a filter that does not exist; it lists similar names."""
     filter_names = ("days", *FILTERS)
     return ScopeError(
         unknown("filter", name, filter_names),

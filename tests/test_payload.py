@@ -76,7 +76,7 @@ BASES = st.sampled_from(["https://api.example", "https://api.example:8443/v1", "
 def test_a_response_is_read_back_as_it_was_written_down(
     scope: Scope, base: str, section: str | None, body: bytes
 ) -> None:
-    request = Request.for_section("acme.example", section, scope).at(base)
+    request = Request.for_section("acme.example", section, scope).with_base_url(base)
     prepared = requests.Request("GET", base + request.path, params=dict(request.params)).prepare()
     assert request.url == prepared.url
     response = Response(request, 200, {"etag": "a"}, datetime.now(UTC), body)
@@ -103,7 +103,7 @@ def test_a_response_is_read_back_as_it_was_written_down(
     ],
 )  # fmt: skip
 def test_what_is_no_response_is_not_read(change: dict[str, Any]) -> None:
-    request = Request.for_scope_options("acme.example").at("https://api.example")
+    request = Request.for_scope_options("acme.example").with_base_url("https://api.example")
     facts = Response(request, 200, {}, datetime.now(UTC), b"{}").to_dict()
     assert Response.from_dict(facts, b"{}").request == request
     with pytest.raises(ValueError):  # noqa: PT011  (each has words of its own)

@@ -38,14 +38,14 @@ def printed_by(code: str, *arguments: object) -> str:
 
 
 def test_the_public_names_are_sorted_complete_and_there() -> None:
-    assert sorted(aa._PUBLIC) == aa._PUBLIC
-    assert {*aa._PUBLIC} | aa._NOT_COMPLETED == {*aa._MODULE_BY_NAME, "__version__"}
-    for name in (*aa._PUBLIC, *aa._NOT_COMPLETED):
+    assert sorted(aa._PUBLIC_NAMES) == aa._PUBLIC_NAMES
+    assert {*aa._PUBLIC_NAMES} | aa._NAMES_NOT_COMPLETED == {*aa._MODULE_BY_NAME, "__version__"}
+    for name in (*aa._PUBLIC_NAMES, *aa._NAMES_NOT_COMPLETED):
         assert getattr(aa, name) is not None
 
 
 def test_dir_shows_the_public_names_and_nothing_else() -> None:
-    assert dir(aa) == sorted(aa._PUBLIC)
+    assert dir(aa) == sorted(aa._PUBLIC_NAMES)
     assert {"Dataset", "Payload"} <= {*dir(aa)}
     assert {"get", "records", "SUM", "Aggregation", "weighted", "ratio"} <= {*dir(aa.sections)}
 

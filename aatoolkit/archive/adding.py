@@ -32,7 +32,7 @@ from aatoolkit.archive.snapshot import Snapshot, literal, sql_in
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writing import DerivedResponse, RunWriter, derive
 from aatoolkit.client.client import Client, Project
-from aatoolkit.client.reading import ReadingOptions, in_order, progress_bar
+from aatoolkit.client.reading import ReadingOptions, progress_bar, run_in_order
 from aatoolkit.errors import AAToolkitError, ArchiveError, ArgumentError, NotAuthorized, ScopeError
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
@@ -301,7 +301,9 @@ def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Ge
         for project, scope, sections in targets
         for section in sections
     ]
-    with closing(in_order(lambda request: fetch(*request), requests, client.workers)) as results:
+    with closing(
+        run_in_order(lambda request: fetch(*request), requests, client.workers)
+    ) as results:
         for _, future in results:
             yield [future.result()], None
 

@@ -43,7 +43,7 @@ from aatoolkit.archive.snapshot import Selection, Snapshot, When, literal, momen
 from aatoolkit.archive.store import ArchiveStore, duckdb, engine, read_runs, typed
 from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
 from aatoolkit.client.client import Client, Project
-from aatoolkit.client.reading import ReadingOptions, known_sections, unique_list
+from aatoolkit.client.reading import ReadingOptions, as_unique_list, known_sections
 from aatoolkit.errors import ArchiveError, ArgumentError, ScopeError, StudyError
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.columns import to_frame
@@ -177,8 +177,8 @@ class Archive(metaclass=Chaptered):
                 )
             profile = source._profile if source._profile is not None else profile
             wanted_sections = known_sections(sections, profile)
-            projects = [*map(source.project, unique_list(hosts, str))]
-            wanted_targets = product(projects, unique_list(scopes, Scope) or [Scope()])
+            projects = [*map(source.project, as_unique_list(hosts, str))]
+            wanted_targets = product(projects, as_unique_list(scopes, Scope) or [Scope()])
             with self._store.typed():
                 index = ResponseIndex(self._store, {project.host for project in projects})
                 targets, resumed, skipped = plan_requests(
@@ -195,7 +195,7 @@ class Archive(metaclass=Chaptered):
         else:
             allowed_values = {
                 "host": Selection.of(hosts).hosts,
-                "scope": None if scopes is None else unique_list(scopes, Scope),
+                "scope": None if scopes is None else as_unique_list(scopes, Scope),
                 "section": None if sections is None else known_sections(sections, profile),
             }
             if executor is not None:

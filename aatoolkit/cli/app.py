@@ -20,32 +20,32 @@ from aatoolkit._util.defaults import BUDGET, DEMO_HOST, EXTRAS, KEEP_HOURS
 from aatoolkit._util.text import counted, visible
 from aatoolkit.cli.shell import (
     CONNECTION_OPTIONS,
-    CSV,
+    CSV_OPTION,
     FILTER_OPTIONS,
-    JSON,
+    JSON_OPTION,
     PROFILE_OPTION,
     READING_OPTIONS,
     SECTIONS,
     SECTIONS_OPTION,
     SERVICE_OPTIONS,
-    SUFFIXES,
     SYNTHETIC_OPTIONS,
+    TABLE_SUFFIXES,
     WORKERS_OPTION,
     Args,
-    Output,
-    client_of,
+    OutputPath,
     command,
-    grid,
+    format_grid,
+    given_values,
     json_rows,
+    make_client,
+    make_project,
+    make_scope,
     option,
     print_note,
-    project_of,
-    scope_of,
+    read_token,
     show,
     show_frame,
     table_format,
-    token_of,
-    values_of,
     write_data,
     write_table,
 )
@@ -105,58 +105,61 @@ click.version_option(aa.__version__, prog_name="aatoolkit", message="%(prog)s %(
     option(
         "-o --out DIR",
         "The folder for the Parquet files.",
-        Output(is_folder=True),
+        OutputPath(is_folder=True),
         "aatoolkit-demo",
     ),
     option("--host HOST", "The synthetic project to read.", default=DEMO_HOST),
     *SYNTHETIC_OPTIONS,
     *FILTER_OPTIONS,
-    JSON,
+    JSON_OPTION,
 )
 def demo(args: Args) -> int:
     """Read all sections from an embedded service with synthetic data, and write them as Parquet."""
-    scope = scope_of(args)
+    scope = make_scope(args)
     print_note("starting the embedded service on synthetic data")
-    with aa.demo(args.host, **values_of(args, "seed", "answers", "icc")) as project:
+    with aa.demo(args.host, **given_values(args, "seed", "answers", "icc")) as project:
         print_note(f"serving at {project.client.base_url}, for as long as this command runs")
         options = project.scope_options()
         print_note(repr(scope._check(options) and options))
         dataset = project.read_all(None, scope)
-    files = dataset.to_parquet(args.out)
-    errors = _print_errors(dataset)
+    written_files = dataset.to_parquet(args.out)
+    error_by_section = _print_errors(dataset)
     if args.json:
         output = {
             "folder": str(args.out),
             "tables": json_rows(dataset.summary),
-            "files": [*map(str, files)],
-            "errors": errors,
+            "files": [*map(str, written_files)],
+            "errors": error_by_section,
         }
         show(args, output)
     else:
         show_frame(args, dataset.summary)
     table_count = counted(sum(map(len, dataset.values())), "table")
     print_note(f"{table_count}, as Parquet files that aa.read_dataset reads: {args.out}")
-    return 1 if errors else 0
+    return 1 if error_by_section else 0
 
 
 def _print_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
-    """Print the errors of the sections that could not be read; return them as a dict by section."""
-    errors = {name: str(error) for name, error in dataset.errors.items()}
-    for name, error in errors.items():
+    """Print the errors of the sections that could not be read; return a dict of them by section.
+
+    ``prefix`` precedes the name of the section in the printed lines.
+    """
+    text_by_section = {name: str(error) for name, error in dataset.errors.items()}
+    for name, error in text_by_section.items():
         print_note(f"aatoolkit: {prefix}{name} failed: {error}")
-    return errors
+    return text_by_section
 
 
 @command(
     app,
     "read HOST [SECTION]",
     option("--table NAME", "One table of it (default: the main table)."),
-    CSV,
+    CSV_OPTION,
     option(
         "-o --out FILE",
-        f"Write a file in the format of its suffix: {', '.join(SUFFIXES)} (.parquet and .feather "
-        "with metadata; .ndjson has a row per line); - is standard output.",
-        Output(*SUFFIXES),
+        f"Write a file in the format of its suffix: {', '.join(TABLE_SUFFIXES)} (.parquet and "
+        ".feather with metadata; .ndjson has a row per line); - is standard output.",
+        OutputPath(*TABLE_SUFFIXES),
     ),
     option(
         "--require COLUMN ...",
@@ -169,24 +172,24 @@ def _print_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
 )
 def read(args: Args) -> int:
     format_name = table_format(args, args.out)
-    scope = scope_of(args)
-    with project_of(args) as project:
+    scope = make_scope(args)
+    with make_project(args) as project:
         if args.section is None:
             if args.csv or args.table or args.out or args.require:
                 raise ArgumentError(
                     "--csv, --table, --out and --require are of a SECTION; name it too"
                 )
             options = project.scope_options(refresh=args.refresh)
-            body = None
+            json_output = None
             if args.json:
-                body = {
+                json_output = {
                     "host": options.host,
                     **{name: json_rows(getattr(options, name)) for name in FILTERS.values()},
                     "untagged": options.untagged,
                     "own_terms": [*options.own_terms],
                     "days": [*options.days],
                 }
-            show(args, body, _options_lines(options))
+            show(args, json_output, _options_lines(options))
             return 0
         tables = project.read(args.section, scope, refresh=args.refresh)
     name = args.table or next(iter(tables))
@@ -202,12 +205,12 @@ def read(args: Args) -> int:
 
 
 def _options_lines(options: ScopeOptions) -> Iterator[str]:
-    """Yield lines of text with the values of each filter, which ``aatoolkit read HOST`` prints."""
-    for name in FILTERS.values():
-        frame = getattr(options, name)
-        yield from (f"{name}:", *grid(frame.columns, frame.to_numpy(object)), "")
-    for name, count in options.untagged.items():
-        yield f"prompts without a {name}: {'unknown' if count is None else count}"
+    """Yield the lines that ``aatoolkit read HOST`` prints: the values that each filter may have."""
+    for plural in FILTERS.values():
+        frame = getattr(options, plural)
+        yield from (f"{plural}:", *format_grid(frame.columns, frame.to_numpy(object)), "")
+    for plural, count in options.untagged.items():
+        yield f"prompts without a {plural}: {'unknown' if count is None else count}"
     yield f"own_terms: {', '.join(map(visible, options.own_terms))}"
     yield f"days: {', '.join(map(str, options.days))}"
 
@@ -215,7 +218,7 @@ def _options_lines(options: ScopeOptions) -> Iterator[str]:
 @command(
     app,
     "report HOST",
-    option("-o --out FILE", "The HTML file to write.", Output(".html", ".htm"), required=True),
+    option("-o --out FILE", "The HTML file to write.", OutputPath(".html", ".htm"), required=True),
     option(
         "--title TEXT", "The title of the page (default: the host), which still names the host."
     ),
@@ -225,8 +228,8 @@ def _options_lines(options: ScopeOptions) -> Iterator[str]:
 )
 def report(args: Args) -> int:
     """Write a report on a host: one HTML page with pictures and tables."""
-    scope = scope_of(args)
-    with client_of(args).project(args.host, alias=args.alias) as project:
+    scope = make_scope(args)
+    with make_client(args).project(args.host, alias=args.alias) as project:
         dataset = project.read_all(args.section or None, scope)
     path, errors = str(dataset.report(args.out, title=args.title)), _print_errors(dataset)
     show(args, {"file": path, "sections": [*dataset], "errors": errors}, [path])
@@ -240,7 +243,7 @@ def report(args: Args) -> int:
     option(
         "-o --out DIR",
         "The folder: DIR/HOST/DAY/SECTION/TABLE.parquet, DAY in UTC, with the filters.",
-        Output(is_folder=True),
+        OutputPath(is_folder=True),
         required=True,
     ),
     option("--force", "Read and write anew what is there from today."),
@@ -255,17 +258,17 @@ def collect(args: Args) -> int:
     from aatoolkit.frame.parquet import write_section
 
     rows: list[dict[str, Any]] = []
-    scope = scope_of(args)
+    scope = make_scope(args)
     folder_name = (
         f"{datetime.now(UTC):%Y-%m-%d}{(scope != Scope() and ' ' + scope._to_query()) or ''}"
     )
-    with client_of(args) as client:
+    with make_client(args) as client:
         sections = known_sections(args.section or None, client.profile)
         for host in dict.fromkeys(client.project(host).host for host in args.host):
             folder = args.out / host / folder_name
-            to_read = [name for name in sections if args.force or not (folder / name).is_dir()]
+            due_names = [name for name in sections if args.force or not (folder / name).is_dir()]
             table_count, errors = 0, {}
-            for _, _, dataset in client._datasets(host, to_read, scope) if to_read else ():
+            for _, _, dataset in client._datasets(host, due_names, scope) if due_names else ():
                 for tables in dataset.values():
                     folder.mkdir(parents=True, exist_ok=True)
                     path = folder / tables.section
@@ -277,12 +280,14 @@ def collect(args: Args) -> int:
                     "host": host,
                     "folder": str(folder),
                     "files": table_count,
-                    "kept": len(sections) - len(to_read),
+                    "kept": len(sections) - len(due_names),
                     "errors": errors,
                 }
             )
-    table_rows = ({**row, "errors": len(row["errors"])}.values() for row in rows)
-    show(args, {"hosts": rows}, grid(("host", "folder", "files", "kept", "failed"), table_rows))
+    grid_rows = ({**row, "errors": len(row["errors"])}.values() for row in rows)
+    show(
+        args, {"hosts": rows}, format_grid(("host", "folder", "files", "kept", "failed"), grid_rows)
+    )
     if kept_count := sum(row["kept"] for row in rows):
         print_note(f"{counted(kept_count, 'section')} of today kept; --force reads and writes anew")
     return int(any(row["errors"] for row in rows))
@@ -294,7 +299,7 @@ def collect(args: Args) -> int:
     option("--clear", "Delete the responses."),
     option("--host HOST", "With --clear: those of this host only."),
     option("--folder DIR", "The folder (default: the user's)."),
-    JSON,
+    JSON_OPTION,
 )
 def cache(args: Args) -> int:
     """List the cached responses by host, or delete them."""
@@ -308,7 +313,7 @@ def cache(args: Args) -> int:
     info = cache_info(args.folder)
     hosts = [*map(vars, info.hosts)]
     headers = ("origin", "host", "responses", "bytes", "oldest", "newest")
-    lines = grid(headers, ([host[name] for name in headers] for host in hosts))
+    lines = format_grid(headers, ([host[name] for name in headers] for host in hosts))
     output = {**vars(info), "hosts": hosts, "removed": removed_count}
     show(args, output, () if args.clear else lines)
     removal = f"{counted(removed_count, 'response')} removed; " if args.clear else ""
@@ -318,13 +323,15 @@ def cache(args: Args) -> int:
     return 0
 
 
-@command(app, "doctor [HOST]", *SERVICE_OPTIONS, JSON)
+@command(app, "doctor [HOST]", *SERVICE_OPTIONS, JSON_OPTION)
 def doctor(args: Args) -> int:
     """Check which packages are installed, the settings, and whether the service can be reached."""
     diagnoses = [*_diagnoses(args)]
     headers = ("what", "good", "finding")
-    marks = {True: "ok", False: "PROBLEM", None: "-"}
-    lines = grid(headers, ((check, marks[is_good], text) for check, is_good, text in diagnoses))
+    mark_by_result = {True: "ok", False: "PROBLEM", None: "-"}
+    lines = format_grid(
+        headers, ((check, mark_by_result[is_good], text) for check, is_good, text in diagnoses)
+    )
     show(args, [dict(zip(headers, row, strict=True)) for row in diagnoses], lines)
     return int(any(is_good is False for _, is_good, _ in diagnoses))
 
@@ -335,22 +342,22 @@ _CORE_PACKAGES = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets
 def _diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
     """Check the installation, the settings, the cache and the service; yield a tuple per check.
 
-    The tuple has the name of the check, whether the result is good (None if it is only
-    information), and a text.
+    The tuple has the name of the check, whether the result is good (None if it is neither good nor
+    bad), and a text on the result.
     """
     from aatoolkit.http import cache_info
 
-    token = token_of(args)
+    token = read_token(args)
     yield "aatoolkit", True, aa.__version__
     yield "python", True, f"{platform.python_version()} on {platform.system()}"
     for name in _CORE_PACKAGES:
-        yield name, True, _version(name)
-    for extra, names in EXTRAS.items():
-        if absent_names := ", ".join(name for name in names if not _version(name)):
+        yield name, True, _installed_version(name)
+    for extra, packages in EXTRAS.items():
+        if absent_names := ", ".join(name for name in packages if not _installed_version(name)):
             remedy = f'without {absent_names}: pip install "aatoolkit[{extra}]"'
             yield f"extra {extra}", None, remedy
         else:
-            versions = ", ".join(f"{name} {_version(name)}" for name in names)
+            versions = ", ".join(f"{name} {_installed_version(name)}" for name in packages)
             yield f"extra {extra}", True, versions
     try:
         info = cache_info()
@@ -359,7 +366,7 @@ def _diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
     except AAToolkitError as error:
         yield "cache", False, str(error)
     try:
-        client = aa.Client(args.base_url, token, cache=False, **values_of(args, "deadline"))
+        client = aa.Client(args.base_url, token, cache=False, **given_values(args, "deadline"))
     except AAToolkitError as error:
         # Without a service to ask, the demo still works: only a wanted one is a problem.
         yield "service", False if args.base_url or args.host else None, str(error)
@@ -377,12 +384,12 @@ def _diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
             yield "project", False, str(error)
 
 
-def _version(name: str) -> str:
+def _installed_version(package: str) -> str:
     """Return the version of an installed package; "" if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return version(name)
+        return version(package)
     except PackageNotFoundError:
         return ""
 
@@ -393,7 +400,7 @@ def _version(name: str) -> str:
 @command(
     profile_commands,
     "draft HOST",
-    option("-o --out FILE", "The Python file to write.", Output(), required=True),
+    option("-o --out FILE", "The Python file to write.", OutputPath(), required=True),
     option("--requests N", "At most so many.", click.IntRange(1), BUDGET),
     option("--seconds N", "No longer than this.", click.FloatRange(1), 120),
     option("--beside HOST ...", "Another project, to see what differs there; may be repeated."),
@@ -403,14 +410,14 @@ def _version(name: str) -> str:
     ),
     option("--own-names", "Keep the service's names where there are others."),
     *CONNECTION_OPTIONS,
-    JSON,
+    JSON_OPTION,
 )
 def draft(args: Args) -> int:
     """Infer the tables and columns in a service's responses, and write them as a profile.
 
     Exits with 1 if a section could not be read, or if the time ran out.
     """
-    with project_of(args) as project:
+    with make_project(args) as project:
         profile_draft = aa.profile.draft(
             project,
             requests=args.requests,
@@ -426,14 +433,23 @@ def draft(args: Args) -> int:
     output = {
         "file": str(path),
         "requests": len(profile_draft.requests),
-        "sections": {name: section.counts() for name, section in profile_draft.items()},
-        "errors": {name: str(error) for name, error in profile_draft.errors.items()},
+        "sections": {
+            section_name: section_draft.counts()
+            for section_name, section_draft in profile_draft.items()
+        },
+        "errors": {
+            section_name: str(error) for section_name, error in profile_draft.errors.items()
+        },
     }
-    left_out = [name for name in SECTIONS if name not in {*profile_draft, *profile_draft.errors}]
+    undrafted_sections = [
+        section_name
+        for section_name in SECTIONS
+        if section_name not in {*profile_draft, *profile_draft.errors}
+    ]
     summary = repr(profile_draft).replace("<", "", 1).replace(">", "", 1)
     show(args, output, map(visible, summary.splitlines()))
-    if left_out:
-        print_note(f"not drafted: {', '.join(left_out)}; more --requests may show them")
+    if undrafted_sections:
+        print_note(f"not drafted: {', '.join(undrafted_sections)}; more --requests may show them")
     print_note(f"the profile is in {path}; review it, and read with --profile {path}")
     return 1 if profile_draft.errors or profile_draft.stopped else 0
 
@@ -442,13 +458,13 @@ def draft(args: Args) -> int:
     profile_commands,
     "check HOST",
     *CONNECTION_OPTIONS,
-    JSON,
+    JSON_OPTION,
 )
 def check(args: Args) -> int:
     """List where a service's responses differ from its profile; exits with 1 if they do."""
     if args.profile is None:
         raise ArgumentError("name a profile with --profile FILE")
-    with project_of(args) as project:
+    with make_project(args) as project:
         changes = aa.profile.check(project.client.profile, project)
     rows = changes.itertuples(index=False)
     lines = (visible(f"{row.section}: {row.change} {row.path} ({row.count})") for row in rows)
@@ -460,7 +476,7 @@ def check(args: Args) -> int:
 @command(
     profile_commands,
     "types FILE",
-    option("-o --out FILE", "The Python file to write.", Output()),
+    option("-o --out FILE", "The Python file to write.", OutputPath()),
 )
 def types(args: Args) -> int:
     """Write a Python module with types for the tables and columns of a profile.
@@ -470,11 +486,11 @@ def types(args: Args) -> int:
     from aatoolkit._util.files import write_whole
     from aatoolkit.sections import Profile, typed_module
 
-    source = typed_module(Profile.load(args.file)).encode()
+    module_source = typed_module(Profile.load(args.file)).encode()
     if args.out is None:
-        write_data(source)
+        write_data(module_source)
     else:
-        write_whole(args.out, source)
+        write_whole(args.out, module_source)
         print_note(f"the types are in {args.out}; use them as {args.out.stem}.typed(project)")
     return 0
 
@@ -508,12 +524,12 @@ def serve(args: Args) -> int:
         raise ArgumentError("say which store to serve: aatoolkit serve DIR")
     try:
         if args.synth:
-            service.write_synthetic_store(args.dir, **values_of(args, "seed", "answers", "icc"))
-        accounts, audience = _accounts(args)
+            service.write_synthetic_store(args.dir, **given_values(args, "seed", "answers", "icc"))
+        accounts, token_origin = _accounts(args)
         store = service.Store.open(args.dir)
     except (service.StoreError, ValueError) as error:
         raise ArgumentError(str(error)) from None
-    message = f"serving {', '.join(store.hosts)} at {{}} for {audience}; Ctrl-C stops it"
+    message = f"serving {', '.join(store.hosts)} at {{}} for {token_origin}; Ctrl-C stops it"
     try:
         service.run_server(
             service.Service(store, accounts),
@@ -530,7 +546,7 @@ def serve(args: Args) -> int:
 
 
 def _accounts(args: Args) -> tuple[Accounts, str]:
-    """Return the tokens that the service accepts, and a text on their origin."""
+    """Return the accounts (tokens) that the service accepts, and a text that says where from."""
     import secrets
 
     from aatoolkit.service import Accounts
@@ -542,8 +558,8 @@ def _accounts(args: Args) -> tuple[Accounts, str]:
             raise ArgumentError(
                 "the file that --accounts names cannot be read; check its path and permissions"
             ) from None
-    if secret := token_of(args):
-        return Accounts.single(secret.reveal()), "the token in that file"
+    if file_token := read_token(args):
+        return Accounts.single(file_token.reveal()), "the token in that file"
     if token := os.environ.get("AATOOLKIT_TOKEN", "").strip():
         return Accounts.single(token), "the token in AATOOLKIT_TOKEN"
     token = secrets.token_urlsafe(24)
@@ -567,7 +583,7 @@ _DIR_OPTION = option(
     option("--creator NAME ...", "Who makes a new study; may be repeated."),
     SECTIONS_OPTION,
     *READING_OPTIONS,
-    DIR=Output(is_folder=True),
+    DIR=OutputPath(is_folder=True),
 )
 def record(args: Args) -> int:
     """Record the responses of a host in a study: its sections, and the values of filters.
@@ -579,7 +595,7 @@ def record(args: Args) -> int:
     folder = args.dir
     study_fields = {"title": args.title, "description": args.description, "creators": args.creator}
     errors = {}
-    with project_of(args) as project:
+    with make_project(args) as project:
         if not (folder / STUDY).exists():
             study = aa.Study.create(folder, **study_fields)
         elif any(study_fields.values()):
@@ -596,7 +612,7 @@ def record(args: Args) -> int:
             except AAToolkitError as error:
                 errors["scope options"] = str(error)
                 print_note(f"aatoolkit: scope options failed: {error}")
-            dataset = recording_project.read_all(args.section or None, scope_of(args))
+            dataset = recording_project.read_all(args.section or None, make_scope(args))
             errors |= _print_errors(dataset)
     payloads = (tables.payload for tables in dataset.values())
     if cached_count := sum(payload is not None and payload.from_cache for payload in payloads):
@@ -610,7 +626,7 @@ def record(args: Args) -> int:
     return 1 if errors else 0
 
 
-@command(study_commands, "verify STUDY", _REPLAY_OPTION, JSON)
+@command(study_commands, "verify STUDY", _REPLAY_OPTION, JSON_OPTION)
 def verify_study(args: Args) -> int:
     """List the responses and results in a study, or the changes since it was sealed.
 
@@ -629,27 +645,27 @@ def verify_study(args: Args) -> int:
     return 0 if result.ok else 1
 
 
-@command(study_commands, "diff STUDY OTHER", JSON)
+@command(study_commands, "diff STUDY OTHER", JSON_OPTION)
 def diff(args: Args) -> int:
     """Show what changed between two studies.
 
     Exits with 0 if nothing changed, and with 1 if something changed or a study was altered.
     """
-    result = _open_study(args.study).diff(_open_study(args.other))
-    changes = json.loads(result.changes.to_json(orient="records"))
-    lines = () if result.is_same else [str(result)]
-    show(args, {"same": result.same, "changes": changes}, lines)
-    if result.is_same:
-        print_note(_first_line(result))
-    return 0 if result.is_same else 1
+    comparison = _open_study(args.study).diff(_open_study(args.other))
+    changes = json.loads(comparison.changes.to_json(orient="records"))
+    lines = () if comparison.is_same else [str(comparison)]
+    show(args, {"same": comparison.same, "changes": changes}, lines)
+    if comparison.is_same:
+        print_note(_first_line(comparison))
+    return 0 if comparison.is_same else 1
 
 
 @command(
     study_commands,
     "rerun NOTEBOOK STUDY",
-    option("-o --out FILE", "The notebook with its outputs.", Output()),
+    option("-o --out FILE", "The notebook with its outputs.", OutputPath()),
     option("--timeout SECONDS", "What all cells together may take.", click.FloatRange(1), 600),
-    JSON,
+    JSON_OPTION,
 )
 def rerun(args: Args) -> int:
     """Run a notebook again, offline, with the responses in a study.
@@ -657,14 +673,16 @@ def rerun(args: Args) -> int:
     Exits with 0 if each sealed result is the same, 1 if one differs, 2 if it cannot be run.
     """
     try:
-        result = _open_study(args.study).rerun(args.notebook, out=args.out, timeout=args.timeout)
+        rerun_result = _open_study(args.study).rerun(
+            args.notebook, out=args.out, timeout=args.timeout
+        )
     except (StudyError, NotWritten) as error:
         print_note(f"aatoolkit: {error}")
         return 2
-    show(args, result.to_dict(), result.lines())
+    show(args, rerun_result.to_dict(), rerun_result.lines())
     if args.out is not None:
         print_note(f"written: {args.out}")
-    return 0 if result.ok else 1
+    return 0 if rerun_result.ok else 1
 
 
 @command(
@@ -680,13 +698,13 @@ def rerun(args: Args) -> int:
     option("--responses", "Ship the responses too, to explain any number."),
     option("--licence SPDX", "Such as CC-BY-4.0."),
     option("--overwrite", "Replace an earlier publication in that folder."),
-    JSON,
-    OUT=Output(is_folder=True),
+    JSON_OPTION,
+    OUT=OutputPath(is_folder=True),
 )
 def publish(args: Args) -> int:
     """Write the tables of a study to a folder that others can read without this package."""
     study = _open_study(args.study)
-    options = values_of(args, "redact", "excel", "csv", "responses", "licence", "overwrite")
+    options = given_values(args, "redact", "excel", "csv", "responses", "licence", "overwrite")
     publication = study.publish(args.out, **options)
     files = sorted(str(path) for path in publication.rglob("*") if path.is_file())
     show(args, files, files)
@@ -703,14 +721,17 @@ def _open_study(path: Path) -> aa.Study:
     return aa.Study(path)
 
 
-def _record_lines(output: dict[str, Any]) -> Iterable[str]:
-    """Yield the lines of a printed table of the responses in a study."""
-    rows = [row | {"sha256": row["sha256"][:12]} for row in output["records"]]
-    return grid(rows[0], (row.values() for row in rows)) if rows else ()
+def _record_lines(study_json: dict[str, Any]) -> Iterable[str]:
+    """Yield the lines of a text table of the responses in a study.
+
+    ``study_json`` is the dict that `_study_as_json` returned.
+    """
+    rows = [row | {"sha256": row["sha256"][:12]} for row in study_json["records"]]
+    return format_grid(rows[0], (row.values() for row in rows)) if rows else ()
 
 
 def _study_as_json(study: aa.Study) -> dict[str, Any]:
-    """Return a dict of JSON values: a study's responses, and the hashes of its results."""
+    """Convert a study to a dict of JSON values: its responses, and the hashes of its results."""
     responses = [
         {
             "request": record.name,
@@ -739,24 +760,30 @@ def _study_as_json(study: aa.Study) -> dict[str, Any]:
 )
 def add(args: Args) -> int:
     """Fetch today's responses of hosts into an archive; exits with 1 if any request failed."""
-    scope, hosts = scope_of(args), args.host
+    scope, hosts = make_scope(args), args.host
     if args.hosts is not None:
         lines = args.hosts.read_text("utf-8", errors="replace").splitlines()
         hosts = [*hosts, *filter(None, (line.partition("#")[0].strip() for line in lines))]
     if not hosts:
         raise ArgumentError("name hosts, or give a file of them with --hosts")
-    with client_of(args) as client:
+    with make_client(args) as client:
         report = aa.Archive(args.dir).add(
             client, hosts, scope, args.section or None, refresh=args.refresh
         )
-    failures = report.failures.fillna("").to_dict("records")
+    failure_rows = report.failures.fillna("").to_dict("records")
     if args.json:
-        errors = [{str(name): value or None for name, value in row.items()} for row in failures]
-        stats = {name: getattr(report, name) for name in ("run", "responses", "resumed", "skipped")}
-        show(args, {**stats, "failures": errors})
-    for row in failures:
-        request = " ".join(value for value in (row["host"], row["section"], row["scope"]) if value)
-        print_note(f"aatoolkit: {visible(request)} failed: {row['message']}")
+        failure_objects = [
+            {str(name): value or None for name, value in row.items()} for row in failure_rows
+        ]
+        report_values = {
+            name: getattr(report, name) for name in ("run", "responses", "resumed", "skipped")
+        }
+        show(args, {**report_values, "failures": failure_objects})
+    for row in failure_rows:
+        request_text = " ".join(
+            value for value in (row["host"], row["section"], row["scope"]) if value
+        )
+        print_note(f"aatoolkit: {visible(request_text)} failed: {row['message']}")
     print_note(_first_line(report))
     return 0 if report else 1
 
@@ -770,8 +797,8 @@ def _first_line(report: object) -> str:
     archive_commands,
     "sql [QUERY]",
     _DIR_OPTION,
-    CSV,
-    JSON,
+    CSV_OPTION,
+    JSON_OPTION,
 )
 def sql(args: Args) -> int:
     """Run one SELECT over the tables of an archive; without a QUERY, list the tables."""
@@ -793,17 +820,21 @@ def sql(args: Args) -> int:
     _DIR_OPTION,
     _REPLAY_OPTION,
     PROFILE_OPTION,
-    JSON,
+    JSON_OPTION,
 )
 def verify_archive(args: Args) -> int:
     """Check the files, responses and tables of an archive; exits with 1 if anything is wrong."""
     archive = aa.Archive(args.dir, profile=args.profile)
-    result = archive.verify(replay=args.replay)
-    problems = [{"table": table, "problem": problem} for table, problem in result.problems]
-    lines = (visible(f"{table}: {problem}") for table, problem in result.problems)
-    show(args, {"ok": result.ok, "responses": result.responses, "problems": problems}, lines)
-    print_note(_first_line(result))
-    return 0 if result else 1
+    verification = archive.verify(replay=args.replay)
+    problems = [{"table": table, "problem": problem} for table, problem in verification.problems]
+    lines = (visible(f"{table}: {problem}") for table, problem in verification.problems)
+    show(
+        args,
+        {"ok": verification.ok, "responses": verification.responses, "problems": problems},
+        lines,
+    )
+    print_note(_first_line(verification))
+    return 0 if verification else 1
 
 
 @command(
@@ -818,7 +849,7 @@ def verify_archive(args: Args) -> int:
     ),
     option("--forget HOST ...", "Remove it; may be repeated."),
     option("--before DAY", "Remove what was fetched before this day."),
-    JSON,
+    JSON_OPTION,
 )
 def tidy(args: Args) -> int:
     """Join the small files of an archive; on request, remove hosts or old responses.
@@ -861,8 +892,8 @@ def tidy(args: Args) -> int:
     option(
         "--scope QUERY", "The filters, where there are several, such as 'days=30&engine=claude'."
     ),
-    option("-o --out FILE", "Write a page of HTML with folds.", Output(".html", ".htm")),
-    JSON,
+    option("-o --out FILE", "Write a page of HTML with folds.", OutputPath(".html", ".htm")),
+    JSON_OPTION,
 )
 def explain(args: Args) -> int:
     """Explain how a number was computed, from the bytes of its response on.
@@ -875,27 +906,27 @@ def explain(args: Args) -> int:
     from aatoolkit.study.files import PACKED
 
     conditions = {}
-    for text in args.where:
-        name, equals_sign, conditions[name] = text.partition("=")
+    for condition_text in args.where:
+        name, equals_sign, conditions[name] = condition_text.partition("=")
         if not (name and equals_sign):
-            raise ArgumentError(f"{text!r} is not NAME=VALUE")
-    row = conditions or args.row
+            raise ArgumentError(f"{condition_text!r} is not NAME=VALUE")
+    row_selector = conditions or args.row
     scope = None if args.scope is None else Scope._from_query(args.scope)
     path, packed = args.store, args.store / PACKED
     is_archive = (path / "responses" / "_delta_log").is_dir()
     store = aa.Archive(path) if is_archive else _open_study(packed if packed.is_file() else path)
-    explanation = store.explain(args.table, row, args.column, host=args.host, scope=scope)
+    explanation = store.explain(args.table, row_selector, args.column, host=args.host, scope=scope)
     if args.out is not None:
-        write_whole(args.out, _PAGE_TEMPLATE.format(explanation._repr_html_()).encode())
+        write_whole(args.out, _EXPLANATION_PAGE_TEMPLATE.format(explanation._repr_html_()).encode())
         print_note(f"written: {args.out}")
     else:
         show(args, explanation.to_dict(), [str(explanation)])
-    for end in explanation.ends:
-        print_note(f"the trail ends early: {end}")
+    for early_end in explanation.ends:
+        print_note(f"the trail ends early: {early_end}")
     return 0 if explanation.is_complete else 1
 
 
-_PAGE_TEMPLATE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
+_EXPLANATION_PAGE_TEMPLATE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>How a number is known</title>
 <style>:root{{color-scheme:light dark}}body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;
 margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}}summary{{cursor:pointer;font-weight:600}}

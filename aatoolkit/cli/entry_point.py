@@ -46,19 +46,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     shell.escape_unprintable()
-    words = [*(sys.argv[1:] if arguments is None else arguments)]
+    command_words = [*(sys.argv[1:] if arguments is None else arguments)]
     try:
-        if completion := os.environ.get("_AATOOLKIT_COMPLETE"):
+        if completion_request := os.environ.get("_AATOOLKIT_COMPLETE"):
             from click.shell_completion import shell_complete
 
-            return shell_complete(app, {}, "aatoolkit", "_AATOOLKIT_COMPLETE", completion)
-        if any(word.partition("=")[0] in shell.TOKEN_OPTIONS for word in words):
-            raise click.UsageError(shell.NO_TOKEN)
-        with _warnings_as_notes(), app.make_context("aatoolkit", words) as context:
+            return shell_complete(app, {}, "aatoolkit", "_AATOOLKIT_COMPLETE", completion_request)
+        if any(
+            command_word.partition("=")[0] in shell.TOKEN_OPTIONS for command_word in command_words
+        ):
+            raise click.UsageError(shell.NO_TOKEN_MESSAGE)
+        with _warnings_as_notes(), app.make_context("aatoolkit", command_words) as context:
             exit_code = int(app.invoke(context) or 0)
         sys.stdout.flush()
-    except Exit as end:
-        return end.exit_code
+    except Exit as exit_signal:
+        return exit_signal.exit_code
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "aatoolkit"
         if isinstance(error, click.exceptions.NoArgsIsHelpError):
@@ -74,27 +76,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         return _report_interruption()
     except RuntimeError as error:
-        if str(error) == _QUERY_INTERRUPTED:
+        if str(error) == _DUCKDB_INTERRUPT_MESSAGE:
             return _report_interruption()
         raise
     except (AAToolkitError, ImportError) as error:
         # An argument that is a flag has the same name here.
         message = re.sub(r"\b([a-z]+)=True\b", r"--\1", str(error))
         shell.print_note(f"aatoolkit: {message}")
-        return 2 if isinstance(error, _WRONG_VALUES) else 1
+        return 2 if isinstance(error, _USAGE_ERRORS) else 1
     except OSError as error:
         shell.print_note(f"aatoolkit: {error.filename or 'output'}: {error.strerror or error}")
         return 1
     return exit_code
 
 
-_WRONG_VALUES = (ArgumentError, BadRequest, ItemNotFound, NotVisible, ScopeError)
+_USAGE_ERRORS = (ArgumentError, BadRequest, ItemNotFound, NotVisible, ScopeError)
 
-_QUERY_INTERRUPTED = "Query interrupted"
+_DUCKDB_INTERRUPT_MESSAGE = "Query interrupted"
 """DuckDB's message when Ctrl-C ends a query."""
 
 
 def _report_interruption() -> int:
+    """Print that Ctrl-C ended the command; return the exit code for this case."""
     shell.print_note("aatoolkit: interrupted")
     return 130
 
@@ -104,11 +107,11 @@ def _warnings_as_notes() -> Iterator[None]:
     """Print each warning in a ``with`` block once on standard error, without file and line."""
     seen_messages = set()
 
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+    def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in seen_messages:
             seen_messages.add(str(message))
             shell.print_note(f"aatoolkit: warning: {message}")
 
     with warnings.catch_warnings():
-        warnings.showwarning = show
+        warnings.showwarning = print_warning
         yield

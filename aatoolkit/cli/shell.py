@@ -34,7 +34,7 @@ from aatoolkit.errors import (
     did_you_mean,
     near_matches,
 )
-from aatoolkit.scope import DAYS, FILTERS
+from aatoolkit.scope import ALLOWED_DAYS, FILTERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,29 +55,29 @@ SECTIONS = sorted(
 
 # -- what is refused ---------------------------------------------------------------------------
 
-NO_TOKEN = (
+NO_TOKEN_MESSAGE = (
     "a token is never given on the command line, where others could read it: put it into a file "
     "and name that with --token-file, or set AATOOLKIT_TOKEN"
 )
 
 
 TOKEN_OPTIONS = ("--token", "-token", "--bearer", "--api-key", "--password")
-"""Options for a token; they are refused, as other users could read it."""
+"""Options with which users may try to give a token; they are refused, as others could read it."""
 
 
 def usage_message(error: click.UsageError) -> str:
-    """Return the message for a wrong command line, without the values that were typed."""
+    """Return the error message for a wrong command line; it does not repeat the values typed."""
     command: Any = error.ctx and error.ctx.command
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return "name a command"
     if isinstance(error, click.NoSuchOption):
         name = error.option_name
-        if name in _FLAGS and isinstance(command, click.Group):
+        if name in _ALL_OPTION_NAMES and isinstance(command, click.Group):
             return f"option {name!r} belongs after the command, as in aatoolkit read HOST {name} …"
-        flags = [flag for parameter in command.params for flag in parameter.opts]
-        suggestion = did_you_mean(near_matches(name, flags))
+        option_names = [flag for parameter in command.params for flag in parameter.opts]
+        suggestion = did_you_mean(near_matches(name, option_names))
         # A word that resembles no option may be a token.
-        subject = f"option {name!r}" if suggestion or name in _FLAGS else "such option"
+        subject = f"option {name!r}" if suggestion or name in _ALL_OPTION_NAMES else "such option"
         return f"there is no {subject}{suggestion and f'; {suggestion}'}"
     if isinstance(error, click.exceptions.NoSuchCommand):
         suggestion = did_you_mean(
@@ -96,23 +96,26 @@ def _accepted_values(click_type: Any) -> str:
     """Return a phrase on the values that an option accepts, such as "takes a number from 0"."""
     if isinstance(click_type, click.Choice):
         return f"takes {', '.join(click_type.choices)}"
-    limit = "" if click_type.max is None else f" to {click_type.max}"
+    bound = "" if click_type.max is None else f" to {click_type.max}"
     is_integer = isinstance(click_type, click.IntRange)
-    return f"takes {'a whole number' if is_integer else 'a number'} from {click_type.min}{limit}"
+    return f"takes {'a whole number' if is_integer else 'a number'} from {click_type.min}{bound}"
 
 
 # -- how a command is declared -----------------------------------------------------------------
 
 
-class Output(click.Path):
-    """The click type of an output file or folder; ``suffixes`` are the allowed file suffixes."""
+class OutputPath(click.Path):
+    """The click type of the path of an output file, or of a folder if ``is_folder``.
+
+    ``suffixes`` are the allowed suffixes of a file; without them, all are allowed.
+    """
 
     def __init__(self, *suffixes: str, is_folder: bool = False) -> None:
         super().__init__()
         self._suffixes, self._is_folder = suffixes, is_folder
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path of the output, or None for standard output (``-``)."""
+        """Convert the value of an option to a path, or to None for standard output (``-``)."""
         path, problem = Path(value), ""
         folder = path if path.exists() else path.absolute().parent
         if value == "-" and not (self._is_folder or param.required):
@@ -134,12 +137,12 @@ _PATH_PLACEHOLDERS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEB
 
 
 def _click_type(placeholder: str, click_type: Any) -> Any:
-    """Return ``click_type``, or by default the click type for a placeholder such as ``FILE``."""
+    """Return ``click_type``; if it is None, the click type for a placeholder such as ``FILE``."""
     return click_type or (Path if placeholder in _PATH_PLACEHOLDERS else None)
 
 
-_FLAGS: set[str] = set()
-"""The options that all commands have."""
+_ALL_OPTION_NAMES: set[str] = set()
+"""The spellings of all options, of whatever command."""
 
 
 def option(
@@ -147,15 +150,15 @@ def option(
 ) -> click.Option:
     """Create an option of a command from its spelling, such as ``-o --out FILE``.
 
-    An option without a placeholder such as ``FILE`` is a flag. ``...`` at the end means that it may
-    be repeated. ``settings`` are further arguments of `click.Option`.
+    An option without a placeholder such as ``FILE`` is a flag. ``...`` at the end of the spelling
+    means that the option may be repeated. ``settings`` are further arguments of `click.Option`.
     """
     words = spelling.split()
-    flags = [word for word in words if word.startswith("-")]
-    _FLAGS.update(flags)
-    placeholders, name = words[len(flags) :], flags[-1].strip("-").replace("-", "_")
+    names = [word for word in words if word.startswith("-")]
+    _ALL_OPTION_NAMES.update(names)
+    placeholders, name = words[len(names) :], names[-1].strip("-").replace("-", "_")
     return click.Option(
-        [*flags, name],
+        [*names, name],
         type=_click_type("".join(placeholders[:1]), click_type),
         metavar=placeholders[0]
         if placeholders and not isinstance(click_type, click.Choice)
@@ -167,18 +170,18 @@ def option(
     )
 
 
-def _argument(word: str, click_types: Mapping[str, Any]) -> click.Argument:
+def _argument(usage_word: str, click_types: Mapping[str, Any]) -> click.Argument:
     """Create a click argument from a word of a usage line, such as ``[SECTION]`` or ``HOST...``."""
-    name = word.strip("[].")
+    name = usage_word.strip("[].")
     return click.Argument(
         [name.lower()],
         type=_click_type(name, click_types.get(name)),
-        nargs=-1 if word.endswith("...") else 1,
-        required=not word.startswith("["),
+        nargs=-1 if usage_word.endswith("...") else 1,
+        required=not usage_word.startswith("["),
     )
 
 
-_EXAMPLES = dict(
+_EXAMPLES_BY_COMMAND = dict(
     block.split("\n", 1)
     for block in Path(__file__).with_name("examples.txt").read_text("utf-8").split("\n\n")
 )
@@ -201,14 +204,14 @@ def command(
     usage : str
         The name and the arguments of the command, such as ``read HOST [SECTION]``.
     *options : click.Option
-        Its options.
+        The options of the command.
     help_text : str
-        Its help; by default the docstring of the function.
+        The help text of the command; by default the docstring of the function.
     **click_types : click.ParamType
         The types of arguments, by their names in ``usage``.
     """
     name, *arguments = usage.split()
-    examples = _EXAMPLES[f"{group.name} {name}"]
+    examples = _EXAMPLES_BY_COMMAND[f"{group.name} {name}"]
     token_note = _TOKEN_NOTE if {*SERVICE_OPTIONS} <= {*options} else ""
 
     def decorate(function: CommandFunction) -> CommandFunction:
@@ -252,14 +255,14 @@ The service and the token come from --base-url and --token-file, then from the e
 (AATOOLKIT_BASE_URL, AATOOLKIT_TOKEN, AATOOLKIT_TOKEN_FILE), then from the system's key store. A
 token is never given on the command line, where others could read it."""
 
-JSON = option("--json", "Print JSON.")
-CSV = option("--csv", "Print CSV in UTF-8.")
+JSON_OPTION = option("--json", "Print JSON.")
+CSV_OPTION = option("--csv", "Print CSV in UTF-8.")
 WORKERS_OPTION = option("--workers N", "Concurrent requests.", click.IntRange(1), WORKERS)
 SECTIONS_OPTION = option(
     "--section SECTION ...", "This section only; may be repeated (default: all)."
 )
 FILTER_OPTIONS = (
-    option("--days N", "The window up to now.", click.Choice([str(n) for n in DAYS]), "30"),
+    option("--days N", "The window up to now.", click.Choice([str(n) for n in ALLOWED_DAYS]), "30"),
     *(option(f"--{name} VALUE ...", f"This {name}; may be repeated.") for name in FILTERS),
 )
 PROFILE_OPTION = option(
@@ -281,7 +284,7 @@ CONNECTION_OPTIONS = (
     option("--offline", "Use cached responses only."),
     PROFILE_OPTION,
 )
-READING_OPTIONS = (*FILTER_OPTIONS, *CONNECTION_OPTIONS, JSON)
+READING_OPTIONS = (*FILTER_OPTIONS, *CONNECTION_OPTIONS, JSON_OPTION)
 SYNTHETIC_OPTIONS = (
     option("--seed N", "Same seed, same data.", click.IntRange(0), 0),
     option("--answers N", "AI answers in all.", click.IntRange(1), 5000),
@@ -294,33 +297,33 @@ SYNTHETIC_OPTIONS = (
 )
 
 
-def values_of(args: Args, *names: str) -> dict[str, Any]:
-    """Return a dict of the named options that the user gave."""
+def given_values(args: Args, *names: str) -> dict[str, Any]:
+    """Return a dict with the values of the named options, without those that the user left out."""
     values = {name: vars(args).get(name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
 
-def scope_of(args: Args) -> aa.Scope:
+def make_scope(args: Args) -> aa.Scope:
     """Create the `Scope` (days and filters) of requests from ``--days`` and other options."""
-    return aa.Scope(days=int(args.days), **values_of(args, *FILTERS))
+    return aa.Scope(days=int(args.days), **given_values(args, *FILTERS))
 
 
-def client_of(args: Args) -> aa.Client:
+def make_client(args: Args) -> aa.Client:
     """Create a client from options such as ``--base-url`` and ``--offline``."""
-    options = values_of(args, "offline", "profile", "workers", "deadline")
-    return aa.Client(args.base_url, token_of(args), cache=not args.no_cache, **options)
+    options = given_values(args, "offline", "profile", "workers", "deadline")
+    return aa.Client(args.base_url, read_token(args), cache=not args.no_cache, **options)
 
 
-def project_of(args: Args) -> aa.Project:
+def make_project(args: Args) -> aa.Project:
     """Return the project for the argument ``HOST``, with options such as ``--base-url``."""
-    return client_of(args).project(args.host)
+    return make_client(args).project(args.host)
 
 
-def token_of(args: Args) -> Secret | None:
+def read_token(args: Args) -> Secret | None:
     """Read the token from the file that ``--token-file`` names; None without this option."""
-    from aatoolkit.client.client import token_in
+    from aatoolkit.client.client import read_token_file
 
-    return None if args.token_file is None else token_in(args.token_file, "--token-file")
+    return None if args.token_file is None else read_token_file(args.token_file, "--token-file")
 
 
 # -- what is printed ---------------------------------------------------------------------------
@@ -342,7 +345,7 @@ def print_note(text: str) -> None:
 
 
 def discard_output(stream: TextIO) -> None:
-    """Redirect a stream to the null device, after the reader closed its pipe."""
+    """Redirect an output stream to the null device, after its reader closed the pipe."""
     # Else the interpreter would end with an error when it flushes the stream.
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -355,7 +358,7 @@ def write_data(content: bytes) -> None:
 
 
 def show(args: Args, output: Any, lines: Iterable[str] = ()) -> None:
-    """Print the output of a command: with ``--json`` a JSON value, else lines of text."""
+    """Print the output of a command: ``output`` as JSON with ``--json``, else the ``lines``."""
     if args.json:
         write_data(f"{json_text(output, indent=2)}\n".encode())
     else:
@@ -365,11 +368,15 @@ def show(args: Args, output: Any, lines: Iterable[str] = ()) -> None:
 
 def show_frame(args: Args, frame: pd.DataFrame) -> None:
     """Print a DataFrame as aligned columns, or as JSON with ``--json``."""
-    show(args, json_rows(frame) if args.json else None, grid(frame.columns, frame.to_numpy(object)))
+    show(
+        args,
+        json_rows(frame) if args.json else None,
+        format_grid(frame.columns, frame.to_numpy(object)),
+    )
 
 
-def grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
-    """Yield the lines of a table with aligned columns."""
+def format_grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
+    """Yield the lines of a text table with aligned columns; ``headers`` are the column names."""
     header_row = [*map(str, headers)]
     text_rows = [header_row, *([_cell_text(value) for value in row] for row in rows)]
     if sys.stdout.isatty():
@@ -386,7 +393,7 @@ def grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]
 
 
 def _cell_text(value: Any) -> str:
-    """Return a value of a table as one line of text."""
+    """Return one value of a table as text without line breaks."""
     from pandas import isna
     from pandas.api.types import is_scalar
 
@@ -402,35 +409,35 @@ def _cell_text(value: Any) -> str:
 # -- tables in a format ------------------------------------------------------------------------
 
 
-def table_format(args: Args, out: Path | None = None) -> str:
+def table_format(args: Args, out_path: Path | None = None) -> str:
     """Return the format in which to write a table, such as ``csv`` or ``grid``.
 
-    It is given by an option such as ``--csv``, or by the suffix of the file ``out``.
+    It is given by an option such as ``--csv``, or by the suffix of the file ``out_path``.
 
     Raises
     ------
     ArgumentError
         If options or the suffix contradict each other.
     """
-    formats = [name for name in ("csv", "json") if vars(args)[name]]
-    if out is not None:
-        formats.append(out.suffix.lower().removeprefix("."))
-    if len({*formats}) > 1:
-        requested = " and as ".join(formats)
-        raise ArgumentError(f"the table is requested as {requested}; choose one format")
-    return formats[0] if formats else "grid"
+    format_names = [name for name in ("csv", "json") if vars(args)[name]]
+    if out_path is not None:
+        format_names.append(out_path.suffix.lower().removeprefix("."))
+    if len({*format_names}) > 1:
+        requested_formats = " and as ".join(format_names)
+        raise ArgumentError(f"the table is requested as {requested_formats}; choose one format")
+    return format_names[0] if format_names else "grid"
 
 
-def write_table(frame: pd.DataFrame, name: str, format_name: str, out: Path | None) -> None:
-    """Write a table to a file, or to standard output if ``out`` is None, in the given format."""
+def write_table(frame: pd.DataFrame, name: str, format_name: str, out_path: Path | None) -> None:
+    """Write a table in a format such as ``csv``, to a file or else to standard output."""
     from aatoolkit._util.files import write_whole
 
-    if format_name in _FILE_WRITERS:
-        _FILE_WRITERS[format_name](frame, out)
-    elif out is None:
-        write_data(_SERIALIZERS[format_name](frame, name))
+    if format_name in _FILE_WRITER_BY_FORMAT:
+        _FILE_WRITER_BY_FORMAT[format_name](frame, out_path)
+    elif out_path is None:
+        write_data(_SERIALIZER_BY_FORMAT[format_name](frame, name))
     else:
-        write_whole(out, _SERIALIZERS[format_name](frame, name))
+        write_whole(out_path, _SERIALIZER_BY_FORMAT[format_name](frame, name))
 
 
 def json_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -458,32 +465,32 @@ def _csv_bytes(frame: pd.DataFrame, _: str) -> bytes:
 
 
 def _json_bytes(frame: pd.DataFrame, name: str) -> bytes:
-    """Return the bytes of a JSON object: a table's name, its rows and its availability."""
+    """Return a table as the bytes of a JSON object with its name, rows and availability."""
     availability = json.loads(frame.aa.availability.to_json(orient="index"))
     document = {"table": name, "rows": json_rows(frame), "availability": availability}
     return f"{json_text(document, indent=2)}\n".encode()
 
 
-def _write_feather(frame: pd.DataFrame, out: Path) -> None:
-    """Write a table to a Feather file, atomically."""
+def _write_feather(frame: pd.DataFrame, out_path: Path) -> None:
+    """Write a table to a Feather file, which readers see only when it is complete."""
     import pyarrow as pa
     from pyarrow import feather
 
     from aatoolkit._util.files import writing
 
-    with writing(out) as temporary_path:
+    with writing(out_path) as temporary_path:
         feather.write_feather(pa.table(frame.aa), temporary_path)
 
 
-_SERIALIZERS: dict[str, Callable[[pd.DataFrame, str], bytes]] = {
+_SERIALIZER_BY_FORMAT: dict[str, Callable[[pd.DataFrame, str], bytes]] = {
     "csv": _csv_bytes,
     "json": _json_bytes,
     "ndjson": lambda frame, _: "".join(f"{json_text(row)}\n" for row in json_rows(frame)).encode(),
 }
-_FILE_WRITERS: dict[str, Callable[[Any, Any], Any]] = {
+_FILE_WRITER_BY_FORMAT: dict[str, Callable[[Any, Any], Any]] = {
     "parquet": lambda frame, out: frame.aa.to_parquet(out),
     "xlsx": lambda frame, out: frame.aa.to_excel(out),
     "feather": _write_feather,
 }
-SUFFIXES = tuple(f".{name}" for name in (*_FILE_WRITERS, *_SERIALIZERS))
-"""The suffixes of files with tables."""
+TABLE_SUFFIXES = tuple(f".{name}" for name in (*_FILE_WRITER_BY_FORMAT, *_SERIALIZER_BY_FORMAT))
+"""The suffixes of the files to which a table can be written."""

@@ -29,17 +29,17 @@ from aatoolkit._util.defaults import (
 )
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.client.dataset import Collection, Dataset
-from aatoolkit.client.options import read_options, register_completion
+from aatoolkit.client.options import read_scope_options, register_completion
 from aatoolkit.client.reading import (
     ReadingOptions,
+    as_unique_list,
     known_section,
     known_sections,
     raise_if_all_refused,
-    read_by,
+    read_by_filter_value,
     read_combined,
     read_many,
     section_names,
-    unique_list,
 )
 from aatoolkit.errors import (
     ArgumentError,
@@ -51,7 +51,7 @@ from aatoolkit.errors import (
 )
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload, Request
-from aatoolkit.scope import FILTERS, UNTAGGED, Scope, ScopeOptions
+from aatoolkit.scope import FILTERS, UNTAGGED_LABEL, Scope, ScopeOptions
 from aatoolkit.sections import Profile, default_profile
 from aatoolkit.sections.profile import ProfileSource
 
@@ -62,9 +62,10 @@ T = TypeVar("T")
 
 
 class ResponseSource(Protocol):
-    """The protocol of objects that a client gets responses from, such as a service or a study.
+    """The protocol of objects from which a client gets its responses.
 
-    A study is a folder of recorded responses.
+    Examples are a `Fetcher`, which asks a service, and a study, which is a folder of recorded
+    responses.
     """
 
     offline: bool
@@ -81,13 +82,13 @@ class ResponseSource(Protocol):
 class Client(NamesNear):
     """A connection to one service with one account.
 
-    The API does not list the hosts that the account may see: name each, as in
-    ``client.project("acme.example")``.
+    The API does not list the hosts that the account may see. Therefore name the host that you want,
+    as in ``client.project("acme.example")``.
 
     Parameters
     ----------
     base_url : str, optional
-        The address of the service; by default the environment variable ``AATOOLKIT_BASE_URL``.
+        The base URL of the service; by default the environment variable ``AATOOLKIT_BASE_URL``.
     token : str, optional
         The account's token, which is sent to this service only. By default it comes from the
         environment variable ``AATOOLKIT_TOKEN``, from the file in ``AATOOLKIT_TOKEN_FILE``, or from
@@ -141,20 +142,20 @@ class Client(NamesNear):
         # They may show this object before it is complete, too.
         self.base_url: str = "?"
         self.offline: bool = offline
-        if has_stand_in():
+        if are_clients_replaced():
             vars(self).update(vars(_client_factories[0](base_url)))
             if profile is not None:
                 vars(self)["_profile"] = Profile.load(profile)
             return
-        address = base_url or os.environ.get(BASE_URL)
-        if not address:
+        url_text = base_url or os.environ.get(BASE_URL_ENV)
+        if not url_text:
             raise ArgumentError(
-                f"no base URL: set {BASE_URL}, or name the service (base_url, --base-url); the "
+                f"no base URL: set {BASE_URL_ENV}, or name the service (base_url, --base-url); the "
                 "demo needs none, it serves synthetic data on this machine",
                 argument="base_url",
             )
-        base = BaseUrl.parse(address)
-        self.base_url = base.url
+        parsed_url = BaseUrl.parse(url_text)
+        self.base_url = parsed_url.url
         self.workers: int = max(1, workers)
         self._profile = None if profile is None else Profile.load(profile)
         # What another process needs to make the same client; its token it finds itself.
@@ -166,8 +167,8 @@ class Client(NamesNear):
             "deadline": deadline,
             "workers": self.workers,
         }
-        token = find_token(token, base.origin)
-        self._source: ResponseSource = Fetcher(base.url, token, **self._settings)
+        token = find_token(token, parsed_url.origin)
+        self._source: ResponseSource = Fetcher(parsed_url.url, token, **self._settings)
 
     @classmethod
     def _from_source(
@@ -177,7 +178,10 @@ class Client(NamesNear):
         workers: int,
         profile: Profile | None,
     ) -> Client:
-        """Create a client that gets its responses from ``source``, such as a study, not by HTTP."""
+        """Create a client that gets its responses from ``source``, such as a study, not by HTTP.
+
+        ``workers`` is the number of concurrent requests. ``profile`` is as in the class.
+        """
         client = cls.__new__(cls)
         client.base_url, client.workers, client._source = base_url, workers, source
         client.offline, client._profile = source.offline, profile
@@ -283,32 +287,38 @@ class Client(NamesNear):
         *,
         progress: bool | None = None,
     ) -> Iterator[tuple[str, Scope, Dataset]]:
-        """Read the data of several hosts, and yield tuples of host, scope (filters) and dataset."""
+        """Read the tables of several hosts, and yield them one host and scope after the other.
+
+        Each item is a tuple: the host, the scope (days and filters), and the `Dataset`. The
+        arguments are as for `collect`.
+        """
         wanted_sections = known_sections(sections, self._profile)
-        projects = {project.host: project for project in map(self.project, unique_list(hosts, str))}
-        targets = [
+        project_by_host = {
+            project.host: project for project in map(self.project, as_unique_list(hosts, str))
+        }
+        project_scopes = [
             (project, scope)
-            for project in projects.values()
-            for scope in [_merge(scope, {}) for scope in unique_list(scopes, Scope)] or [Scope()]
+            for project in project_by_host.values()
+            for scope in [_merge(scope, {}) for scope in as_unique_list(scopes, Scope)] or [Scope()]
         ]
-        fetches = [partial(project.fetch, scope=scope) for project, scope in targets]
+        fetchers = [partial(project.fetch, scope=scope) for project, scope in project_scopes]
         with closing(
             read_many(
-                fetches, wanted_sections, self._options, workers=self.workers, progress=progress
+                fetchers, wanted_sections, self._options, workers=self.workers, progress=progress
             )
         ) as datasets:
-            for (project, scope), dataset in zip(targets, datasets, strict=True):
-                if (project, scope) == targets[0]:
+            for (project, scope), dataset in zip(project_scopes, datasets, strict=True):
+                if (project, scope) == project_scopes[0]:
                     raise_if_all_refused(dataset, NotAuthorized)
                 yield project.host, scope, dataset
 
     def close(self) -> None:
-        """Close the connections; later calls open new ones."""
+        """Close the connections; later requests open new ones."""
         self._source.close()
 
     def _item_named(self, name: str) -> str:
-        is_list = name in ("hosts", "projects")
-        return "the API lists no hosts: write client.project(host) for each" if is_list else ""
+        is_host_list = name in ("hosts", "projects")
+        return "the API lists no hosts: write client.project(host) for each" if is_host_list else ""
 
     def __repr__(self) -> str:
         return f"<Client of {self.base_url}{', offline' if self.offline else ''}>"
@@ -365,7 +375,7 @@ class Project(NamesNear):
         Parameters
         ----------
         refresh : bool
-            Whether the service must compute the values again.
+            Whether the service must compute the values again, instead of using a cached response.
 
         Returns
         -------
@@ -383,11 +393,14 @@ class Project(NamesNear):
         >>> aa.demo().scope_options().days
         (7, 30, 90)
         """
-        payload = self._get(Request.for_scope_options(self.host, refresh=refresh))
-        return read_options(self.alias or self.host, payload, self.client._options)
+        payload = self._fetch_response(Request.for_scope_options(self.host, refresh=refresh))
+        return read_scope_options(self.alias or self.host, payload, self.client._options)
 
-    def _get(self, request: Request) -> Payload:
-        """Return the response to a request; if the project has an alias, it replaces the host."""
+    def _fetch_response(self, request: Request) -> Payload:
+        """Return the response to a request.
+
+        If the project has an alias, it replaces the host in the result and in error messages.
+        """
         if self.alias is None:
             return self.client._source.get(request)
         try:
@@ -396,8 +409,8 @@ class Project(NamesNear):
             error.message = error.message.replace(self.host, self.alias)
             error.args = (error.message,)
             raise
-        path, quoted_alias = f"/api/domains/{self.host}/", quote(self.alias, safe="")
-        url = payload.url.replace(path, f"/api/domains/{quoted_alias}/")
+        url_path, quoted_alias = f"/api/domains/{self.host}/", quote(self.alias, safe="")
+        url = payload.url.replace(url_path, f"/api/domains/{quoted_alias}/")
         return replace(payload, host=self.alias, url=url)
 
     def fetch(
@@ -420,7 +433,8 @@ class Project(NamesNear):
         refresh : bool
             Whether to ask the service even if a response is cached.
         expire_after : float, optional
-            The age, in seconds, up to which a cached response is used.
+            The age, in seconds, up to which a cached response is used; by default as set in the
+            client.
         **filters
             Filters by name, such as ``engine="chatgpt"``.
 
@@ -445,7 +459,7 @@ class Project(NamesNear):
         """
         merged_scope = _merge(scope, filters)
         section_name = None if section is None else known_section(section, self.client._profile)
-        return self._get(
+        return self._fetch_response(
             Request.for_section(
                 self.host,
                 section_name,
@@ -481,7 +495,7 @@ class Project(NamesNear):
         strict : bool
             Whether to raise an error if the response has other fields than declared.
         dtype_backend : {"numpy_nullable", "pyarrow"}
-            The kind of dtypes, as in pandas.
+            Which dtypes the columns have, as in the functions of pandas.
         refresh : bool
             Whether to ask the service even if a response is cached.
         split : {"engine", "topic", "category", "brand"}, optional
@@ -525,11 +539,13 @@ class Project(NamesNear):
                 parameter="section",
             )
         if split is not None:
-            read_options = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
-            return read_by(self, section, _merge(scope, filters), split, read_options)
+            read_arguments = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
+            return read_by_filter_value(
+                self, section, _merge(scope, filters), split, read_arguments
+            )
         payload = self.fetch(section, scope, refresh=refresh, **filters)
-        options = replace(self.client._options, strict=strict, dtype_backend=dtype_backend)
-        return options.tables(section, payload)
+        reading_options = replace(self.client._options, strict=strict, dtype_backend=dtype_backend)
+        return reading_options.tables(section, payload)
 
     def read_all(
         self,
@@ -635,9 +651,9 @@ class Project(NamesNear):
 
 
 def _merge(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
-    """Return a copy of a scope (days and filters) with some filters added or replaced.
+    """Return a copy of a scope (days and filters) in which ``filters`` are added or replaced.
 
-    ``filters`` maps names to values, such as ``{"engine": "chatgpt"}``.
+    ``filters`` maps names of filters to values, such as ``{"engine": "chatgpt"}``.
     """
     scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):
@@ -653,11 +669,11 @@ def _merge(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
             )
     merged_scope = (scope or Scope())._with(**filters)
     for name, values in merged_scope._filters.items():
-        if UNTAGGED in values:
+        if UNTAGGED_LABEL in values:
             raise ScopeError(
-                f"{UNTAGGED!r} counts the prompts without a {name}; no filter finds those",
+                f"{UNTAGGED_LABEL!r} counts the prompts without a {name}; no filter finds those",
                 parameter=name,
-                unknown=(UNTAGGED,),
+                unknown=(UNTAGGED_LABEL,),
             )
     return merged_scope
 
@@ -761,24 +777,27 @@ def demo(
     >>> aa.demo().host
     'acme.example'
     """
-    if has_stand_in():
+    if are_clients_replaced():
         return Client(**more).project(host, alias=alias)
-    with _lock:
-        base_url, token = _serve_synthetic(seed, answers, icc)
+    with _demo_lock:
+        base_url, token = _start_demo_service(seed, answers, icc)
     from aatoolkit.service.synth.world import HOSTS
 
-    hosts = [plan.host for plan in HOSTS]
-    if isinstance(host, str) and canonical_host(host) not in hosts:
-        raise ArgumentError(unknown("demo project", host, hosts), argument="host")
+    demo_hosts = [plan.host for plan in HOSTS]
+    if isinstance(host, str) and canonical_host(host) not in demo_hosts:
+        raise ArgumentError(unknown("demo project", host, demo_hosts), argument="host")
     return project(host, base_url=base_url, token=token, cache=cache, alias=alias, **more)
 
 
-_lock = threading.Lock()
+_demo_lock = threading.Lock()
 
 
 @lru_cache(maxsize=64)
-def _serve_synthetic(seed: int, answers: int, icc: float) -> tuple[str, Secret]:
-    """Start a service with synthetic data, and return its base URL and token."""
+def _start_demo_service(seed: int, answers: int, icc: float) -> tuple[str, Secret]:
+    """Start a service with synthetic data in this process; return its base URL and token.
+
+    The arguments are as for `demo`.
+    """
     from aatoolkit.http import Secret
 
     if seed < 0 or answers < 0 or not 0 <= icc < 1:
@@ -801,51 +820,56 @@ def _serve_synthetic(seed: int, answers: int, icc: float) -> tuple[str, Secret]:
 
 # -- settings ---
 
-BASE_URL = "AATOOLKIT_BASE_URL"
-TOKEN = "AATOOLKIT_TOKEN"
-TOKEN_FILE = "AATOOLKIT_TOKEN_FILE"
+BASE_URL_ENV = "AATOOLKIT_BASE_URL"
+TOKEN_ENV = "AATOOLKIT_TOKEN"
+TOKEN_FILE_ENV = "AATOOLKIT_TOKEN_FILE"
 KEYRING_SERVICE = "aatoolkit"
 
-_MAX_FILE = 1 << 16
+_MAX_TOKEN_FILE_BYTES = 1 << 16
 
 
 def find_token(token: Secret | None, origin: str) -> Secret | None:
-    """Return the token: the argument, else from the environment, a file, or the key store.
+    """Return the token to use: ``token`` if there is one, else the token in the settings.
 
-    The system's key store is searched for the token of ``origin``, such as ``https://api.example``.
-    The result is None if there is no token.
+    The settings are environment variables, a file, and the system's key store. In the key store,
+    tokens are stored under ``origin``, the beginning of the service's URL, such as
+    ``https://api.example``. The result is None if no token is found.
     """
     from aatoolkit.http import Secret
 
     if token is not None:
         return token
-    if os.environ.get(TOKEN):
-        return Secret(os.environ[TOKEN])
-    if not os.environ.get(TOKEN_FILE):
+    if os.environ.get(TOKEN_ENV):
+        return Secret(os.environ[TOKEN_ENV])
+    if not os.environ.get(TOKEN_FILE_ENV):
         try:
             import keyring
 
             return Secret.wrap(keyring.get_password(KEYRING_SERVICE, origin) or None)
         except Exception:  # key stores fail in many ways; each means no token
             return None
-    return token_in(Path(os.environ[TOKEN_FILE]), TOKEN_FILE)
+    return read_token_file(Path(os.environ[TOKEN_FILE_ENV]), TOKEN_FILE_ENV)
 
 
-def token_in(file: Path, setting: str) -> Secret:
-    """Read a token from a file; ``setting`` is the option that names the file, for messages."""
+def read_token_file(file: Path, option_name: str) -> Secret:
+    """Read a token from a file.
+
+    ``option_name`` is the option or environment variable that named the file; error messages repeat
+    it.
+    """
     from aatoolkit.http import Secret
 
     reason = "it is no regular file"  # which might never end
     try:
-        path = file.expanduser()
-        if path.is_file() or not path.exists():
-            with open(path, "rb") as stream:
-                return Secret(stream.read(_MAX_FILE).decode())
+        token_path = file.expanduser()
+        if token_path.is_file() or not token_path.exists():
+            with open(token_path, "rb") as stream:
+                return Secret(stream.read(_MAX_TOKEN_FILE_BYTES).decode())
     except (OSError, ValueError) as error:  # not text, or no path
         reason = getattr(error, "strerror", None) or "it is not text"
     # Raised outside the handler: a decoding error holds the content of the file.
     raise ArgumentError(
-        f"the token file that {setting} names cannot be read ({reason}); check its path and "
+        f"the token file that {option_name} names cannot be read ({reason}); check its path and "
         "permissions",
         argument="token",
     )
@@ -857,8 +881,8 @@ MakeClient = Callable[[str | None], "Client"]
 _client_factories: list[MakeClient] = []
 
 
-def set_stand_in(make_client: MakeClient) -> None:
-    """Replace all clients that this process creates from now on by those of ``make_client``.
+def replace_clients(make_client: MakeClient) -> None:
+    """Make this process use other clients from now on, wherever code creates a `Client`.
 
     ``make_client`` takes the base URL of a client, and returns the client to use instead. When a
     notebook is rerun from a study, its clients thus get the recorded responses.
@@ -866,6 +890,6 @@ def set_stand_in(make_client: MakeClient) -> None:
     _client_factories[:] = [make_client]
 
 
-def has_stand_in() -> bool:
-    """Return whether clients of this process are replaced (see `set_stand_in`)."""
+def are_clients_replaced() -> bool:
+    """Return whether this process uses other clients than code creates; see `replace_clients`."""
     return bool(_client_factories)

@@ -70,35 +70,36 @@ class Dataset(Keyed[str, Tables]):
         """A DataFrame with one row per table: its number of rows, and whether it was measured.
 
         The columns are ``section``, ``table``, ``rows``, ``status`` (such as ``partial``) and
-        ``availability`` (the status with its reason). A failed section has one row without a table.
+        ``availability`` (the status with its reason). A section that could not be read has one row,
+        in which ``table`` is missing.
         """
         rows = [
-            (section, table, tables.rows[table], str(status), words)
+            (section, table, tables.rows[table], str(status), availability_text)
             for section, tables in self.items()
-            for table, words in tables._words.items()
+            for table, availability_text in tables._words.items()
             for status in Status
-            if words.startswith(status.replace("_", " "))
+            if availability_text.startswith(status.replace("_", " "))
         ]
-        failures = [
+        failure_rows = [
             (section, None, None, None, f"failed: {error}")
             for section, error in self.errors.items()
         ]
         columns = ("section", "table", "rows", "status", "availability")
-        return show_as(listing(columns, [*rows, *failures], rows="Int64"))
+        return show_as(listing(columns, [*rows, *failure_rows], rows="Int64"))
 
     def compare(self, baseline: Dataset | None = None, level: float = LEVEL) -> pd.DataFrame:
         """Compare mention rates with an earlier dataset, or with the period before.
 
-        The first row compares the mention rate over all prompts. It is the planned test, so its
-        p-value is not adjusted. The other rows compare the mean position, the own brand's share of
-        voice, and the rate by topic, engine and brand. Their p-values are adjusted by Holm's
-        method.
+        The first row of the result compares the mention rate over all prompts. It is the only test
+        that was planned beforehand, so its p-value is not adjusted. The other rows compare the mean
+        position, the share of voice of the project's own brand, and the mention rate by topic,
+        engine and brand. The p-values of these rows are adjusted together by Holm's method.
 
-        Each prompt is compared with itself if both periods have counts by prompt (sections
-        ``prompts`` and ``ranking``). Otherwise days are compared (section ``overview``). The column
-        ``method`` says which. For totals, such as those of a brand, the correlation of answers is
-        not known. The design effect of the first row is used for them, which may be too small.
-        Other key figures have the verdict "cannot say".
+        If both periods have counts by prompt (sections ``prompts`` and ``ranking``), each prompt is
+        compared with itself. Otherwise days are compared (section ``overview``). The column
+        ``method`` says which. For totals, such as those of a brand, it is not known how much
+        answers to the same prompt resemble each other. For them, the design effect of the first row
+        is used, which may be too small. Other key figures have the verdict "cannot say".
 
         Parameters
         ----------
@@ -113,8 +114,8 @@ class Dataset(Keyed[str, Tables]):
         pandas.DataFrame
             One row per ``measure``, ``subject`` (``all prompts``, ``topic``, ``engine``, ``brand``
             or ``key figure``) and ``name``. The columns are those of ``df.aa.compare``, such as
-            ``before``, ``after``, ``change``, ``low``, ``high`` and ``verdict``, and ``family``,
-            which says how the p-value is adjusted.
+            ``before``, ``after``, ``change``, ``low``, ``high`` and ``verdict``. The column
+            ``family`` says together with which other tests the p-value is adjusted.
 
         Raises
         ------
@@ -141,9 +142,10 @@ class Dataset(Keyed[str, Tables]):
         path, without host, query, fragment, trailing slash and index file. A number that was not
         measured is missing, not 0.
 
-        ``conversion_rate`` is conversions per visit. Visits of days whose conversions may still
-        come in are left out if the service counts them; otherwise they are included, and the rate
-        is too low. Its interval (Wilson) assumes that visits are independent.
+        ``conversion_rate`` is conversions per visit. On recent days, further conversions may still
+        be recorded. If the service counts the visits of these days separately, they are left out.
+        Otherwise they are included, and the rate is too low. The confidence interval (Wilson)
+        assumes that visits are independent.
 
         ``crawl_to_refer`` is the number of crawlers' requests per visit, like the ratio of
         Cloudflare Radar ("HTML page crawl requests to HTML page referrals by platform", 2025). Here
@@ -190,8 +192,8 @@ class Dataset(Keyed[str, Tables]):
     def to_parquet(self, folder: FilePath) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``, with units and availability.
 
-        Further files have the values that are in no table, so `aatoolkit.rebuild` can restore each
-        response.
+        Further files have the values of the responses that are in no table. With them,
+        `aatoolkit.rebuild` can restore each response.
 
         Parameters
         ----------
@@ -201,7 +203,7 @@ class Dataset(Keyed[str, Tables]):
         Returns
         -------
         list of Path
-            The files; the list prints as their number and folder.
+            The paths of the files. When the list is printed, it shows only their number and folder.
 
         Raises
         ------
@@ -268,21 +270,23 @@ class Dataset(Keyed[str, Tables]):
     ) -> Path:
         """Write one HTML page with pictures and tables, for readers without Python.
 
-        It begins with the key figures and the changes since an earlier window. Then come the
-        sections, each with a picture and its tables. Each number links to its formula, its path in
-        the response, and the response's SHA-256.
+        The page begins with the key figures and their changes since an earlier window. The sections
+        follow, each with a picture and its tables. Each number links to its formula, its path in
+        the response, and the SHA-256 of the response.
 
-        The page is one file: it opens offline, loads nothing and runs no script. The same data
-        gives the same bytes.
+        The page is one file that can be read offline: it loads nothing and runs no script. The same
+        data give the same bytes.
 
         Parameters
         ----------
         path : str or path
             The file, ending in ``.html``; missing folders are created.
         rows : int
-            The maximum number of rows of a section's first table; the others have half as many.
+            The maximum number of rows of a section's first table. Other tables have up to half as
+            many rows.
         baseline : Dataset, optional
-            An earlier dataset to compare with; the windows must not overlap.
+            An earlier dataset to compare with; the days of the two must not overlap. By default,
+            the responses' own values of the period before.
         title : str, optional
             The title of the page; by default the hosts.
 
@@ -333,7 +337,7 @@ class Dataset(Keyed[str, Tables]):
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        blocks = [
+        html_blocks = [
             fold(
                 f"<code>{markup(name)}</code> {len(tables)} tables, "
                 f"{sum(tables.rows.values()):,} rows "
@@ -342,11 +346,11 @@ class Dataset(Keyed[str, Tables]):
             )
             for name, tables in self.items()
         ]
-        blocks += [
+        html_blocks += [
             f"<div><code>{markup(name)}</code> failed: {markup(str(error))}</div>"
             for name, error in self.errors.items()
         ]
-        return block(f"<b>{len(self)} sections</b>{''.join(blocks)}")
+        return block(f"<b>{len(self)} sections</b>{''.join(html_blocks)}")
 
 
 HostScope = tuple[str, Scope]
@@ -389,36 +393,36 @@ class Collection(Keyed[HostScope, Dataset]):
     def errors(self) -> dict[tuple[str, Scope, str], AAToolkitError]:
         """The errors of failed requests, by host, scope (days and filters) and section."""
         return {
-            (*target, section): error
-            for target, dataset in self.items()
+            (*host_and_scope, section): error
+            for host_and_scope, dataset in self.items()
             for section, error in dataset.errors.items()
         }
 
-    def __getitem__(self, target: str | HostScope) -> Dataset:
-        key = target
-        if isinstance(target, str) and target in self.hosts:
+    def __getitem__(self, host_or_key: str | HostScope) -> Dataset:
+        key = host_or_key
+        if isinstance(host_or_key, str) and host_or_key in self.hosts:
             if len(self.scopes) > 1:
                 raise ItemNotFound(
-                    f"{target} was asked for {len(self.scopes)} scopes; write "
-                    f"collected[{target!r}, scope], with one of collected.scopes",
-                    key=target,
+                    f"{host_or_key} was asked for {len(self.scopes)} scopes; write "
+                    f"collected[{host_or_key!r}, scope], with one of collected.scopes",
+                    key=host_or_key,
                 )
-            key = target, self.scopes[0]
+            key = host_or_key, self.scopes[0]
         if not isinstance(key, str | tuple) or key not in self._items:
-            raise ItemNotFound(unknown("dataset", target, self.hosts), key=target)
+            raise ItemNotFound(unknown("dataset", host_or_key, self.hosts), key=host_or_key)
         return self._items[key]
 
     __contains__ = Mapping.__contains__  # the host alone will do
 
     def _item_named(self, name: str) -> str:
-        has_name = hasattr(Dataset, name)
-        return f"each value is a Dataset: write collected[host, scope].{name}" if has_name else ""
+        is_member = hasattr(Dataset, name)
+        return f"each value is a Dataset: write collected[host, scope].{name}" if is_member else ""
 
     def _ipython_key_completions_(self) -> list[Any]:
         return list(self.hosts)
 
     def concat(self, section: str, table: str | None = None) -> pd.DataFrame:
-        """Concatenate one table of all hosts and scopes (days and filters).
+        """Concatenate one table of a section, over all hosts and scopes (days and filters).
 
         If a request failed, ``df.aa.availability`` marks every column as ``partial``.
 
@@ -432,8 +436,8 @@ class Collection(Keyed[HostScope, Dataset]):
         Returns
         -------
         pandas.DataFrame
-            The rows of all responses. The first columns are ``host``, ``days``, one per filter,
-            such as ``filter_engine``, and ``fetched_at``.
+            The rows of all responses. The first columns are ``host``, ``days``, one column per
+            filter, such as ``filter_engine``, and ``fetched_at``.
 
         Raises
         ------
@@ -475,8 +479,8 @@ class Collection(Keyed[HostScope, Dataset]):
         columns = with_failures(metadata.columns, len(failed_hosts), len(section_tables))
         return attach_changed(frame, replace(metadata, columns=columns))
 
-    def _listing(self) -> Frame:
-        """Return a DataFrame with one row per dataset: its host, filters, rows and failures."""
+    def _overview(self) -> Frame:
+        """Return a DataFrame with one row per dataset: host, filters, number of rows, failures."""
         return show_as(
             [
                 {
@@ -494,10 +498,10 @@ class Collection(Keyed[HostScope, Dataset]):
         )
 
     def __repr__(self) -> str:
-        return f"<Collection of {self._title()}>\n{self._listing()!r}"
+        return f"<Collection of {self._title()}>\n{self._overview()!r}"
 
     def _repr_html_(self) -> str:
-        return f"<b>{self._title()}</b>{self._listing()._repr_html_()}"
+        return f"<b>{self._title()}</b>{self._overview()._repr_html_()}"
 
     def _title(self) -> str:
         scope_note = f", {len(self.scopes)} scopes" if len(self.scopes) > 1 else ""

@@ -1,4 +1,4 @@
-"""Read the filter values that a project may use, and enable Tab completion of names."""
+"""Read the values that each filter of a project may have, and enable Tab completion of names."""
 
 from __future__ import annotations
 
@@ -13,60 +13,67 @@ from aatoolkit.jsontree.vectors import Missing
 from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.payload import Payload
-from aatoolkit.scope import DAYS, FILTERS, ScopeOptions
+from aatoolkit.scope import ALLOWED_DAYS, FILTERS, ScopeOptions
 from aatoolkit.sections import Section, Table, get
 from aatoolkit.sections.profile import SCOPE_OPTIONS
 
-_TABLES = {plural: f"scope_{plural}" for plural in FILTERS.values()}
+_TABLE_NAME_BY_PLURAL = {plural: f"scope_{plural}" for plural in FILTERS.values()}
 
 
-def read_options(host: str, payload: Payload, options: ReadingOptions) -> ScopeOptions:
-    """Convert a response to `ScopeOptions`, the values that each filter may have."""
-    declaration = get(SCOPE_OPTIONS)
+def read_scope_options(host: str, payload: Payload, options: ReadingOptions) -> ScopeOptions:
+    """Convert a response to `ScopeOptions`, which are the values that each filter may have.
+
+    ``options`` say how responses are converted to tables.
+    """
+    declared_section = get(SCOPE_OPTIONS)
     if options.profile is not None:
-        section = options.profile.get(SCOPE_OPTIONS)
+        profile_section = options.profile.get(SCOPE_OPTIONS)
         # A declaration that names the tables otherwise is no help in finding them.
-        if section is not None and {*_TABLES.values()} <= {*section.names}:
-            declaration = section
-    tables = normalize(_with_text_lists(declaration, payload), payload)
+        if profile_section is not None and {*_TABLE_NAME_BY_PLURAL.values()} <= {
+            *profile_section.names
+        }:
+            declared_section = profile_section
+    tables = normalize(_with_text_lists(declared_section, payload), payload)
     built_tables = tables._parts.built
     scope_options = ScopeOptions(
         host,
         own_terms=(term for term in _list_of(payload, "ownTerms") if isinstance(term, str)),
         # Without windows in the response, the documented ones apply.
-        days=[days for days in _list_of(payload, "days") if type(days) is int] or DAYS,
+        days=[days for days in _list_of(payload, "days") if type(days) is int] or ALLOWED_DAYS,
         unknown=[
             name
             for name, plural in FILTERS.items()
-            if not _is_recognised(built_tables[_TABLES[plural]])
+            if not _is_recognised(built_tables[_TABLE_NAME_BY_PLURAL[plural]])
         ],
-        **{plural: tables[name] for plural, name in _TABLES.items()},
+        **{plural: tables[name] for plural, name in _TABLE_NAME_BY_PLURAL.items()},
     )
     scope_options.has_runs = _is_recognised(built_tables["scope_engines"], ("last_run_day",))
     return scope_options
 
 
-def _is_recognised(table: BuiltTable, names: Sequence[str] = ()) -> bool:
-    """Return whether a response has the list of values that a filter's table is made from.
+def _is_recognised(table: BuiltTable, column_names: Sequence[str] = ()) -> bool:
+    """Return whether a response has the list of values from which a filter's table is made.
 
-    The items of the list must have a field for at least one of the columns ``names``, by default
-    the key.
+    The items of the list must have the field of at least one of the columns ``column_names``. By
+    default, these are the key columns of the table.
     """
-    rows, container = table.rows, table.rows.vectors[-2]
-    if container.kinds.isdisjoint((list, dict)):
+    rows, list_vector = table.rows, table.rows.vectors[-2]
+    if list_vector.kinds.isdisjoint((list, dict)):
         return False
-    sources = [table.table[name].source or "" for name in names or table.table.key]
-    has_field = any(rows.values_of(source)[0].kinds - {Missing} for source in sources)
-    return not any(container.values) or (table.size > 0 and has_field)
+    field_paths = [
+        table.table[column_name].source or "" for column_name in column_names or table.table.key
+    ]
+    has_field = any(rows.values_of(field_path)[0].kinds - {Missing} for field_path in field_paths)
+    return not any(list_vector.values) or (table.size > 0 and has_field)
 
 
-def _with_text_lists(declaration: Section, payload: Payload) -> Section:
+def _with_text_lists(declared_section: Section, payload: Payload) -> Section:
     """Adapt table declarations to a response that has lists of strings instead of objects.
 
     For example, the list is ``["a"]`` instead of ``[{"id": "a"}]``.
     """
 
-    def adapt(table: Table) -> Table:
+    def adapt_table(table: Table) -> Table:
         item_types = {*map(type, _list_of(payload, table.rows.path.removesuffix("[]")))}
         # One that is no text, such as null, is reported as of a wrong type; the others are values.
         if str not in item_types or dict in item_types:
@@ -78,29 +85,31 @@ def _with_text_lists(declaration: Section, payload: Payload) -> Section:
         return replace(table, columns=tuple(columns))
 
     return Section(
-        declaration.name,
-        declaration.doc,
-        *map(adapt, declaration),
-        kept=declaration.kept,
-        availability=declaration.availability,
+        declared_section.name,
+        declared_section.doc,
+        *map(adapt_table, declared_section),
+        kept=declared_section.kept,
+        availability=declared_section.availability,
     )
 
 
-def _list_of(payload: Payload, name: str) -> list[Any]:
+def _list_of(payload: Payload, field_name: str) -> list[Any]:
+    """Return the list in a top-level field of a response; an empty list if there is none."""
     document = payload.json
-    value = document.get(name) if isinstance(document, Mapping) else None
+    value = document.get(field_name) if isinstance(document, Mapping) else None
     return value if isinstance(value, list) else []
 
 
 # -- Tab ---------------------------------------------------------------------------------------
 
-_CALL = re.compile(r"([^\W\d]\w*)\.(?:read|fetch|read_all)\(([^()]*)['\"](\w*)$")
+_CALL_RE = re.compile(r"([^\W\d]\w*)\.(?:read|fetch|read_all)\(([^()]*)['\"](\w*)$")
 """Matches code such as ``project.read("ran``: object, text before the quote, text after it."""
 
-_IS_SECTION = re.compile(r"\s*(?:sections?\s*=\s*)?\[?\s*(?:['\"]\w*['\"]\s*,\s*)*")
-_IS_FILTER = re.compile(r".*\bsplit\s*=\s*", re.S)
+# What precedes the quote if the name after it is that of a section, or that of a filter.
+_SECTION_RE = re.compile(r"\s*(?:sections?\s*=\s*)?\[?\s*(?:['\"]\w*['\"]\s*,\s*)*")
+_FILTER_RE = re.compile(r".*\bsplit\s*=\s*", re.S)
 
-_IDENTIFIER = "aatoolkit.names"
+_MATCHER_IDENTIFIER = "aatoolkit.names"
 
 
 def register_completion() -> None:
@@ -109,22 +118,22 @@ def register_completion() -> None:
     shell: Any = ipython.get_ipython() if ipython is not None else None
     completer = getattr(shell, "Completer", None)
     if completer is None or any(
-        getattr(matcher, "matcher_identifier", "") == _IDENTIFIER
+        getattr(matcher, "matcher_identifier", "") == _MATCHER_IDENTIFIER
         for matcher in completer.custom_matchers
     ):
         return
     from IPython.core.completer import SimpleCompletion, context_matcher
     from IPython.core.guarded_eval import EVALUATION_POLICIES
 
-    @context_matcher(identifier=_IDENTIFIER)  # type: ignore[untyped-decorator]
+    @context_matcher(identifier=_MATCHER_IDENTIFIER)  # type: ignore[untyped-decorator]
     def match_names(context: Any) -> Any:
-        call_match = _CALL.search(context.text_until_cursor)
+        call_match = _CALL_RE.search(context.text_until_cursor)
         project = shell.user_ns.get(call_match[1]) if call_match else None
         section_names = getattr(type(project), "_section_names", None)
         if call_match is None or section_names is None:
             return {"completions": []}
-        completion_type, names = "filter", FILTERS if _IS_FILTER.fullmatch(call_match[2]) else ()
-        if _IS_SECTION.fullmatch(call_match[2]):
+        completion_type, names = "filter", FILTERS if _FILTER_RE.fullmatch(call_match[2]) else ()
+        if _SECTION_RE.fullmatch(call_match[2]):
             completion_type, names = "section", section_names(project)
         completions = [
             SimpleCompletion(text=name, type=completion_type)
@@ -139,5 +148,5 @@ def register_completion() -> None:
 
     completer.custom_matchers.append(match_names)
     # So that dataset["crawl"][" completes as well: it is looked into, which asks for nothing.
-    policy: Any = EVALUATION_POLICIES["limited"]
-    policy.allowed_getitem_external.add(("aatoolkit.client.dataset", "Dataset"))
+    evaluation_policy: Any = EVALUATION_POLICIES["limited"]
+    evaluation_policy.allowed_getitem_external.add(("aatoolkit.client.dataset", "Dataset"))

@@ -52,11 +52,11 @@ Q = TypeVar("Q")
 R = TypeVar("R")
 T = TypeVar("T")
 
-_STEP = 0.1
+_POLL_SECONDS = 0.1
 """The longest wait, in seconds, before an interrupt is noticed."""
 
-_AHEAD = 2
-"""The number of calls to submit per worker before taking a result."""
+_CALLS_PER_WORKER = 2
+"""How many calls to submit for each worker before the first result is taken."""
 
 
 @dataclass(frozen=True)
@@ -112,37 +112,39 @@ class ReadingOptions:
 
 
 Fetch = Callable[[str], Payload]
-"""A function that fetches one section of a host and scope."""
+"""A function that fetches one section, by name, for a certain host and scope (days and filters)."""
 
 
 def read_many(
-    fetches: Sequence[Fetch],
-    names: Sequence[str],
-    options: ReadingOptions,
+    fetchers: Sequence[Fetch],
+    sections: Sequence[str],
+    reading_options: ReadingOptions,
     *,
     workers: int,
     progress: bool | None,
 ) -> Generator[Dataset]:
-    """Fetch sections in parallel, and yield one `Dataset` per function in ``fetches``.
+    """Fetch sections in parallel, and yield one `Dataset` for each function in ``fetchers``.
 
-    Each of these functions is for one host and its filters: it takes the name of a section and
-    returns the response. ``names`` are the sections; ``workers`` is the number of parallel
-    requests.
+    Such a function takes the name of a section, and returns the response for a certain host and
+    certain filters. It is called for all ``sections``. ``workers`` is the number of parallel
+    requests. ``progress`` says whether to show a progress bar; None means on a terminal only.
     """
-    calls = [(fetch, section_name) for fetch in fetches for section_name in names]
+    calls = [(fetch, section_name) for fetch in fetchers for section_name in sections]
     if not calls:
-        yield from (Dataset({}) for _ in fetches)
+        yield from (Dataset({}) for _ in fetchers)
         return
 
-    def ask(call: tuple[Fetch, str]) -> Payload:
+    def fetch_call(call: tuple[Fetch, str]) -> Payload:
         fetch, section_name = call
         return fetch(section_name)
 
-    with closing(in_order(ask, calls, workers)) as responses:
+    with closing(run_in_order(fetch_call, calls, workers)) as responses:
         responses_shown = progress_bar(responses, progress, total=len(calls), unit="response")
-        for _, group in groupby(responses_shown, key=lambda response: response[0][0]):
-            results = ((section_name, future.result) for (_, section_name), future in group)
-            yield normalize_all(results, options.tables)
+        for _, section_results in groupby(responses_shown, key=lambda response: response[0][0]):
+            named_results = (
+                (section_name, future.result) for (_, section_name), future in section_results
+            )
+            yield normalize_all(named_results, reading_options.tables)
 
 
 def normalize_all(
@@ -150,24 +152,24 @@ def normalize_all(
 ) -> Dataset:
     """Convert responses to tables, and return them as a `Dataset`.
 
-    ``responses`` are pairs: the name of a section, and a function that returns the response or
-    raises an error. ``normalize_one`` converts one response. Errors are stored in ``.errors`` of
-    the dataset.
+    ``responses`` are pairs: the name of a section, and a function without arguments that returns
+    the response or raises an error. ``normalize_one`` takes the name and the response, and returns
+    the tables. Errors are stored in ``.errors`` of the dataset.
     """
     results: dict[str, Tables] = {}
     errors: dict[str, AAToolkitError] = {}
-    for name, response in responses:
+    for section, get_response in responses:
         try:
-            results[name] = normalize_one(name, response())
+            results[section] = normalize_one(section, get_response())
         except AAToolkitError as error:
-            errors[name] = error
+            errors[section] = error
     return Dataset(results, errors)
 
 
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
-    """Raise an error if all sections of a dataset failed with the same kind of error.
+    """If all sections of a dataset failed with errors of the same class, raise the first error.
 
-    ``kinds`` are the error classes to consider, such as `NotAuthorized`.
+    This is done only for the classes in ``kinds``, such as `NotAuthorized`.
     """
     errors = [*dataset.errors.values()]
     if not dataset and len({*map(type, errors)}) == 1 and isinstance(errors[0], kinds):
@@ -175,9 +177,9 @@ def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None
 
 
 def section_names(profile: Profile | None) -> tuple[str, ...]:
-    """Return the names of all sections: those of the API, and those of a service's profile.
+    """Return the names of all sections: those of the API, and those in the profile of a service.
 
-    A profile describes the tables and columns of a service.
+    A profile is a description of the tables and columns in the responses of one service.
     """
     if profile is None:
         return PROFILE.names
@@ -185,27 +187,28 @@ def section_names(profile: Profile | None) -> tuple[str, ...]:
 
 
 def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> tuple[str, ...]:
-    """Return the names of sections without duplicates; None stands for all sections.
+    """Return the names of sections without duplicates; an unknown name raises `ScopeError`.
 
-    Raises `ScopeError` for an unknown name.
+    If ``sections`` is None, return the names of all sections. ``profile`` describes the sections
+    of a service that are not in the API.
     """
     if sections is None:
         return section_names(profile)
-    names = getattr(sections, "sections", sections)  # what holds them, such as a picker
-    return tuple(known_section(name, profile) for name in unique_list(names, str))
+    section_list = getattr(sections, "sections", sections)  # what holds them, such as a picker
+    return tuple(known_section(name, profile) for name in as_unique_list(section_list, str))
 
 
-def unique_list(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
-    """Return a single value, or an iterable of values, as a list without duplicates.
+def as_unique_list(values: T | Iterable[T] | None, value_type: type[T]) -> list[T]:
+    """Convert a single value, or an iterable of values, to a list without duplicates.
 
-    ``kind`` is the type of a single value.
+    ``value_type`` is the type by which a single value is recognised. None gives an empty list.
 
     Examples
     --------
-    >>> unique_list("a", str), unique_list(["a", "b", "a"], str), unique_list(None, str)
-    (['a'], ['a', 'b'], [])
+    >>> [as_unique_list(values, str) for values in ("a", ["a", "b", "a"], None)]
+    [['a'], ['a', 'b'], []]
     """
-    if isinstance(values, kind):
+    if isinstance(values, value_type):
         return [values]
     return list(dict.fromkeys(cast("Iterable[T]", () if values is None else values)))
 
@@ -224,13 +227,13 @@ def known_section(section: str, profile: Profile | None) -> str:
     raise make_unknown_name_error("section", section, names)
 
 
-def read_by(
-    project: Project, section: str, scope: Scope, filter_name: str, options: Mapping[str, Any]
+def read_by_filter_value(
+    project: Project, section: str, scope: Scope, filter_name: str, arguments: Mapping[str, Any]
 ) -> Tables:
     """Read a section once for each value of a filter, in parallel, and concatenate the tables.
 
-    ``filter_name`` is a filter such as ``engine``. ``options`` are other arguments of
-    `Project.read`. The first column of each table has the value of the filter.
+    ``filter_name`` is a filter such as ``engine``. ``arguments`` are further arguments of
+    `Project.read`. In each resulting table, the first column has the value of the filter.
     """
     if not isinstance(filter_name, str):
         raise ScopeError(
@@ -249,18 +252,20 @@ def read_by(
         )
 
     def read(value: str) -> Tables:
-        return project.read(section, scope._with(**{filter_name: value}), **options)
+        return project.read(section, scope._with(**{filter_name: value}), **arguments)
 
-    with closing(in_order(read, values, project.client.workers)) as results:
-        tables_by_value = {value: future.result() for value, future in results}
-    _warn_if_equal(section, filter_name, [tables.main for tables in tables_by_value.values()])
+    with closing(run_in_order(read, values, project.client.workers)) as finished_reads:
+        tables_by_value = {value: future.result() for value, future in finished_reads}
+    _warn_if_equal_counts(
+        section, filter_name, [tables.main for tables in tables_by_value.values()]
+    )
     return _concat_tables(filter_name, tables_by_value)
 
 
-def _warn_if_equal(section: str, filter_name: str, frames: Sequence[pd.DataFrame]) -> None:
-    """Warn that the service may ignore a filter, if all of its values give the same counts.
+def _warn_if_equal_counts(section: str, filter_name: str, frames: Sequence[pd.DataFrame]) -> None:
+    """Warn that the service may ignore a filter if all values of the filter gave the same counts.
 
-    ``frames`` has the DataFrame of each value.
+    ``frames`` has one DataFrame for each value of the filter.
     """
     aggregation_rules = frames[0].aa.codebook["aggregation"]
     counts = [
@@ -276,41 +281,61 @@ def _warn_if_equal(section: str, filter_name: str, frames: Sequence[pd.DataFrame
 
 
 def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> Tables:
-    """Concatenate the tables that were read for each value of a filter.
+    """Concatenate tables of the same name that were read for different values of a filter.
 
-    The value, such as ``chatgpt``, becomes the first column.
+    The value, such as ``chatgpt``, becomes the first column of each table.
     """
     first_tables = next(iter(tables_by_value.values()))
-    names = list(dict.fromkeys(name for tables in tables_by_value.values() for name in tables))
-    listings: dict[str, Any] = {
-        name: partial(_listing, filter_name, tables_by_value, name)
-        for name in ("extra", "availability", "drift", "hints")
+    table_names = list(
+        dict.fromkeys(table_name for tables in tables_by_value.values() for table_name in tables)
+    )
+    listing_functions: dict[str, Any] = {
+        table_name: partial(_concat_listings, filter_name, tables_by_value, table_name)
+        for table_name in ("extra", "availability", "drift", "hints")
     }
     return Tables(
         first_tables.section,
-        {name: partial(_concat_frames, filter_name, name, tables_by_value) for name in names},
-        rows={
-            name: sum(tables.rows[name] for tables in tables_by_value.values() if name in tables)
-            for name in names
+        {
+            table_name: partial(_concat_frames, filter_name, table_name, tables_by_value)
+            for table_name in table_names
         },
-        words=lambda: {name: _availability_words(name, tables_by_value) for name in names},
-        **listings,
+        rows={
+            table_name: sum(
+                tables.rows[table_name]
+                for tables in tables_by_value.values()
+                if table_name in tables
+            )
+            for table_name in table_names
+        },
+        words=lambda: {
+            table_name: _availability_words(table_name, tables_by_value)
+            for table_name in table_names
+        },
+        **listing_functions,
         declaration=first_tables.declaration,
         drafted=any(tables.drafted for tables in tables_by_value.values()),
     )
 
 
 def _concat_frames(
-    filter_name: str, name: str, tables_by_value: Mapping[str, Tables]
+    filter_name: str, table_name: str, tables_by_value: Mapping[str, Tables]
 ) -> pd.DataFrame:
+    """Concatenate the tables named ``table_name`` that were read for the values of a filter.
+
+    The value becomes the first column.
+    """
     from aatoolkit.frame.merge import concat, unique_key
     from aatoolkit.frame.reshape import with_constant
     from aatoolkit.metadata.attrs import metadata_of
     from aatoolkit.metadata.recorded import attach_changed
 
-    frames = {value: tables[name] for value, tables in tables_by_value.items() if name in tables}
-    has_column = any(filter_name in frame.columns for frame in frames.values())
-    column = f"filter_{filter_name}" if has_column else filter_name
+    frames = {
+        value: tables[table_name]
+        for value, tables in tables_by_value.items()
+        if table_name in tables
+    }
+    has_filter_column = any(filter_name in frame.columns for frame in frames.values())
+    column = f"filter_{filter_name}" if has_filter_column else filter_name
     labelled_frames = [with_constant(frame, column, value) for value, frame in frames.items()]
     result = concat(labelled_frames, ignore_index=True)
     keys = {metadata_of(frame).key for frame in frames.values()}
@@ -320,70 +345,80 @@ def _concat_frames(
     return attach_changed(result, replace(metadata_of(result), key=key))
 
 
-def _availability_words(name: str, tables_by_value: Mapping[str, Tables]) -> str:
-    """Return a phrase on how much of a table was measured, over all values of a filter.
+def _availability_words(table_name: str, tables_by_value: Mapping[str, Tables]) -> str:
+    """Return a phrase that says whether a table was measured for all values of a filter.
 
-    For example, ``partial (a part is missing for gemini)``.
+    An example is ``partial (a part is missing for gemini)``.
     """
-    words_by_value = {
-        value: tables._words.get(name, "unknown") for value, tables in tables_by_value.items()
+    phrase_by_value = {
+        value: tables._words.get(table_name, "unknown") for value, tables in tables_by_value.items()
     }
-    if len({*words_by_value.values()}) == 1:
-        return next(iter(words_by_value.values()))
+    if len({*phrase_by_value.values()}) == 1:
+        return next(iter(phrase_by_value.values()))
     partial_values = ", ".join(
-        value for value, words in words_by_value.items() if not words.startswith("available")
+        value for value, phrase in phrase_by_value.items() if not phrase.startswith("available")
     )
     has_values = any(
-        words.startswith(("available", "partial")) for words in words_by_value.values()
+        phrase.startswith(("available", "partial")) for phrase in phrase_by_value.values()
     )
     return f"{'partial' if has_values else 'unavailable'} (a part is missing for {partial_values})"
 
 
-def _listing(filter_name: str, tables_by_value: Mapping[str, Tables], name: str) -> pd.DataFrame:
-    frames: Iterator[pd.DataFrame] = (
-        getattr(tables, name).assign(**{f"filter_{filter_name}": value})
+def _concat_listings(
+    filter_name: str, tables_by_value: Mapping[str, Tables], listing_name: str
+) -> pd.DataFrame:
+    value_listings: Iterator[pd.DataFrame] = (
+        getattr(tables, listing_name).assign(**{f"filter_{filter_name}": value})
         for value, tables in tables_by_value.items()
     )
-    listing: pd.DataFrame = pd.concat(frames, ignore_index=True)
-    return listing
+    all_listings: pd.DataFrame = pd.concat(value_listings, ignore_index=True)
+    return all_listings
 
 
-def read_combined(payload: Payload, options: ReadingOptions) -> Dataset:
-    """Convert one response that has all sections to a `Dataset`."""
-    payloads = split(payload, section_names(options.profile))
+def read_combined(payload: Payload, reading_options: ReadingOptions) -> Dataset:
+    """Convert one response that has all sections to a `Dataset`, a mapping of sections to tables.
+
+    If no sections are found in it, tables are inferred from the whole response.
+    """
+    payloads = split_by_section(payload, section_names(reading_options.profile))
     if not payloads:
-        draft_options = replace(options, profile=options.profile or Profile("undescribed"))
+        draft_options = replace(
+            reading_options, profile=reading_options.profile or Profile("undescribed")
+        )
         return Dataset({"combined": draft_options.tables("combined", payload)})
-    loaders = (
+    payload_loaders = (
         (name, partial(replace, section_payload)) for name, section_payload in payloads.items()
     )
-    return normalize_all(loaders, options.tables)
+    return normalize_all(payload_loaders, reading_options.tables)
 
 
-def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
+def split_by_section(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
     """Split a response that has all sections into one response per section.
 
-    The sections are found by their ``names``, at any level of the JSON document. The result is
-    empty if fewer than two are found.
+    Sections are found by their ``names``, at any level of the JSON document. The result is a dict
+    by section; it is empty if fewer than two sections are found.
     """
     known_names = frozenset(names)
-    sections = max(
-        (_sections_in(value, known_names) for value in _containers(payload.json, len(known_names))),
+    content_by_section = max(
+        (
+            _find_sections_in(value, known_names)
+            for value in _containers(payload.json, len(known_names))
+        ),
         key=len,
         default={},
     )
     # A single one may be a field that happens to have the name of a section.
     return {
         name: replace(payload, body=json_text(content).encode(), section=name)
-        for name, content in sections.items()
-        if len(sections) > 1
+        for name, content in content_by_section.items()
+        if len(content_by_section) > 1
     }
 
 
-def _containers(document: Any, max_length: int) -> Iterator[Any]:
+def _containers(document: Any, max_list_length: int) -> Iterator[Any]:
     """Yield all JSON objects and short lists in a document, the outermost first.
 
-    A short list has at most ``max_length`` items.
+    A short list has at most ``max_list_length`` items.
     """
     containers = [document] if isinstance(document, dict | list) else []
     while containers:
@@ -392,12 +427,17 @@ def _containers(document: Any, max_length: int) -> Iterator[Any]:
             child
             for value in containers
             for child in (value.values() if isinstance(value, dict) else value)
-            if isinstance(child, dict) or (isinstance(child, list) and len(child) <= max_length)
+            if isinstance(child, dict)
+            or (isinstance(child, list) and len(child) <= max_list_length)
         ]
 
 
-def _sections_in(value: Any, names: Set[str]) -> dict[str, Any]:
-    """Return the sections that are fields or items of a value, as a dict by name."""
+def _find_sections_in(value: Any, names: Set[str]) -> dict[str, Any]:
+    """Return the sections that are directly in a JSON object or list, as a dict by name.
+
+    They are fields of the object that have one of ``names``, or items of the list whose field
+    ``section`` is one of them.
+    """
     if isinstance(value, dict):
         return {name: content for name, content in value.items() if name in names}
     objects = [item for item in value if isinstance(item, dict)]
@@ -408,19 +448,19 @@ def _sections_in(value: Any, names: Set[str]) -> dict[str, Any]:
 def read_dataset(folder: FilePath, *, profile: ProfileSource | None = None) -> Dataset:
     """Read the files that ``dataset.to_parquet`` or ``tables.to_parquet`` wrote.
 
-    The result works like the original dataset, for reports and comparisons as well. Only the bytes
-    of the responses are missing: ``payload`` is None, and an explanation needs a study or archive
-    (``within=``) to show them.
+    The result works like the original dataset, also in reports and comparisons. Only the bytes of
+    the responses are missing: ``payload`` of each section is None, and an explanation of a number
+    shows the bytes only if you pass a study or archive that has them (``within=``).
 
-    If you changed a column before writing it, its availability is "unknown: overwritten".
+    If you changed a column before you wrote the files, its availability is "unknown: overwritten".
 
     Parameters
     ----------
     folder : str or path
         The folder that was passed to ``to_parquet``, or the folder of one section in it.
     profile : Profile, module, str or path, optional
-        The description of the service's tables that was used to make them; by default that of
-        this package.
+        The description of the service's tables with which the written tables were made; by default
+        the description in this package.
 
     Returns
     -------
@@ -446,10 +486,10 @@ def read_dataset(folder: FilePath, *, profile: ProfileSource | None = None) -> D
 
     path = Path(folder)
     section_folders = [
-        place.resolve()
+        candidate_folder.resolve()
         # A name may be too long for the functions of `Path`.
-        for place in (path, *(sorted(path.glob("*")) if os.path.isdir(path) else ()))
-        if os.path.isfile(place / "_extra.parquet")
+        for candidate_folder in (path, *(sorted(path.glob("*")) if os.path.isdir(path) else ()))
+        if os.path.isfile(candidate_folder / "_extra.parquet")
     ]
     if not section_folders:
         raise FileMissing(
@@ -457,30 +497,32 @@ def read_dataset(folder: FilePath, *, profile: ProfileSource | None = None) -> D
             "was given to it",
             path=folder,
         )
-    options = ReadingOptions(None if profile is None else Profile.load(profile))
-    loaders = (
+    reading_options = ReadingOptions(None if profile is None else Profile.load(profile))
+    file_loaders = (
         (section_folder.name, partial(read_section, section_folder))
         for section_folder in section_folders
     )
-    return normalize_all(loaders, partial(_tables_of_files, options))
+    return normalize_all(file_loaders, partial(_tables_from_files, reading_options))
 
 
-def _tables_of_files(
+def _tables_from_files(
     options: ReadingOptions, name: str, files: tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]
 ) -> Tables:
-    """Create the `Tables` of a section from its Parquet files.
+    """Create the `Tables` of the section ``name`` from its Parquet files.
 
-    ``files`` has two dicts by table name: the DataFrames, and Arrow tables with the position of
-    each value in the response.
+    ``files`` has two dicts by table name. The first has the DataFrames. The second has Arrow tables
+    that say where in the JSON response each value was.
     """
-    frames, placements = files
+    frames, position_tables = files
     metadata = {table: stored_of(frame)[0] for table, frame in frames.items() if table[0] != "_"}
-    source = next((item.sources[0] for item in metadata.values() if item.sources), Source())
+    response_source = next(
+        (item.sources[0] for item in metadata.values() if item.sources), Source()
+    )
     # No service sent these bytes and this time, so the payload is not kept.
     payload = Payload(
-        json.dumps(rebuild(frames, frames["_extra"], placements)).encode(),
+        json.dumps(rebuild(frames, frames["_extra"], position_tables)).encode(),
         fetched_at=datetime.now(UTC),
-        scope=None if source.scope is None else Scope._from_query(source.scope),
+        scope=None if response_source.scope is None else Scope._from_query(response_source.scope),
     )
     tables = quietly(options.tables, name, payload)
     if metadata.keys() != tables.keys():
@@ -488,23 +530,25 @@ def _tables_of_files(
             f"the files of {name} were made with another profile: they have "
             f"{', '.join(metadata)}, and it gives {', '.join(tables)}; give profile="
         )
-    response = ResponseAtHand(source, None, lambda _: tables)
+    response = ResponseAtHand(response_source, None, lambda _: tables)
     tables.payload, tables._parts = None, tables._parts._replace(held=[response])
     for table in tables:
         tables._frames[table] = attach(frames[table], metadata[table], responses=[response])
         tables.rows[table] = len(frames[table])
-    listings = {file[1:]: frame for file, frame in frames.items() if file not in metadata}
-    vars(tables).update(listings, _provenance=placements)
+    listing_frames = {
+        file_stem[1:]: frame for file_stem, frame in frames.items() if file_stem not in metadata
+    }
+    vars(tables).update(listing_frames, _provenance=position_tables)
     return tables
 
 
 # -- concurrently ---
 
 
-def in_order(
+def run_in_order(
     call: Callable[[Q], R], arguments: Iterable[Q], workers: int, *, deadline: float | None = None
 ) -> Generator[tuple[Q, Future[R]]]:
-    """Call a function with each argument in threads, and yield the results in order.
+    """Call a function in threads, once for each argument; yield the results in that order.
 
     Parameters
     ----------
@@ -515,7 +559,7 @@ def in_order(
     workers : int
         The number of threads.
     deadline : float, optional
-        The time of `time.monotonic` until which the next result must be there.
+        The time, as returned by `time.monotonic`, until which each result must be there.
 
     Yields
     ------
@@ -536,27 +580,32 @@ def in_order(
                 future.set_exception(error)
             yield argument, future
         return
-    call_group, queue = CallGroup(), deque[tuple[Q, Future[R]]]()
+    call_group, pending_calls = CallGroup(), deque[tuple[Q, Future[R]]]()
     pool = ThreadPoolExecutor(workers, "aatoolkit")
     try:
         for argument in arguments:
-            queue.append((argument, pool.submit(call_group.run, call, argument)))
-            if len(queue) >= _AHEAD * workers:
-                yield _next_done(queue, deadline)
-        while queue:
-            yield _next_done(queue, deadline)
+            pending_calls.append((argument, pool.submit(call_group.run, call, argument)))
+            if len(pending_calls) >= _CALLS_PER_WORKER * workers:
+                yield _wait_for_next(pending_calls, deadline)
+        while pending_calls:
+            yield _wait_for_next(pending_calls, deadline)
     finally:
         # Not waited for, so that an interrupt ends the call at once.
         call_group.cancel()
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tuple[Q, Future[R]]:
-    """Wait for the first call in a queue to finish; return its argument and its future."""
-    argument, future = queue.popleft()
+def _wait_for_next(
+    pending_calls: deque[tuple[Q, Future[R]]], deadline: float | None
+) -> tuple[Q, Future[R]]:
+    """Wait until the first call in the queue is finished; return its argument and its future.
+
+    ``deadline`` is a time as returned by `time.monotonic`; after it, `TimeoutError` is raised.
+    """
+    argument, future = pending_calls.popleft()
     # In short steps: if a library such as Polars handles signals, Ctrl-C cannot interrupt a
     # long wait.
-    while not wait([future], _STEP).done:
+    while not wait([future], _POLL_SECONDS).done:
         if deadline is not None and time.monotonic() > deadline:
             raise TimeoutError
     return argument, future
@@ -567,8 +616,8 @@ def progress_bar(
 ) -> Iterable[Q]:
     """Return an iterable of the same items that shows a progress bar while it is iterated over.
 
-    ``total`` is the number of items, and ``unit`` a noun for one of them. If ``is_shown`` is False,
-    there is no bar; if None, it is shown only on a terminal.
+    ``total`` is the number of items, and ``unit`` a noun for one item. If ``is_shown`` is False, no
+    bar is shown. If it is None, a bar is shown only on a terminal.
     """
     if is_shown is None:
         # A dumb terminal, such as that of an editor, cannot go back to the beginning of a line.

@@ -33,69 +33,78 @@ from aatoolkit.payload import Request, Response
 
 T = TypeVar("T")
 
-FILE_NAME = "responses.sqlite"
-VERSION = "v2"
+CACHE_FILE_NAME = "responses.sqlite"
+FORMAT_VERSION = "v2"
 """The version of the file format; each version has its own folder."""
 
-FAULTS = (sqlite3.Error, OSError, MemoryError, ValueError, OverflowError)
+CACHE_FILE_ERRORS = (sqlite3.Error, OSError, MemoryError, ValueError, OverflowError)
 """The exceptions that a damaged or locked file can cause."""
 
+# The number in the header of an SQLite file by which files of this package are recognised.
 _APPLICATION_ID = 0x61617463
 _TABLE = "responses"
-_BUSY_SECONDS = 2.0
-_REST_SECONDS = 60.0
-"""For how long a locked file is not used."""
+# How long to wait for the lock of another connection.
+_LOCK_TIMEOUT_SECONDS = 2.0
+_PAUSE_AFTER_LOCK_SECONDS = 60.0
+"""For how long the file is not used after it was found locked."""
 
-_LOG_SIZE = 16 * 2**20
+_MAX_LOG_BYTES = 16 * 2**20
 """The size in bytes at which the write-ahead log is moved to the file."""
 
-_HASH_SIZE = hashlib.sha256().digest_size
-_HEAD_SIZE = 1 << 15
+_HASH_BYTES = hashlib.sha256().digest_size
+# How many bytes of a stored response are read to get its line of JSON.
+_HEADER_BYTES = 1 << 15
 _SPARE_DIVISOR = 64
-"""The fraction of the limit (1/64) that is freed in addition when responses are evicted."""
+"""When responses are evicted, the limit divided by this is freed in addition."""
 
 
 # -- values ----------------------------------------------------------------------------------
 
 
-def _dump(key: str, response: Response) -> bytes:
+def _serialize_response(cache_key: str, response: Response) -> bytes:
     """Serialize a response to bytes for the cache: a SHA-256, a line of JSON, and the body."""
-    header_line = orjson.dumps({"key": key, **response.to_dict()}) + b"\n"
+    header_line = orjson.dumps({"key": cache_key, **response.to_dict()}) + b"\n"
     return hashlib.sha256(header_line).digest() + header_line + response.body
 
 
-def _parse_header(value: bytes) -> tuple[dict[str, Any], int]:
-    """Parse the line of JSON in a stored value; return it with the position of the body."""
-    body_start = value.index(b"\n", _HASH_SIZE) + 1
-    header_line = value[_HASH_SIZE:body_start]
-    if hashlib.sha256(header_line).digest() != value[:_HASH_SIZE]:
+def _parse_header(stored_bytes: bytes) -> tuple[dict[str, Any], int]:
+    """Parse the line of JSON in a stored response.
+
+    Return it as a dict, and the position in the bytes at which the body begins.
+    """
+    body_start = stored_bytes.index(b"\n", _HASH_BYTES) + 1
+    header_line = stored_bytes[_HASH_BYTES:body_start]
+    if hashlib.sha256(header_line).digest() != stored_bytes[:_HASH_BYTES]:
         raise ValueError("its head has changed")
     return orjson.loads(header_line), body_start
 
 
-def _load(value: bytes, key: str, request: Request) -> Response:
-    """Parse a stored value to a response; raise ValueError if it was stored under another key."""
-    if not isinstance(value, bytes):
+def _parse_response(stored_bytes: bytes, cache_key: str, request: Request) -> Response:
+    """Convert the stored bytes to the response to ``request``.
+
+    If they are damaged or were stored under another key, raise ValueError.
+    """
+    if not isinstance(stored_bytes, bytes):
         raise ValueError("it is no value of a cache")
-    header, body_start = _parse_header(value)
-    if header["key"] != key:
+    header, body_start = _parse_header(stored_bytes)
+    if header["key"] != cache_key:
         raise ValueError("it is the response to another request")
-    return Response.from_dict(header, value[body_start:], request)
+    return Response.from_dict(header, stored_bytes[body_start:], request)
 
 
 # -- the file --------------------------------------------------------------------------------
 
 
-class _Table(SQLiteDict):
+class _ResponseTable(SQLiteDict):
     """The table of responses in an SQLite file, as a dict-like object."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        super().__init__(folder / FILE_NAME, _TABLE)
+        super().__init__(folder / CACHE_FILE_NAME, _TABLE)
 
     def init_db(self) -> None:
         """Open the SQLite file, and create its tables if it is new."""
-        self._connection = connect(self._folder)
+        self._connection = connect_to_cache_file(self._folder)
 
     @contextmanager
     def _acquire_sqlite_lock(self) -> Iterator[None]:
@@ -113,53 +122,60 @@ class ResponseCache:
     All accounts share one file, but each reads only its own responses.
     """
 
-    def __init__(self, folder: Path, token: Secret | None = None, limit: int = CACHE_SIZE) -> None:
+    def __init__(
+        self, folder: Path, token: Secret | None = None, max_bytes: int = CACHE_SIZE
+    ) -> None:
         self.folder = folder
-        self._token, self._limit = token, limit
+        self._token, self._max_bytes = token, max_bytes
         self._lock = threading.Lock()
-        self._table: _Table | None = None
+        self._table: _ResponseTable | None = None
         self._reads_resume_at = self._writes_resume_at = 0.0
         self._has_warned = False
         _OPEN_CACHES.add(self)
 
     def get(self, request: Request) -> Response | None:
         """Return the cached response to a request, or None."""
-        key = self._key(request)
-        query = f"SELECT value FROM {_TABLE} WHERE key = ?"
-        row = self._use(lambda connection: connection.execute(query, (key,)).fetchone())
+        key = self._cache_key(request)
+        sql = f"SELECT value FROM {_TABLE} WHERE key = ?"
+        row = self._use_file(lambda connection: connection.execute(sql, (key,)).fetchone())
         if not row:
             return None
         try:
-            return _load(row[0], key, request)
+            return _parse_response(row[0], key, request)
         except ValueError:
-            self._use(
-                lambda connection: connection.execute(_DELETE, (key,)), writes=True, commit=True
+            self._use_file(
+                lambda connection: connection.execute(_DELETE_SQL, (key,)), writes=True, commit=True
             )
             warn("a cached response is damaged and is not used; it is requested again")
             return None
 
-    def requests_like(self, request: Request) -> list[Request]:
-        """Return the cached requests for the same host, including those of other accounts."""
-        query = f"SELECT substr(value, 1, {_HEAD_SIZE}) FROM {_TABLE} WHERE instr(key, ?)"
-        host_key = self._key(request).rpartition("|")[0] + "|"
-        rows = self._use(lambda connection: connection.execute(query, (host_key,)).fetchall())
-        return [Request.from_dict(_parse_header(head)[0]["request"]) for (head,) in rows or ()]
+    def requests_for_same_host(self, request: Request) -> list[Request]:
+        """Return the cached requests, of all accounts, for the host of a request."""
+        sql = f"SELECT substr(value, 1, {_HEADER_BYTES}) FROM {_TABLE} WHERE instr(key, ?)"
+        host_key = self._cache_key(request).rpartition("|")[0] + "|"
+        header_rows = self._use_file(
+            lambda connection: connection.execute(sql, (host_key,)).fetchall()
+        )
+        return [
+            Request.from_dict(_parse_header(header_bytes)[0]["request"])
+            for (header_bytes,) in header_rows or ()
+        ]
 
     def put(self, response: Response) -> None:
-        """Store a response, and delete the oldest ones if the cache is full."""
-        key = self._key(response.request)
-        value = _dump(key, response)
-        if len(value) > self._limit:
+        """Store a response, and delete the oldest responses if the cache is full."""
+        cache_key = self._cache_key(response.request)
+        stored_bytes = _serialize_response(cache_key, response)
+        if len(stored_bytes) > self._max_bytes:
             return
 
-        def store(connection: sqlite3.Connection) -> bool:
-            next_number = f"(SELECT coalesce(max(expires), 0) + 1 FROM {_TABLE})"
-            statement = f"INSERT OR REPLACE INTO {_TABLE} VALUES (?, ?, {next_number})"
-            connection.execute(statement, (key, value))
-            return _evict(connection, self._limit)
+        def store_response(connection: sqlite3.Connection) -> bool:
+            next_number_sql = f"(SELECT coalesce(max(expires), 0) + 1 FROM {_TABLE})"
+            insert_sql = f"INSERT OR REPLACE INTO {_TABLE} VALUES (?, ?, {next_number_sql})"
+            connection.execute(insert_sql, (cache_key, stored_bytes))
+            return _evict_oldest(connection, self._max_bytes)
 
-        if self._use(store, writes=True, commit=True):
-            self._use(shrink, writes=True)
+        if self._use_file(store_response, writes=True, commit=True):
+            self._use_file(shrink_file, writes=True)
 
     def close(self) -> None:
         """Close the cache file; the next call opens it again."""
@@ -169,19 +185,19 @@ class ResponseCache:
 
     @cached_property
     def _account_key(self) -> str:
-        """The account in the keys of the cache: ``anonymous``, or a hash of the token."""
+        """The account in cache keys, as text: ``anonymous``, or a hash of the token."""
         if self._token is None:
             return "anonymous"
         token = self._token.reveal().encode()
         return hashlib.scrypt(token, salt=b"aatoolkit", n=2**12, r=8, p=1, dklen=16).hex()
 
-    def _key(self, request: Request) -> str:
+    def _cache_key(self, request: Request) -> str:
         """Return the key under which the response to a request is cached."""
         key_json = orjson.dumps([self._account_key, *request.key])
         origin = "/".join(request.base_url.split("/", 3)[:3])
         return f"{origin}|{request.host}|{hashlib.sha256(key_json).hexdigest()}"
 
-    def _use(
+    def _use_file(
         self, action: Callable[[sqlite3.Connection], T], writes: bool = False, commit: bool = False
     ) -> T | None:
         """Call a function with an SQLite connection; return its result, or None if the file fails.
@@ -192,37 +208,38 @@ class ResponseCache:
         if time.monotonic() < max(self._reads_resume_at, self._writes_resume_at if writes else 0.0):
             return None
         try:
-            table = self._open_table()
+            table = self._open_response_table()
             # From Python 3.12 on, threads that share a statement can get each other's rows.
             with table._lock, table.connection(commit=commit) as connection:
                 return action(connection)
-        except FAULTS as error:
-            self._handle_error(error, writes)
+        except CACHE_FILE_ERRORS as error:
+            self._stop_using_file(error, writes)
             return None
 
-    def _open_table(self) -> _Table:
+    def _open_response_table(self) -> _ResponseTable:
         """Return the table of responses; open its file if it is not open."""
         with self._lock:
             if self._table is None:
-                self._table = _Table(self.folder)
+                self._table = _ResponseTable(self.folder)
             return self._table
 
-    def _handle_error(self, error: Exception, writes: bool) -> None:
-        """Handle an SQLite error: stop using the file, for a while or for good, and warn once.
+    def _stop_using_file(self, error: Exception, writes: bool) -> None:
+        """After an SQLite error, stop using the file for a while or for good, and warn once.
 
-        ``writes`` says whether the failed operation was to change the file.
+        ``writes`` says whether the failed operation was to change the file. If so, only changes are
+        stopped, unless the file is damaged.
         """
-        error_code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        sqlite_code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if isinstance(error, sqlite3.ProgrammingError):
             return  # another thread has closed it; it is opened again
-        is_locked = error_code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-        retry_at = time.monotonic() + _REST_SECONDS if is_locked else float("inf")
-        if writes and error_code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            self._writes_resume_at = retry_at
+        is_locked = sqlite_code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+        resume_time = time.monotonic() + _PAUSE_AFTER_LOCK_SECONDS if is_locked else float("inf")
+        if writes and sqlite_code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            self._writes_resume_at = resume_time
         else:
-            self._reads_resume_at = retry_at
-        was_warned, self._has_warned = self._has_warned, True
-        if not was_warned:
+            self._reads_resume_at = resume_time
+        had_warned, self._has_warned = self._has_warned, True
+        if not had_warned:
             warn(
                 f"the cache in {self.folder} cannot be used ({error}); "
                 "responses come from the network. `aatoolkit cache --clear` empties "
@@ -230,37 +247,37 @@ class ResponseCache:
             )
 
 
-_DELETE = f"DELETE FROM {_TABLE} WHERE key = ?"
+_DELETE_SQL = f"DELETE FROM {_TABLE} WHERE key = ?"
 
 _OPEN_CACHES: weakref.WeakSet[ResponseCache] = weakref.WeakSet()
 
 
-def _close_all() -> None:
-    """Close the files of all caches; called before the process forks."""
+def _close_all_caches() -> None:
+    """Close the files of all caches of this process; it is called before the process forks."""
     # A child process must not inherit SQLite's locks.
     for cache in list(_OPEN_CACHES):
         cache.close()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_close_all)
+    os.register_at_fork(before=_close_all_caches)
 
 
-def connect(folder: Path) -> sqlite3.Connection:
+def connect_to_cache_file(folder: Path) -> sqlite3.Connection:
     """Open the cache file in a folder, and return the SQLite connection."""
-    make_private(folder)
-    file = folder / FILE_NAME
-    uri = file.absolute().as_uri()
-    is_writable = os.access(file, os.W_OK) and os.access(folder, os.W_OK)
+    make_cache_private(folder)
+    cache_file = folder / CACHE_FILE_NAME
+    uri = cache_file.absolute().as_uri()
+    is_writable = os.access(cache_file, os.W_OK) and os.access(folder, os.W_OK)
     if not is_writable:
         uri += "?immutable=1"  # without access to the folder SQLite reads no other file
     connection = sqlite3.connect(
-        uri, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
+        uri, timeout=_LOCK_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False, uri=True
     )
     try:
         if is_writable:
-            _set_up(connection)
-        if _pragma(connection, "application_id") != _APPLICATION_ID:
+            _set_up_database(connection)
+        if _pragma_value(connection, "application_id") != _APPLICATION_ID:
             raise sqlite3.DatabaseError("its file is not one of aatoolkit")
     except BaseException:
         connection.close()
@@ -268,29 +285,29 @@ def connect(folder: Path) -> sqlite3.Connection:
     return connection
 
 
-def _set_up(connection: sqlite3.Connection) -> None:
+def _set_up_database(connection: sqlite3.Connection) -> None:
     """Create the table in a new file, and set the size limit of the write-ahead log."""
-    deadline = time.monotonic() + _BUSY_SECONDS
+    deadline = time.monotonic() + _LOCK_TIMEOUT_SECONDS
     while not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         try:
             # In this order: the first must be set before the file has content.
             connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
             connection.execute("PRAGMA journal_mode=WAL")
-            connection.executescript(_SCHEMA)
+            connection.executescript(_SCHEMA_SQL)
         except sqlite3.OperationalError as error:
             # SQLite does not wait for a lock while it changes the journal mode.
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
     connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute(f"PRAGMA journal_size_limit={_LOG_SIZE}")
+    connection.execute(f"PRAGMA journal_size_limit={_MAX_LOG_BYTES}")
     # A checkpoint waits for the disk, and every writer for the checkpoint.
-    page_count = _LOG_SIZE // _pragma(connection, "page_size")
+    page_count = _MAX_LOG_BYTES // _pragma_value(connection, "page_size")
     connection.execute(f"PRAGMA wal_autocheckpoint={page_count}")
     connection.execute("PRAGMA mmap_size=0")  # a file cut short would end the process
 
 
-_SCHEMA = f"""
+_SCHEMA_SQL = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS {_TABLE} (key TEXT PRIMARY KEY, value BLOB, expires INTEGER);
 CREATE INDEX IF NOT EXISTS expires_idx ON {_TABLE} (expires);
@@ -300,49 +317,54 @@ COMMIT;
 """The same SQL as in requests-cache."""
 
 
-def _evict(connection: sqlite3.Connection, limit: int) -> bool:
-    """Delete the oldest responses if the file is larger than ``limit``; return whether it was."""
-    page_size = _pragma(connection, "page_size")
-    page_count = _pragma(connection, "page_count") - _pragma(connection, "freelist_count")
-    if page_count * page_size <= limit:
+def _evict_oldest(connection: sqlite3.Connection, max_bytes: int) -> bool:
+    """Delete the oldest responses if the file is larger than ``max_bytes``.
+
+    Return whether it was larger.
+    """
+    page_size = _pragma_value(connection, "page_size")
+    page_count = _pragma_value(connection, "page_count") - _pragma_value(
+        connection, "freelist_count"
+    )
+    if page_count * page_size <= max_bytes:
         return False
     connection.execute(
         f"DELETE FROM {_TABLE} WHERE key IN (SELECT key FROM (SELECT key, expires,"
         f" sum(length(value) + {page_size} / 2) OVER (ORDER BY expires DESC) AS total"
         f" FROM {_TABLE}) WHERE total > ? AND expires < (SELECT max(expires) FROM {_TABLE}))",
-        (limit - limit // _SPARE_DIVISOR,),
+        (max_bytes - max_bytes // _SPARE_DIVISOR,),
     )
     return True
 
 
-def shrink(connection: sqlite3.Connection) -> None:
+def shrink_file(connection: sqlite3.Connection) -> None:
     """Return unused space in the SQLite file to the file system."""
     # As a script: `execute` would stop after the first page.
     connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _pragma(connection: sqlite3.Connection, pragma: str) -> int:
+def _pragma_value(connection: sqlite3.Connection, pragma_name: str) -> int:
     """Return the integer value of an SQLite pragma, such as ``page_size``."""
-    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+    return int(connection.execute(f"PRAGMA {pragma_name}").fetchone()[0])
 
 
 # -- the folder ------------------------------------------------------------------------------
 
 
-def resolve_folder(folder: str | Path | None) -> Path:
-    """Return the folder of a cache as a path; None stands for the current user's cache folder."""
+def resolve_cache_folder(folder: str | Path | None) -> Path:
+    """Return the folder of a cache as a path; None means the default folder of the current user."""
     if folder is None:
-        return user_cache_path("aatoolkit", appauthor=False) / VERSION
+        return user_cache_path("aatoolkit", appauthor=False) / FORMAT_VERSION
     return Path(folder).expanduser()
 
 
 def cache_files(folder: Path) -> list[Path]:
-    """Return the existing files of a cache."""
-    paths = (folder / f"{FILE_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal"))
+    """Return the existing files of a cache: the SQLite file, and SQLite's logs beside it."""
+    paths = (folder / f"{CACHE_FILE_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal"))
     return [path for path in paths if path.is_symlink() or path.exists()]
 
 
-def make_private(folder: Path) -> None:
+def make_cache_private(folder: Path) -> None:
     """Create the cache's folder and file, readable only by their owner.
 
     A folder with other files in it keeps its permissions.
@@ -353,33 +375,33 @@ def make_private(folder: Path) -> None:
         If the folder or a file cannot be created, or other users own it or may write to it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    stat_result = folder.stat()
-    if _is_foreign(stat_result):
+    file_status = folder.stat()
+    if _belongs_to_other_user(file_status):
         raise PermissionError(f"{folder} belongs to another user")
-    if stat_result.st_mode & 0o077 and all(
-        name.startswith(FILE_NAME) for name in os.listdir(folder)
+    if file_status.st_mode & 0o077 and all(
+        file_name.startswith(CACHE_FILE_NAME) for file_name in os.listdir(folder)
     ):
-        folder.chmod(0o700 & stat_result.st_mode)
-    elif stat_result.st_mode & 0o022:
+        folder.chmod(0o700 & file_status.st_mode)
+    elif file_status.st_mode & 0o022:
         raise PermissionError(f"other users may write to {folder}")
-    for file in cache_files(folder):
-        stat_result = file.lstat()
-        if not stat.S_ISREG(stat_result.st_mode):
-            raise PermissionError(f"{file} is no plain file")
-        if _is_foreign(stat_result):
-            raise PermissionError(f"{file} belongs to another user")
-        if stat_result.st_mode & 0o077:
-            file.chmod(0o700 & stat_result.st_mode)
+    for cache_file in cache_files(folder):
+        file_status = cache_file.lstat()
+        if not stat.S_ISREG(file_status.st_mode):
+            raise PermissionError(f"{cache_file} is no plain file")
+        if _belongs_to_other_user(file_status):
+            raise PermissionError(f"{cache_file} belongs to another user")
+        if file_status.st_mode & 0o077:
+            cache_file.chmod(0o700 & file_status.st_mode)
     # An existing file is not opened: closing it would release the locks that other connections
     # of this process hold on it.
-    if not (folder / FILE_NAME).exists():
+    if not (folder / CACHE_FILE_NAME).exists():
         with suppress(FileExistsError):  # another process may be first
-            os.close(os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+            os.close(os.open(folder / CACHE_FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def _is_foreign(stat_result: os.stat_result) -> bool:
-    """Return whether a file belongs to another user."""
-    return hasattr(os, "geteuid") and stat_result.st_uid != os.geteuid()
+def _belongs_to_other_user(file_status: os.stat_result) -> bool:
+    """Return whether the file with this status belongs to another user."""
+    return hasattr(os, "geteuid") and file_status.st_uid != os.geteuid()
 
 
 # -- listing and clearing --------------------------------------------------------------------
@@ -387,7 +409,11 @@ def _is_foreign(stat_result: os.stat_result) -> bool:
 
 @dataclass(frozen=True)
 class HostInfo:
-    """Facts about the cached responses of one host: their number, size in bytes, and times."""
+    """The number and size of the cached responses of one host, and when they were fetched.
+
+    ``responses`` is their number, and ``bytes`` their size. ``oldest`` and ``newest`` are the times
+    of the first and the last one. ``origin`` is the beginning of the service's URL.
+    """
 
     origin: str
     host: str
@@ -399,7 +425,11 @@ class HostInfo:
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """Facts about a cache folder: its size in ``bytes``, and the responses in all and by host."""
+    """The number of cached responses in a folder, and the size of the cache files.
+
+    ``responses`` is the number of all responses, and ``bytes`` the size. ``hosts`` has one item for
+    each host.
+    """
 
     folder: Path
     responses: int
@@ -425,13 +455,13 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
     ArgumentError
         If the cache file cannot be read.
     """
-    path = resolve_folder(folder)
-    query = f"SELECT key, length(value), substr(value, 1, {_HEAD_SIZE}) FROM {_TABLE} ORDER BY key"
-    with _report_errors(path):
-        rows = _run(path, lambda connection: connection.execute(query).fetchall()) or []
+    cache_path = resolve_cache_folder(folder)
+    sql = f"SELECT key, length(value), substr(value, 1, {_HEADER_BYTES}) FROM {_TABLE} ORDER BY key"
+    with _convert_file_errors(cache_path):
+        rows = _run_on_file(cache_path, lambda connection: connection.execute(sql).fetchall()) or []
         hosts = []
-        for (origin, host), group in groupby(rows, key=lambda row: row[0].split("|")[:2]):
-            host_rows = list(group)
+        for (origin, host), rows_of_host in groupby(rows, key=lambda row: row[0].split("|")[:2]):
+            host_rows = list(rows_of_host)
             fetch_times = [
                 datetime.fromisoformat(_parse_header(row[2])[0]["fetched_at"]) for row in host_rows
             ]
@@ -439,8 +469,8 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
             hosts.append(
                 HostInfo(origin, host, len(host_rows), size, min(fetch_times), max(fetch_times))
             )
-        size = sum(file.stat().st_size for file in cache_files(path))
-    return CacheInfo(path, len(rows), size, tuple(hosts))
+        size = sum(file.stat().st_size for file in cache_files(cache_path))
+    return CacheInfo(cache_path, len(rows), size, tuple(hosts))
 
 
 def clear_cache(folder: str | Path | None = None, host: str | None = None) -> int:
@@ -463,50 +493,50 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
     ArgumentError
         If the cache file is in use, or cannot be changed.
     """
-    path = resolve_folder(folder)
+    cache_path = resolve_cache_folder(folder)
 
-    def clear(connection: sqlite3.Connection) -> int:
+    def delete_responses(connection: sqlite3.Connection) -> int:
         connection.execute("PRAGMA secure_delete=ON")
-        condition, values = ("", ()) if host is None else (" WHERE instr(key, ?)", (f"|{host}|",))
-        deleted_count = connection.execute(f"DELETE FROM {_TABLE}{condition}", values).rowcount
-        shrink(connection)
+        where_sql, values = ("", ()) if host is None else (" WHERE instr(key, ?)", (f"|{host}|",))
+        deleted_count = connection.execute(f"DELETE FROM {_TABLE}{where_sql}", values).rowcount
+        shrink_file(connection)
         return deleted_count
 
-    with _report_errors(path):
+    with _convert_file_errors(cache_path):
         try:
-            return _run(path, clear) or 0
-        except FAULTS as error:
-            if host is not None or not _is_damaged(error):
+            return _run_on_file(cache_path, delete_responses) or 0
+        except CACHE_FILE_ERRORS as error:
+            if host is not None or not _means_damage(error):
                 raise
-        for file in cache_files(path):
-            file.unlink()
+        for cache_file in cache_files(cache_path):
+            cache_file.unlink()
     return 0
 
 
-def _run(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
-    """Call a function with a connection to the cache file, and return its result.
+def _run_on_file(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
+    """Call a function with a connection to the cache file in a folder, and return its result.
 
-    If there is no such file, the function is not called, and the result is None.
+    If the folder has no cache file, the function is not called, and the result is None.
     """
     if not cache_files(folder):
         return None
-    with closing(connect(folder)) as connection:
+    with closing(connect_to_cache_file(folder)) as connection:
         return action(connection)
 
 
 @contextmanager
-def _report_errors(folder: Path) -> Iterator[None]:
-    """Convert errors of the cache file in a ``with`` block to `ArgumentError`."""
+def _convert_file_errors(folder: Path) -> Iterator[None]:
+    """Raise errors of the cache file in a ``with`` block as `ArgumentError` instead."""
     try:
         yield
         return
-    except (*FAULTS, TypeError, KeyError) as error:
-        advice = "clear it" if _is_damaged(error) else "fix that, and try again"
-        message = f"the cache {folder / FILE_NAME} cannot be read ({error}); {advice}"
+    except (*CACHE_FILE_ERRORS, TypeError, KeyError) as error:
+        remedy = "clear it" if _means_damage(error) else "fix that, and try again"
+        message = f"the cache {folder / CACHE_FILE_NAME} cannot be read ({error}); {remedy}"
     raise ArgumentError(message, argument="cache")
 
 
-def _is_damaged(error: Exception) -> bool:
-    """Return whether an error means that the file is damaged."""
+def _means_damage(error: Exception) -> bool:
+    """Return whether an error means that the cache file is damaged."""
     codes = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR
     return isinstance(error, ValueError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes

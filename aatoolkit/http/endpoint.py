@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, urlsplit
 from aatoolkit._util.hosts import canonical_name
 from aatoolkit.errors import ArgumentError
 
-_PORTS = {"http": 80, "https": 443}
+_PORT_BY_SCHEME = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True)
@@ -32,29 +32,30 @@ class BaseUrl:
     path: str
 
     @classmethod
-    def parse(cls, text: str) -> BaseUrl:
+    def parse(cls, url_text: str) -> BaseUrl:
         """Parse a base URL, and normalise its spelling.
 
         Raises
         ------
         ArgumentError
             If the URL does not begin with ``https://`` (``http://`` is allowed for this machine
-            only), or
-            has a user name, query, fragment or ``..``.
+            only), or has a user name, a query, a fragment or ``..``.
         """
-        text = text.strip()
+        url_text = url_text.strip()
         try:
-            parts = urlsplit(text)
+            parts = urlsplit(url_text)
             host_name, port = parts.hostname or "", parts.port
         except ValueError:
             parts = None
-        if parts is None or any(character <= " " or character in "\\\x7f" for character in text):
+        if parts is None or any(
+            character <= " " or character in "\\\x7f" for character in url_text
+        ):
             raise _url_error("is not a URL")
-        if parts.scheme not in _PORTS:
+        if parts.scheme not in _PORT_BY_SCHEME:
             raise _url_error("does not begin with https://")
         segments = [unquote(segment) for segment in parts.path.split("/")]
-        is_dotted = "." in segments or ".." in segments or any(set(s) & {*"/\\"} for s in segments)
-        if is_dotted or any(separator in text for separator in "@?#"):
+        is_unsafe = "." in segments or ".." in segments or any(set(s) & {*"/\\"} for s in segments)
+        if is_unsafe or any(separator in url_text for separator in "@?#"):
             raise _url_error("has a user, a query, a fragment or . or .. in its path; leave it out")
         try:
             host = None if "%" in host_name else str(ipaddress.ip_address(host_name))
@@ -62,7 +63,9 @@ class BaseUrl:
             host = canonical_name(host_name)
         if host is None or port == 0:
             raise _url_error("names no valid host")
-        base_url = cls(parts.scheme, host, port or _PORTS[parts.scheme], parts.path.rstrip("/"))
+        base_url = cls(
+            parts.scheme, host, port or _PORT_BY_SCHEME[parts.scheme], parts.path.rstrip("/")
+        )
         if base_url.scheme == "http" and not base_url.is_loopback:
             raise _url_error("is not encrypted; use https (http is for this machine only)")
         return base_url
@@ -71,7 +74,7 @@ class BaseUrl:
     def origin(self) -> str:
         """Scheme, host and port, such as ``https://api.example``."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        is_default_port = self.port == _PORTS[self.scheme]
+        is_default_port = self.port == _PORT_BY_SCHEME[self.scheme]
         return f"{self.scheme}://{host}" + ("" if is_default_port else f":{self.port}")
 
     @property
@@ -89,22 +92,26 @@ class BaseUrl:
 
 
 def _url_error(reason: str) -> ArgumentError:
-    """Create the error for a base URL that cannot be used."""
+    """Create the error for a base URL that cannot be used; ``reason`` follows its name."""
     # The URL is not repeated: somebody may have put a password into it.
     return ArgumentError(
         f"the base URL {reason}; a base URL looks like https://api.example", argument="base_url"
     )
 
 
-_B64TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
-_BEARER_PREFIX = re.compile(r"bearer\s+", re.IGNORECASE)
+_TOKEN_PATTERN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
+_BEARER_PATTERN = re.compile(r"bearer\s+", re.IGNORECASE)
 
+# Parts of a token that have this many characters are masked, too.
 _TOKEN_PART_LENGTH = 12
+# Shorter tokens are not searched for in texts: they may occur there by chance.
 _MIN_TOKEN_LENGTH = 8
 
 
 class Secret:
-    """A bearer token, whose ``repr`` is ``***``.
+    """A bearer token that cannot be copied or pickled, and whose ``repr`` is ``***``.
+
+    ``reveal()`` returns the token as text.
 
     Examples
     --------
@@ -116,7 +123,7 @@ class Secret:
 
     def __init__(self, value: str) -> None:
         # It never fails, as a traceback would show the token; `check` validates it.
-        token = _BEARER_PREFIX.sub("", value.strip(), count=1) if isinstance(value, str) else ""
+        token = _BEARER_PATTERN.sub("", value.strip(), count=1) if isinstance(value, str) else ""
         # Kept in a function: tools that list the attributes of an object show no token.
         self.reveal: Callable[[], str] = lambda: token
         self._pattern = cache(lambda: _token_pattern(token))
@@ -127,7 +134,7 @@ class Secret:
         return token if token is None or isinstance(token, Secret) else cls(token)
 
     def check(self) -> Secret:
-        """Return this token; raise an error if it is not valid by RFC 6750.
+        """Return this token unchanged; raise an error if it is not valid by RFC 6750.
 
         Raises
         ------
@@ -155,7 +162,7 @@ class Secret:
         )
 
     def hide_in(self, text: bytes) -> bytes:
-        """Return bytes in which ``***`` replaces the token and long parts of it."""
+        """Return a copy of the bytes in which ``***`` replaces the token and long parts of it."""
         return self._pattern().sub(b"***", text)
 
     def __repr__(self) -> str:
@@ -169,7 +176,7 @@ def _token_problem(token: str) -> str | None:
     """Return the reason why a token is not valid; None if it is valid."""
     if not token:
         return "the token is empty or not a text; give a token as text, or leave it out"
-    match = _B64TOKEN.match(token)
+    match = _TOKEN_PATTERN.match(token)
     valid_length = match.end() if match else 0
     if valid_length == len(token):
         return None
@@ -180,12 +187,12 @@ def _token_problem(token: str) -> str | None:
 
 
 def _spellings_of(token: str) -> set[bytes]:
-    """Return the bytes of a token as plain text, JSON-escaped, and URL-encoded."""
+    """Return the ways to write a token, as bytes: plain text, JSON-escaped and URL-encoded."""
     url_spelling = quote(token, safe="")
-    lower_case = re.sub("%..", lambda match: match[0].lower(), url_spelling)
+    lower_case_spelling = re.sub("%..", lambda match: match[0].lower(), url_spelling)
     return {
         spelling.encode()
-        for spelling in (token, token.replace("/", r"\/"), url_spelling, lower_case)
+        for spelling in (token, token.replace("/", r"\/"), url_spelling, lower_case_spelling)
     }
 
 

@@ -9,15 +9,16 @@ from pathlib import Path
 
 from aatoolkit import errors
 from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, WORKERS
-from aatoolkit.http.cache import ResponseCache, resolve_folder
+from aatoolkit.http.cache import ResponseCache, resolve_cache_folder
 from aatoolkit.http.endpoint import BaseUrl, Secret
-from aatoolkit.http.judge import allows_stale, is_fresh, may_be_kept
+from aatoolkit.http.judge import allows_stale_response, is_fresh, may_be_cached
 from aatoolkit.http.transport import Transport, pause
 from aatoolkit.payload import Payload, Request, Response
 
-Error = errors.FetchError | errors.InternalError
+FetchOrInternalError = errors.FetchError | errors.InternalError
 
-_MAX_ATTEMPTS, _FIRST_BACKOFF, _RETRY_QUOTA = 3, 0.5, 20.0
+# Each later attempt waits up to twice as long. The quota is shared by all requests of a fetcher.
+_MAX_ATTEMPTS, _FIRST_BACKOFF_SECONDS, _RETRY_QUOTA = 3, 0.5, 20.0
 
 
 class Fetcher:
@@ -41,9 +42,9 @@ class Fetcher:
         sleep: Callable[[float], None] = pause,
     ) -> None:
         token = Secret.wrap(token)
-        secret = token.check() if token is not None else None
+        checked_token = token.check() if token is not None else None
         self.base = BaseUrl.parse(base_url)
-        self.has_token = secret is not None
+        self.has_token = checked_token is not None
         self.offline = offline
         self.expire_after = _require_min(0, "expire_after", expire_after)
         self.deadline = _require_min(1e-3, "deadline", deadline)
@@ -52,25 +53,25 @@ class Fetcher:
                 "offline reads from the cache only, and there is none; leave out cache=False",
                 argument="offline",
             )
-        limit = int(_require_min(1, "cache_size", cache_size))
+        max_cache_bytes = int(_require_min(1, "cache_size", cache_size))
         self._cache = None
         if cache is not False:
-            folder = resolve_folder(None if cache is True else cache)
-            self._cache = ResponseCache(folder, secret, limit)
-        self._sleep, self._retries = sleep, _RETRY_QUOTA
-        self._transport = Transport(self.base, secret, workers)
+            cache_folder = resolve_cache_folder(None if cache is True else cache)
+            self._cache = ResponseCache(cache_folder, checked_token, max_cache_bytes)
+        self._sleep, self._retries_left = sleep, _RETRY_QUOTA
+        self._transport = Transport(self.base, checked_token, workers)
 
     def get(self, request: Request) -> Payload:
         """Return the response to a request, from the cache or from the service.
 
-        If the service fails, an expired cached response is returned, with a warning.
+        If the service fails and an expired response is in the cache, it is returned with a warning.
 
         Raises
         ------
         FetchError
             If there is no usable response.
         """
-        request = request.at(self.base.url)
+        request = request.with_base_url(self.base.url)
         max_age = request.expire_after
         max_age = self.expire_after if max_age is None else _require_min(0, "expire_after", max_age)
         cached_response = self._cache.get(request) if self._cache and not request.refresh else None
@@ -78,11 +79,11 @@ class Fetcher:
         if cached_response is not None and (self.offline or not is_stale):
             return Payload._of(cached_response, from_cache=True, stale=is_stale)
         if self._cache and self.offline:
-            cached_requests = self._cache.requests_like(request)
+            cached_requests = self._cache.requests_for_same_host(request)
             nearest = min(cached_requests, key=request.distance, default=None)
-            account = "this token" if self.has_token else "requests without a token (none is set)"
+            requester = "this token" if self.has_token else "requests without a token (none is set)"
             problem = (
-                f"{request} was never cached for {account}; the nearest in the cache, of any "
+                f"{request} was never cached for {requester}; the nearest in the cache, of any "
                 f"token: {nearest or 'none'}; ask for it once online, or set the token with which "
                 "it was cached"
             )
@@ -94,10 +95,10 @@ class Fetcher:
                 scope=request.scope,
                 nearest=nearest and str(nearest),
             )
-        outcome = self._send(request)
+        outcome = self._send_with_retries(request)
         if isinstance(outcome, Payload):
             return outcome
-        if cached_response is not None and allows_stale(outcome):
+        if cached_response is not None and allows_stale_response(outcome):
             errors.warn(
                 f"{outcome.message}; a response of "
                 f"{cached_response.fetched_at:%Y-%m-%d %H:%M} UTC was used instead",
@@ -119,31 +120,34 @@ class Fetcher:
         if self._cache is not None:
             self._cache.close()
 
-    def _send(self, request: Request) -> Payload | Error:
-        """Send a request, with retries; return the response, or the error of the last attempt."""
+    def _send_with_retries(self, request: Request) -> Payload | FetchOrInternalError:
+        """Send a request, and repeat it if it fails.
+
+        Return the response, or the error of the last attempt.
+        """
         deadline = time.monotonic() + self.deadline
         attempt_count = 0
         while True:
             outcome = self._transport.ask(request, deadline - time.monotonic())
             if isinstance(outcome, Response):
                 # Calls share a quota of retries, so that a failing service is not overloaded.
-                self._retries = min(_RETRY_QUOTA, self._retries + 0.2)
-                if self._cache is not None and may_be_kept(outcome):
+                self._retries_left = min(_RETRY_QUOTA, self._retries_left + 0.2)
+                if self._cache is not None and may_be_cached(outcome):
                     self._cache.put(outcome)
                 return Payload._of(outcome)
             if outcome.is_retryable:
                 # The next attempt goes over a new connection: not just this one may be stale.
                 self._transport.close()
-            wait = getattr(outcome.error, "retry_after", None)
-            if wait is None:
+            wait_seconds = getattr(outcome.error, "retry_after", None)
+            if wait_seconds is None:
                 # Random, so that clients that failed together do not retry together.
-                wait = random.uniform(0, _FIRST_BACKOFF * 2**attempt_count)
+                wait_seconds = random.uniform(0, _FIRST_BACKOFF_SECONDS * 2**attempt_count)
             attempt_count += 1
-            is_last = attempt_count == _MAX_ATTEMPTS or time.monotonic() + wait >= deadline
-            if is_last or not outcome.is_retryable or self._retries < 1:
+            is_last = attempt_count == _MAX_ATTEMPTS or time.monotonic() + wait_seconds >= deadline
+            if is_last or not outcome.is_retryable or self._retries_left < 1:
                 return outcome.error
-            self._retries -= 1
-            self._sleep(wait)
+            self._retries_left -= 1
+            self._sleep(wait_seconds)
 
 
 def _require_min(minimum: float, setting: str, value: float) -> float:

@@ -16,18 +16,19 @@ from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, explains_absence
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.decode import excerpt
-from aatoolkit.payload import NO_CONTENT, Response
+from aatoolkit.payload import NO_CONTENT_STATUSES, Response
 
 HideToken = Callable[[bytes], bytes]
 
-SUCCESSES = frozenset({200, 201, 202, 203})
+SUCCESS_STATUSES = frozenset({200, 201, 202, 203})
 """The HTTP statuses of success."""
 
-_SHOWN_BYTES = 1 << 12
+# How many bytes of a body an error may repeat.
+_EXCERPT_BYTES = 1 << 12
 _SECONDS_PATTERN = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 
 
-def judge(
+def find_response_error(
     url: str,
     status: int,
     headers: Mapping[str, str],
@@ -58,11 +59,11 @@ def judge(
     FetchError or None
         The error, such as `NotAuthorized`.
     """
-    details = {"url": url, "status": status}
+    error_attributes = {"url": url, "status": status}
     if is_explanation(url, status, body):
         return None
-    if status not in SUCCESSES:
-        return _status_error(status, headers, body, hide_token, details, has_token)
+    if status not in SUCCESS_STATUSES:
+        return _status_error(status, headers, body, hide_token, error_attributes, has_token)
     try:
         document = decode.decode(body)
     except errors.DecodeError as error:
@@ -72,8 +73,8 @@ def judge(
             return None
         problem = "wrong_type"
         message = "the response is neither a JSON object nor a list; check the base URL"
-    text = excerpt(hide_token(body[:_SHOWN_BYTES]))
-    return errors.DecodeError(message, problem=problem, excerpt=text, **details)
+    body_excerpt = excerpt(hide_token(body[:_EXCERPT_BYTES]))
+    return errors.DecodeError(message, problem=problem, excerpt=body_excerpt, **error_attributes)
 
 
 def is_explanation(url: str, status: int, body: bytes) -> bool:
@@ -90,7 +91,7 @@ def is_explanation(url: str, status: int, body: bytes) -> bool:
     sections = parse_qs(urlsplit(url).query).get("section")
     if status == 200 or sections is None:
         return False
-    if status in NO_CONTENT and not body:
+    if status in NO_CONTENT_STATUSES and not body:
         return True
     try:
         document = decode.decode(body)
@@ -101,23 +102,23 @@ def is_explanation(url: str, status: int, body: bytes) -> bool:
         return False
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds to wait, from the header ``Retry-After``; None without such a header.
+def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds to wait that the header ``Retry-After`` states; None if it states none.
 
     Examples
     --------
-    >>> retry_after({"retry-after": "2"}), retry_after({"retry-after": "soon"})
-    (2.0, None)
+    >>> [retry_after_seconds({"retry-after": text}) for text in ("2", "soon")]
+    [2.0, None]
     """
-    text = headers.get("retry-after", "").strip()
-    if _SECONDS_PATTERN.fullmatch(text):
-        return float(text)
+    header_value = headers.get("retry-after", "").strip()
+    if _SECONDS_PATTERN.fullmatch(header_value):
+        return float(header_value)
     try:
-        moment = parsedate_to_datetime(text)
+        retry_time = parsedate_to_datetime(header_value)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    aware_moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (aware_moment - datetime.now(UTC)).total_seconds())
+    aware_retry_time = retry_time if retry_time.tzinfo else retry_time.replace(tzinfo=UTC)
+    return max(0.0, (aware_retry_time - datetime.now(UTC)).total_seconds())
 
 
 def _status_error(
@@ -125,19 +126,22 @@ def _status_error(
     headers: Mapping[str, str],
     body: bytes,
     hide_token: HideToken,
-    details: dict[str, Any],
+    error_attributes: dict[str, Any],
     has_token: bool,
 ) -> errors.StatusError:
-    """Create the error for an HTTP error status; its message quotes the service's own message."""
+    """Create the error for an HTTP error status; its message quotes the service's own message.
+
+    ``error_attributes`` are the attributes of the error that are already known.
+    """
     body = hide_token(body)
     error_texts = _error_texts(body, hide_token)
-    details |= {"excerpt": excerpt(body), "body": body}
-    details["code"] = _first_text(error_texts, "code")
+    error_attributes |= {"excerpt": excerpt(body), "body": body}
+    error_attributes["code"] = _first_text(error_texts, "code")
     message = _first_text(error_texts, "message", "detail", "msg", "title", "error", "errors") or ""
     message = message.rstrip(" .;")
     quotation = f": {message}" if message else ""
     if 300 <= status < 400:
-        return _redirect_error(headers, details)
+        return _redirect_error(headers, error_attributes)
     kind = errors.StatusError
     problem, hint = "the service responded with a status that is not expected", ""
     if status == 401:
@@ -148,25 +152,30 @@ def _status_error(
         kind, problem = errors.NotVisible, "the service shows the account no such host or section"
         hint = "; check the host, and that the account may see it"
     elif status in (400, 422):
-        parameter = details["parameter"] = _first_text(error_texts, "parameter")
-        subject = f"parameter {parameter}" if parameter else "request"
-        kind, problem = errors.BadRequest, f"the service refused the {subject}"
+        parameter = error_attributes["parameter"] = _first_text(error_texts, "parameter")
+        refused_item = f"parameter {parameter}" if parameter else "request"
+        kind, problem = errors.BadRequest, f"the service refused the {refused_item}"
         suggestions = _texts_in(error_texts, "suggestions")
         hint = f"; {errors.did_you_mean(suggestions, 'the scope options list the allowed values')}"
-        details["suggestions"] = suggestions or _texts_in(error_texts, "allowed")
+        error_attributes["suggestions"] = suggestions or _texts_in(error_texts, "allowed")
     elif status == 429 or status >= 500:
         is_rate_limit = status == 429
         kind = errors.RateLimited if is_rate_limit else errors.ServerFailed
         problem = "too many requests" if is_rate_limit else "the service failed"
-        wait = details["retry_after"] = retry_after(headers)
+        wait = error_attributes["retry_after"] = retry_after_seconds(headers)
         hint = f"; try again {'later' if wait is None else f'in {math.ceil(wait)} seconds'}"
-    return kind(f"{problem} ({status}){quotation}{hint}", **details)
+    return kind(f"{problem} ({status}){quotation}{hint}", **error_attributes)
 
 
-def _redirect_error(headers: Mapping[str, str], details: dict[str, Any]) -> errors.StatusError:
-    """Create the error for a redirect; its message names the host that the service redirects to."""
+def _redirect_error(
+    headers: Mapping[str, str], error_attributes: dict[str, Any]
+) -> errors.StatusError:
+    """Create the error for a redirect; its message names the host that the service redirects to.
+
+    ``error_attributes`` are the attributes of the error that are already known, such as ``url``.
+    """
     try:
-        host = urlsplit(urljoin(details["url"], headers.get("location", ""))).hostname
+        host = urlsplit(urljoin(error_attributes["url"], headers.get("location", ""))).hostname
     except ValueError:
         host = None
     host_text = excerpt(host.encode("utf-8", "backslashreplace")) if host else None
@@ -174,90 +183,99 @@ def _redirect_error(headers: Mapping[str, str], details: dict[str, Any]) -> erro
         f"the service redirects to {host_text or 'elsewhere'}, which is refused so that the "
         "token stays here; if the service has moved, change the base URL",
         target=host_text,
-        **details,
+        **error_attributes,
     )
 
 
 def _error_texts(body: bytes, hide_token: HideToken) -> dict[str, Any]:
-    """Return the texts in the body of an error response, as a dict by field name."""
+    """Return the texts in the JSON body of an error response, as a dict by field name.
+
+    Texts in nested objects such as ``error`` are included. A list of texts becomes a tuple.
+    """
     try:
-        value = decode.decode(body)
+        error_object = decode.decode(body)
     except errors.DecodeError:
         return {}
-    if not isinstance(value, dict):
+    if not isinstance(error_object, dict):
         return {}
-    fields = dict(value)
+    error_fields = dict(error_object)
     for name in ("errors", "detail", "error", "source"):
-        item = fields.get(name)
+        item = error_fields.get(name)
         item = item[0] if item and isinstance(item, list) else item
-        fields |= item if isinstance(item, dict) else {name: item}
+        error_fields |= item if isinstance(item, dict) else {name: item}
 
     def to_text(value: object) -> Any:
         if isinstance(value, str):
             return excerpt(hide_token(value.encode()))
         return tuple(map(to_text, value)) if isinstance(value, list) else None
 
-    return {name: to_text(value) for name, value in fields.items()}
+    return {name: to_text(error_object) for name, error_object in error_fields.items()}
 
 
-def _first_text(error_texts: Mapping[str, Any], *names: str) -> str | None:
-    """Return the text of the first of these fields that an error response has; None if none."""
-    return next((text for name in names for text in _texts_in(error_texts, name)[:1]), None)
+def _first_text(error_texts: Mapping[str, Any], *field_names: str) -> str | None:
+    """Return the text of the first of the named fields that has one; None if none has a text."""
+    return next((text for name in field_names for text in _texts_in(error_texts, name)[:1]), None)
 
 
-def _texts_in(error_texts: Mapping[str, Any], name: str) -> tuple[str, ...]:
+def _texts_in(error_texts: Mapping[str, Any], field_name: str) -> tuple[str, ...]:
     """Return all texts in one field of an error response."""
-    value = error_texts.get(name)
+    value = error_texts.get(field_name)
     texts = value if isinstance(value, tuple) else (value,)
     return tuple(text for text in texts if text and isinstance(text, str))
 
 
 # --- what may be kept --------------------------------------------------------------------------
 
-FINAL = (200, 203)
-"""The HTTP statuses of responses that are complete."""
+COMPLETE_STATUSES = (200, 203)
+"""The HTTP statuses of complete responses."""
 
 # Not 401 and 403, which refuse the account, nor 202, 425 and 503, which change soon.
-EMPTY = (204, 205, 402, 404, 409, 410, 412, 422, 423, 424, 428, 451, 501)
+NO_DATA_STATUSES = (204, 205, 402, 404, 409, 410, 412, 422, 423, 424, 428, 451, 501)
 """The HTTP statuses of responses that may explain why there are no data; they can be cached."""
 
-EMPTY_SECONDS = 300.0
+NO_DATA_MAX_SECONDS = 300.0
 """The longest time, in seconds, for which a cached response without data is used."""
 
-_BRIEF_BYTES = 1 << 12
+# A longer body is taken for data: it is not a notice that there are none yet.
+_MAX_NOTICE_BYTES = 1 << 12
 
 
-def may_be_kept(response: Response) -> bool:
+def may_be_cached(response: Response) -> bool:
     """Return whether a response may be cached."""
-    return response.status in (*FINAL, *EMPTY) and not (
-        response.status in SUCCESSES and is_temporary(response.body)
+    return response.status in (*COMPLETE_STATUSES, *NO_DATA_STATUSES) and not (
+        response.status in SUCCESS_STATUSES and is_temporary(response.body)
     )
 
 
 def is_fresh(response: Response, seconds: float) -> bool:
-    """Return whether a cached response is younger than a number of seconds."""
-    limit = min(seconds, EMPTY_SECONDS) if response.status in EMPTY else seconds
+    """Return whether a cached response is young enough to be used.
+
+    Its age must be below ``seconds``. For a response without data, a lower limit may apply.
+    """
+    max_age = min(seconds, NO_DATA_MAX_SECONDS) if response.status in NO_DATA_STATUSES else seconds
     age = (datetime.now(UTC) - response.fetched_at).total_seconds()
     # A response from the future means that a clock was moved: its age is unknown.
-    return 0 <= age < limit
+    return 0 <= age < max_age
 
 
-def allows_stale(error: errors.FetchError | errors.InternalError) -> bool:
-    """Return whether, instead of raising this error, an expired cached response may be returned."""
+def allows_stale_response(error: errors.FetchError | errors.InternalError) -> bool:
+    """Return whether an expired cached response may be used instead of raising this error."""
     if isinstance(error, errors.DecodeError):
         return error.problem == "truncated"
     return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
 
 
 def is_temporary(body: bytes) -> bool:
-    """Return whether a body states that data are not computed yet, or that computing them failed.
+    """Return whether a body states that its data are not computed yet, or could not be computed.
+
+    The response with such a body is not cached.
 
     Examples
     --------
     >>> is_temporary(b'{"status": "processing", "jobId": 7}'), is_temporary(b'{"domains": []}')
     (True, False)
     """
-    if len(body) > _BRIEF_BYTES:
+    if len(body) > _MAX_NOTICE_BYTES:
         return False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.SchemaDriftWarning)

@@ -33,18 +33,20 @@ from aatoolkit import errors
 from aatoolkit._util.cancellation import is_cancelled
 from aatoolkit.availability.detect import is_availability_header
 from aatoolkit.http.endpoint import BaseUrl, Secret
-from aatoolkit.http.judge import SUCCESSES, judge
+from aatoolkit.http.judge import SUCCESS_STATUSES, find_response_error
 from aatoolkit.jsontree.decode import excerpt
 from aatoolkit.payload import Request, Response
 
-STEP = 0.1
+POLL_SECONDS = 0.1
 """The longest wait, in seconds, before an interrupt is noticed."""
 
-UNSIGNED = "Bearer ***"
-"""The ``Authorization`` header without the token."""
+MASKED_AUTHORIZATION = "Bearer ***"
+"""The ``Authorization`` header, with ``***`` in place of the token."""
 
-_LEAVE_SECONDS = 0.05
-_LINGER = struct.pack("ii", 1, 0)
+# How long to wait for the thread of a request to end after its socket was shut down.
+_THREAD_END_SECONDS = 0.05
+# The socket option that closes a connection at once, without sending what is still buffered.
+_NO_LINGER_OPTION = struct.pack("ii", 1, 0)
 
 
 class NotLoopback(OSError):
@@ -52,7 +54,7 @@ class NotLoopback(OSError):
 
 
 class Attempt:
-    """One attempt to send a request: its socket, and the parts of the response received so far."""
+    """One attempt to get a response: its socket, and the parts of the response received so far."""
 
     def __init__(self, token: Secret | None) -> None:
         self.status: int | None = None
@@ -76,14 +78,14 @@ class Attempt:
                 and not is_cancelled()
                 and (seconds_left := deadline - time.monotonic()) > 0
             ):
-                thread.join(min(STEP, seconds_left))
+                thread.join(min(POLL_SECONDS, seconds_left))
         finally:
-            is_overdue = self._end()
+            is_overdue = self._end_and_shut_socket()
             if is_overdue:
-                thread.join(_LEAVE_SECONDS)
+                thread.join(_THREAD_END_SECONDS)
         return not is_overdue
 
-    def begin(self, status: int, headers: dict[str, str]) -> None:
+    def store_head(self, status: int, headers: dict[str, str]) -> None:
         """Store the status and the headers of the response, when they arrive."""
         with self._lock:
             if self._is_ended:
@@ -99,16 +101,17 @@ class Attempt:
                 # Another handle, as this one may be closed, and its number taken, at any moment.
                 self._socket = socket.socket(fileno=os.dup(open_socket.fileno()))
 
-    def signed(self, data: bytes) -> bytes:
-        """Return the bytes of a request with the token in the header ``Authorization``."""
+    def with_token(self, request_bytes: bytes) -> bytes:
+        """Return the bytes of a request after inserting the token into its ``Authorization``."""
         if self._token is None:
-            return data
-        header = "\r\nAuthorization: Bearer {}\r\n"
-        signed_header = header.format(self._token.reveal()).encode()
-        return data.replace(header.format("***").encode(), signed_header, 1)
+            return request_bytes
+        header_template = "\r\nAuthorization: Bearer {}\r\n"
+        token_header = header_template.format(self._token.reveal()).encode()
+        return request_bytes.replace(header_template.format("***").encode(), token_header, 1)
 
     def _run_action(self, action: Callable[[], None]) -> None:
-        _CURRENT.attempt = self
+        """Call a function as the action of this attempt, in the current thread; then end it."""
+        _THREAD_LOCALS.attempt = self
         try:
             action()
         finally:
@@ -117,25 +120,26 @@ class Attempt:
                 if self._socket is not None:
                     self._socket.close()
 
-    def _end(self) -> bool:
+    def _end_and_shut_socket(self) -> bool:
         """End the attempt and shut down its socket; return whether it was still running."""
         with self._lock:
-            was_under_way, self._is_ended = not self._is_ended, True
-            if was_under_way and self._socket is not None:
+            was_running, self._is_ended = not self._is_ended, True
+            if was_running and self._socket is not None:
                 with suppress(OSError):
-                    self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER)
+                    self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER_OPTION)
                     self._socket.shutdown(socket.SHUT_RDWR)
-        return was_under_way
+        return was_running
 
 
-_CURRENT = threading.local()
+# Its ``attempt`` is the `Attempt` that runs in the current thread.
+_THREAD_LOCALS = threading.local()
 
 
 def pause(seconds: float) -> None:
     """Sleep for a number of seconds, or until the call is cancelled."""
     deadline = time.monotonic() + seconds
     while (seconds_left := deadline - time.monotonic()) > 0 and not is_cancelled():
-        time.sleep(min(STEP, seconds_left))
+        time.sleep(min(POLL_SECONDS, seconds_left))
 
 
 # -- connections -----------------------------------------------------------------------------
@@ -159,11 +163,11 @@ class _Connection(HTTPConnection):
     def _new_conn(self) -> socket.socket:
         new_socket = super()._new_conn()
         try:
-            _CURRENT.attempt.hold_socket(new_socket)
+            _THREAD_LOCALS.attempt.hold_socket(new_socket)
             # TLS verifies the host by its certificate; plain HTTP must not leave this machine.
             if not isinstance(self, HTTPSConnection):
-                address = new_socket.getpeername()[0].partition("%")[0]
-                if not ipaddress.ip_address(address).is_loopback:
+                peer_ip = new_socket.getpeername()[0].partition("%")[0]
+                if not ipaddress.ip_address(peer_ip).is_loopback:
                     raise NotLoopback
         except BaseException:
             new_socket.close()
@@ -171,11 +175,11 @@ class _Connection(HTTPConnection):
         return new_socket
 
     def send(self, data: Any) -> None:
-        """Send bytes after inserting the token."""
+        """Send the bytes of a request after inserting the token."""
         if self.sock is None:
             self.connect()
-        _CURRENT.attempt.hold_socket(self.sock)
-        self.sock.sendall(_CURRENT.attempt.signed(data))
+        _THREAD_LOCALS.attempt.hold_socket(self.sock)
+        self.sock.sendall(_THREAD_LOCALS.attempt.with_token(data))
 
 
 class _TLSConnection(_Connection, HTTPSConnection):
@@ -183,6 +187,8 @@ class _TLSConnection(_Connection, HTTPSConnection):
 
 
 class _TLSSocket(ssl.SSLSocket):
+    """A TLS socket that is closed if its connection broke off."""
+
     def getpeername(self) -> Any:
         """Return the peer's address; close the socket on an error."""
         try:
@@ -194,14 +200,18 @@ class _TLSSocket(ssl.SSLSocket):
 
 
 class _Pool(HTTPConnectionPool):
+    """A pool of HTTP connections that insert the token into the bytes they send."""
+
     ConnectionCls = _Connection
 
 
 class _TLSPool(HTTPSConnectionPool):
+    """A pool of TLS connections that insert the token into the bytes they send."""
+
     ConnectionCls = _TLSConnection
 
 
-POOLS = {"http": _Pool, "https": _TLSPool}
+POOL_CLASS_BY_SCHEME = {"http": _Pool, "https": _TLSPool}
 """The classes of connection pools, by URL scheme."""
 
 
@@ -217,20 +227,20 @@ def tls_context() -> ssl.SSLContext:
 
 # -- the transport -----------------------------------------------------------------------------
 
-KEPT_HEADERS = ("content-type", "date", "etag", "last-modified", "retry-after", "x-request-id")
-"""The response headers that are stored."""
+STORED_HEADERS = ("content-type", "date", "etag", "last-modified", "retry-after", "x-request-id")
+"""The names of the response headers that are stored."""
 
-ERROR_BODY_LIMIT = 1 << 16
-"""The number of bytes to read from the body of an error response."""
+MAX_ERROR_BODY_BYTES = 1 << 16
+"""The maximum number of bytes to read from the body of an error response."""
 
-MAX_BODY = 64 * 2**20
+MAX_BODY_BYTES = 64 * 2**20
 """The maximum size of a response, in bytes."""
 
-CONNECT_SECONDS = 10.0
+CONNECT_TIMEOUT_SECONDS = 10.0
 """The timeout for connecting to one address, in seconds."""
 
-_HEADERS = {"User-Agent": "aatoolkit", "Accept": "application/json", "Accept-Encoding": "gzip"}
-_CHUNK_SIZE = 1 << 16
+_SENT_HEADERS = {"User-Agent": "aatoolkit", "Accept": "application/json", "Accept-Encoding": "gzip"}
+_CHUNK_BYTES = 1 << 16
 _RETRYABLE_STATUSES = frozenset({429, 502, 503, 504})
 
 
@@ -239,19 +249,19 @@ class UnusableSetting(Exception):
 
 
 class BodyTooLong(Exception):
-    """Raised if the body of a response is longer than `MAX_BODY`."""
+    """Raised if the body of a response is longer than `MAX_BODY_BYTES`."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """The failure of a request: the error to raise, and whether a retry may help."""
+    """A request that failed: the error to raise, and whether sending it again may help."""
 
     error: errors.FetchError | errors.InternalError
     is_retryable: bool = False
 
 
 class Fault(NamedTuple):
-    """The meaning of a caught exception: a reason in words, and the class of the error to raise.
+    """What a caught exception means: a reason in words, and the class (``kind``) of error to raise.
 
     ``problem`` is the value for the attribute ``problem`` of a `DecodeError`.
     """
@@ -270,12 +280,14 @@ _MESSAGES: dict[type[errors.AAToolkitError], str] = {
     "and not of the network, please report it",
 }
 
-_LATE = Fault("no complete response came before the deadline", False, errors.DeadlineExceeded)
+_DEADLINE_FAULT = Fault(
+    "no complete response came before the deadline", False, errors.DeadlineExceeded
+)
 _BROKEN_CONNECTION = Fault("the connection broke off")
 # Reasons are texts of this package: the message of an exception may hold a token.
-_FAULTS: dict[type[BaseException], Fault] = {
+_FAULT_BY_EXCEPTION_TYPE: dict[type[BaseException], Fault] = {
     BodyTooLong: Fault(
-        f"the response is larger than {MAX_BODY >> 20} MiB; narrow the scope",
+        f"the response is larger than {MAX_BODY_BYTES >> 20} MiB; narrow the scope",
         False,
         errors.DecodeError,
         "too_large",
@@ -316,62 +328,62 @@ class Transport(HTTPAdapter):
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
         """Create connection pools that use the connection classes of this module."""
         super().init_poolmanager(*arguments, ssl_context=tls_context(), **options)
-        self.poolmanager.pool_classes_by_scheme = POOLS
+        self.poolmanager.pool_classes_by_scheme = POOL_CLASS_BY_SCHEME
 
     def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
-        """Return connection pools for a proxy, with the connection classes of this module."""
+        """Return pools of connections through a proxy that use the classes of this module."""
         if proxy not in self.proxy_manager:
             options |= {"ssl_context": tls_context(), "proxy_ssl_context": tls_context()}
-        manager = super().proxy_manager_for(proxy, **options)
-        manager.pool_classes_by_scheme = POOLS
-        return manager
+        pool_manager = super().proxy_manager_for(proxy, **options)
+        pool_manager.pool_classes_by_scheme = POOL_CLASS_BY_SCHEME
+        return pool_manager
 
     def close(self) -> None:
         """Close idle connections."""
-        for manager in (self.poolmanager, *self.proxy_manager.values()):
-            for key in manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
-                pool = manager.pools.get(key)
+        for pool_manager in (self.poolmanager, *self.proxy_manager.values()):
+            for key in pool_manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
+                pool = pool_manager.pools.get(key)
                 if pool is not None:
                     pool.close()
-            manager.clear()
+            pool_manager.clear()
 
-    def ask(self, request: Request, seconds: float) -> Response | Failure:
-        """Send a request; return the response, or the failure.
+    def ask(self, request: Request, max_seconds: float) -> Response | Failure:
+        """Send a request once, and return the response; if it fails, return the failure.
 
-        ``seconds`` is the time limit.
+        ``max_seconds`` is the time limit.
         """
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + max_seconds
         attempt = Attempt(self._token)
         fault: Fault | None = None
 
-        def exchange() -> None:
+        def send_and_receive() -> None:
             nonlocal fault
             try:
-                self._exchange(request.url, attempt, seconds)
+                self._send_and_receive(request.url, attempt, max_seconds)
             except Exception as error:
                 fault = _fault_of(error)
 
-        is_overdue = not attempt.run(exchange, deadline)
-        is_error = attempt.status is not None and attempt.status not in SUCCESSES
+        is_overdue = not attempt.run(send_and_receive, deadline)
+        is_error = attempt.status is not None and attempt.status not in SUCCESS_STATUSES
         if is_error or (fault is None and not is_overdue):
             try:
                 return self._result_of(request, attempt)
             except Exception as error:
                 fault = _fault_of(error)
         if is_overdue:
-            fault = Fault("the call was cancelled", False) if is_cancelled() else _LATE
-        return self._failure(fault or _LATE, request, attempt)
+            fault = Fault("the call was cancelled", False) if is_cancelled() else _DEADLINE_FAULT
+        return self._make_failure(fault or _DEADLINE_FAULT, request, attempt)
 
-    def _exchange(self, url: str, attempt: Attempt, seconds: float) -> None:
+    def _send_and_receive(self, url: str, attempt: Attempt, max_seconds: float) -> None:
         """Send a request, and store status, headers and body of the response in ``attempt``."""
-        token_header = {} if self._token is None else {"Authorization": UNSIGNED}
+        token_header = {} if self._token is None else {"Authorization": MASKED_AUTHORIZATION}
         prepared_request = requests.Request(
-            "GET", url, headers={**_HEADERS, **token_header}
+            "GET", url, headers={**_SENT_HEADERS, **token_header}
         ).prepare()
         response = super().send(
             prepared_request,
             stream=True,
-            timeout=(min(CONNECT_SECONDS, seconds / 4), seconds + 1),
+            timeout=(min(CONNECT_TIMEOUT_SECONDS, max_seconds / 4), max_seconds + 1),
             **_environment_options(self._base, url),
         )
         raw_response = response.raw
@@ -381,22 +393,22 @@ class Transport(HTTPAdapter):
                     errors="replace"
                 )
                 for name, value in response.headers.items()
-                if name.lower() in (*KEPT_HEADERS, "location") or is_availability_header(name)
+                if name.lower() in (*STORED_HEADERS, "location") or is_availability_header(name)
             }
-            attempt.begin(response.status_code, headers)
-            is_success = response.status_code in SUCCESSES
-            limit = MAX_BODY if is_success else ERROR_BODY_LIMIT
-            while chunk := raw_response.read1(_CHUNK_SIZE, decode_content=True):
+            attempt.store_head(response.status_code, headers)
+            is_success = response.status_code in SUCCESS_STATUSES
+            max_bytes = MAX_BODY_BYTES if is_success else MAX_ERROR_BODY_BYTES
+            while chunk := raw_response.read1(_CHUNK_BYTES, decode_content=True):
                 attempt.body += chunk
-                if len(attempt.body) > limit:
+                if len(attempt.body) > max_bytes:
                     raise BodyTooLong
         finally:
             raw_response.close()
 
     def _result_of(self, request: Request, attempt: Attempt) -> Response | Failure:
-        """Return the response of a finished attempt, or the failure if it is an error response."""
+        """Return the response of a finished attempt; return a failure if it reports an error."""
         status, body = attempt.status or 0, bytes(attempt.body)
-        is_success = status in SUCCESSES
+        is_success = status in SUCCESS_STATUSES
         if is_success and self.repeats_token(body):
             error: errors.FetchError | None = errors.DecodeError(
                 "the response repeats the token, and is not used, so that the token does not get "
@@ -405,7 +417,7 @@ class Transport(HTTPAdapter):
                 **self._attrs(request, attempt),
             )
         else:
-            error = judge(
+            error = find_response_error(
                 request.url,
                 status,
                 attempt.headers,
@@ -414,34 +426,34 @@ class Transport(HTTPAdapter):
                 has_token=self._token is not None,
             )
         if error is not None:
-            is_cut_off = isinstance(error, errors.DecodeError) and error.problem == "truncated"
-            return Failure(error, status in _RETRYABLE_STATUSES or is_cut_off)
+            is_truncated = isinstance(error, errors.DecodeError) and error.problem == "truncated"
+            return Failure(error, status in _RETRYABLE_STATUSES or is_truncated)
         headers = {name: value for name, value in attempt.headers.items() if name != "location"}
         # Errors may repeat what was sent.
-        content = body if is_success else self._mask_token(body)
-        return Response(request, status, headers, datetime.now(UTC), content)
+        stored_body = body if is_success else self._mask_token(body)
+        return Response(request, status, headers, datetime.now(UTC), stored_body)
 
-    def _failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
-        """Return the `Failure`, with the error to raise, for the meaning of an exception."""
+    def _make_failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
+        """Create the `Failure` of a request from a `Fault`, the meaning of a caught exception."""
         attrs, message = self._attrs(request, attempt), _MESSAGES[fault.kind].format(fault.reason)
         if fault.problem:
             attrs["problem"] = fault.problem
         if fault.problem == "too_large":
-            attrs["limit"] = MAX_BODY
+            attrs["limit"] = MAX_BODY_BYTES
         return Failure(fault.kind(message, **attrs), fault.is_retryable)
 
     def _attrs(self, request: Request, attempt: Attempt) -> dict[str, Any]:
-        """Return a dict of attributes for an error: URL, status, and the beginning of the body."""
-        excerpt_text = excerpt(self._mask_token(bytes(attempt.body[:_CHUNK_SIZE])))
-        shown_text = None if attempt.status is None else excerpt_text
-        return {"url": request.url, "status": attempt.status, "excerpt": shown_text}
+        """Return the attributes of an error, as a dict: URL, status, and beginning of the body."""
+        body_excerpt = excerpt(self._mask_token(bytes(attempt.body[:_CHUNK_BYTES])))
+        shown_excerpt = None if attempt.status is None else body_excerpt
+        return {"url": request.url, "status": attempt.status, "excerpt": shown_excerpt}
 
     def repeats_token(self, text: bytes) -> bool:
         """Return whether bytes contain the token, in plain text, JSON-escaped or URL-encoded."""
         return self._token is not None and self._token.is_in(text)
 
     def _mask_token(self, text: bytes) -> bytes:
-        """Return bytes in which ``***`` replaces the token."""
+        """Return a copy of the bytes in which ``***`` replaces the token."""
         return text if self._token is None else self._token.hide_in(text)
 
 
@@ -451,16 +463,16 @@ def _environment_options(base: BaseUrl, url: str) -> dict[str, Any]:
     proxy = select_proxy(url, proxies)
     if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
         raise UnusableSetting("only http:// and https:// proxies can be used")
-    certificates = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
-    if certificates and not Path(certificates).exists():
+    certificates_path = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
+    if certificates_path and not Path(certificates_path).exists():
         raise UnusableSetting("REQUESTS_CA_BUNDLE names no file or folder")
-    return {"proxies": proxies, "verify": certificates or True}
+    return {"proxies": proxies, "verify": certificates_path or True}
 
 
 def _fault_of(error: Exception) -> Fault:
-    """Return the meaning of an exception, found from it or from its causes."""
-    causes = tuple(_causes(error))
-    for exception_type, fault in _FAULTS.items():
+    """Return the `Fault` (reason and error class) of an exception, found from it or its causes."""
+    causes = tuple(_error_and_causes(error))
+    for exception_type, fault in _FAULT_BY_EXCEPTION_TYPE.items():
         if any(isinstance(cause, exception_type) for cause in causes):
             return fault
     if isinstance(error, UnusableSetting):
@@ -470,8 +482,8 @@ def _fault_of(error: Exception) -> Fault:
     return Fault(f"{type(error).__name__} within aatoolkit", False, errors.InternalError)
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception, then the exceptions that caused it."""
+def _error_and_causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception, then the exceptions that caused it, directly or indirectly."""
     queue: list[object] = [error]
     seen_ids: set[int] = set()
     while queue:

@@ -41,7 +41,7 @@ from aatoolkit.normalizer.rows import (
     plans,
 )
 from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables
-from aatoolkit.payload import NO_CONTENT, Payload, window_of
+from aatoolkit.payload import NO_CONTENT_STATUSES, Payload, window_of
 from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.sections import Profile, Section
 from aatoolkit.sections.column import to_snake_case
@@ -196,7 +196,7 @@ class _Reader:
         body, error_details = response, {"section": declaration.name}
         detect_options: dict[str, Any] = {"options": self.options}
         if isinstance(response, Payload):
-            body = response.body or (b"null" if response.status in NO_CONTENT else b"")
+            body = response.body or (b"null" if response.status in NO_CONTENT_STATUSES else b"")
             error_details = {
                 name: getattr(response, name) for name in ("url", "status", "section", "scope")
             }

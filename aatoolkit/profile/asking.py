@@ -15,8 +15,8 @@ from aatoolkit import sections
 from aatoolkit._util.lexicon import fold, tokens, words_of
 from aatoolkit.availability.detect.words import STRONG, read_object_state
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Cause
-from aatoolkit.client.options import read_options
-from aatoolkit.client.reading import in_order, progress_bar
+from aatoolkit.client.options import read_scope_options
+from aatoolkit.client.reading import progress_bar, run_in_order
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
 from aatoolkit.jsontree.paths import Field, leaf_values
 from aatoolkit.payload import Payload, Request
@@ -292,7 +292,8 @@ def _fetch_all(
             result_by_request[request] = error
 
     worker_count = max(min(project.client.workers, len(requests)), 1)
-    with closing(in_order(fetch, requests, worker_count, deadline=deadline)) as finished_fetches:
+    fetches = run_in_order(fetch, requests, worker_count, deadline=deadline)
+    with closing(fetches) as finished_fetches:
         try:
             progress_fetches = progress_bar(
                 finished_fetches, progress, total=len(requests), unit="response"
@@ -491,7 +492,7 @@ def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
         Maps each filter, such as ``engine``, to a list of values. The key ``response`` has the
         whole JSON.
     """
-    options = read_options(project.host, payload, project.client._options)
+    options = read_scope_options(project.host, payload, project.client._options)
     values_by_filter = {
         name: [*options.values(name)] for name in FILTERS if name not in options.unknown
     }

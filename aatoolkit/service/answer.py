@@ -1,6 +1,6 @@
-"""The response of a section (kind of request): its fields, and their availability.
+"""The response of a section (one kind of response of the API), and whether it could be measured.
 
-Also the registry of all sections.
+The module also has the registry of all sections.
 """
 
 from __future__ import annotations
@@ -14,20 +14,23 @@ from typing import Any
 
 from aatoolkit.service.observations import FILTERS, JsonObject, Observations, cache_results
 
-NO_ANSWERS = "No answers were collected in this window for these filters."
-NO_PREVIOUS = "Answers were not collected throughout the window before this one."
-NONE_ANSWERED = "None of the runs in this window for these filters was answered."
+NO_ANSWERS_REASON = "No answers were collected in this window for these filters."
+NO_PREVIOUS_REASON = "Answers were not collected throughout the window before this one."
+NONE_ANSWERED_REASON = "None of the runs in this window for these filters was answered."
 
 
 @dataclass(frozen=True)
 class State:
-    """Whether one field or engine (AI assistant) could be measured: a status and a reason."""
+    """Whether one field, or the data of one engine (AI assistant), could be measured.
+
+    ``status`` is a word such as ``partial``, and ``reason`` a sentence.
+    """
 
     status: str
     reason: str | None = None
 
 
-_NOT_COLLECTED = State("unavailable", NO_PREVIOUS)
+_NO_PREVIOUS_STATE = State("unavailable", NO_PREVIOUS_REASON)
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,9 @@ class SectionAvailability:
     """Whether the data of a section (one kind of response) were measured, and if not, why.
 
     ``sample_count`` is the number of observations, and ``as_of`` the time up to which they are
-    complete. ``fields`` and ``engines`` map single fields and engines (AI assistants) to their
-    states. ``requires`` names the sources that must be connected first.
+    complete. ``fields`` maps the JSON paths of fields that differ from the whole to their states,
+    and ``engines`` does so for engines (AI assistants). ``requires`` names the data sources that
+    must be connected first.
     """
 
     status: str = "available"
@@ -49,23 +53,25 @@ class SectionAvailability:
 
     def to_dict(self) -> JsonObject:
         """Return the availability as a dict for JSON."""
-        body: JsonObject = {
+        json_object: JsonObject = {
             "status": self.status,
             "reason": self.reason,
             "sampleCount": self.sample_count,
             "asOf": self.as_of,
         }
         if self.requires:
-            body["requires"] = self.requires
-        for name, states in (("fields", self.fields), ("engines", self.engines)):
+            json_object["requires"] = self.requires
+        for list_name, states in (("fields", self.fields), ("engines", self.engines)):
             if states:
-                body[name] = {key: vars(state) for key, state in sorted(states.items())}
-        return body
+                json_object[list_name] = {
+                    path_or_engine: vars(state) for path_or_engine, state in sorted(states.items())
+                }
+        return json_object
 
 
 @dataclass(frozen=True)
 class SectionAnswer:
-    """The result of a section (kind of request): the fields of its JSON, and their availability."""
+    """The answer of a section (one kind of response): its JSON fields, and their availability."""
 
     body: JsonObject
     availability: SectionAvailability
@@ -76,7 +82,10 @@ SectionFunction = Callable[[Observations], SectionAnswer]
 
 @dataclass(frozen=True)
 class ServiceSection:
-    """A section (one kind of request): its name, the function that computes it, and its filters."""
+    """A section (one kind of response): its name, its function ``ask``, and its filters.
+
+    ``ask`` computes the answer. ``filters`` are the names of the filters that apply to the section.
+    """
 
     name: str
     ask: SectionFunction
@@ -90,7 +99,10 @@ SECTIONS: dict[str, ServiceSection] = {}
 def section(
     name: str, *, filters: Collection[str] = FILTERS
 ) -> Callable[[SectionFunction], SectionFunction]:
-    """Return a decorator that registers a function as the section (kind of response) ``name``."""
+    """Return a decorator that registers a function as the section (kind of response) ``name``.
+
+    ``filters`` are the names of the filters that apply to the section.
+    """
 
     def register(function: SectionFunction) -> SectionFunction:
         SECTIONS[name] = ServiceSection(name, function, tuple(filters))
@@ -106,21 +118,22 @@ def _snake_case(name: str) -> str:
 
 
 def select_fields(row: Mapping[str, Any], names: str, **renamed: str) -> JsonObject:
-    """Return a JSON object with some values of a row, under the space-separated ``names``.
+    """Return a JSON object with some values of a row of a table.
 
-    The field ``mentionRate`` is taken from the column ``mention_rate``. With
-    ``score="sentiment_score"``, the field ``score`` is taken from the column ``sentiment_score``.
+    ``names`` are the names of its fields, separated by spaces. The field ``mentionRate`` has the
+    value of the column ``mention_rate``. With ``score="sentiment_score"``, the field ``score`` has
+    the value of the column ``sentiment_score``.
     """
     return {name: row.get(renamed.get(name) or _snake_case(name)) for name in names.split()}
 
 
-def json_text(value: date) -> str:
+def iso_text(value: date) -> str:
     """Return a day or timestamp as text in ISO format, such as ``2026-11-20T06:10:00Z``."""
     return f"{value:%Y-%m-%dT%H:%M:%SZ}" if isinstance(value, datetime) else value.isoformat()
 
 
 def why_no_rows(*tables: str) -> str:
-    """Return a sentence which says that there is no data of a project in some tables."""
+    """Return a sentence which says that the named tables have no rows of the project."""
     return f"The store holds no {' and no '.join(tables)} for this project."
 
 
@@ -133,31 +146,33 @@ def answers_availability(
 ) -> SectionAvailability:
     """Return the availability of a section that is computed from the answers of AI engines.
 
-    A section is one kind of response. ``reasons`` are sentences on data that the section lacks; if
-    there is one, the status is ``partial``. ``fields`` has the states of single fields.
+    A section is one kind of response. ``sample_count`` is the number of observations; by default,
+    it is the number of answers. ``reasons`` are sentences on data that the section lacks, or None;
+    if there is a sentence, the status is ``partial``. ``fields`` maps the JSON paths of single
+    fields to their states.
     """
-    engines = _run_counts_by_engine(obs).values()
-    answer_count = sum(row["answer_count"] for row in engines)
+    run_counts = _run_counts_by_engine(obs).values()
+    answer_count = sum(row["answer_count"] for row in run_counts)
     silent_states = _silent_engine_states(obs)
     status = "unavailable"
     if not obs.has_rows("answers"):
-        notes = [why_no_rows("answers")]
+        sentences = [why_no_rows("answers")]
     elif not answer_count:
-        notes = [NONE_ANSWERED if engines else NO_ANSWERS]
+        sentences = [NONE_ANSWERED_REASON if run_counts else NO_ANSWERS_REASON]
     else:
-        notes = [reason for reason in reasons if reason]
-        first_day = obs.collected_since
-        if first_day is not None and first_day > obs.window.start:
-            notes.append(f"Answers were collected only since {first_day.isoformat()}.")
+        sentences = [reason for reason in reasons if reason]
+        collection_start = obs.first_collection_day
+        if collection_start is not None and collection_start > obs.window.start:
+            sentences.append(f"Answers were collected only since {collection_start.isoformat()}.")
         requested_engines = [
             engine for engine in silent_states if engine in obs.question.filter("engine")
         ]
         if requested_engines:
-            notes.append(f"There are no answers of {', '.join(requested_engines)}.")
-        status = "partial" if notes else "available"
+            sentences.append(f"There are no answers of {', '.join(requested_engines)}.")
+        status = "partial" if sentences else "available"
     return SectionAvailability(
         status=status,
-        reason=" ".join(notes) or None,
+        reason=" ".join(sentences) or None,
         sample_count=answer_count if sample_count is None else sample_count,
         as_of=last_run_time(obs),
         fields=fields or {},
@@ -166,7 +181,7 @@ def answers_availability(
 
 
 def last_run_time(obs: Observations) -> datetime | None:
-    """Return the time of the latest run that passes the filters.
+    """Return the time of the latest run that passes the filters; None without such a run.
 
     A run is one prompt sent to an engine (AI assistant).
     """
@@ -175,7 +190,10 @@ def last_run_time(obs: Observations) -> datetime | None:
 
 @cache_results
 def _run_counts_by_engine(obs: Observations) -> dict[str, JsonObject]:
-    """Return a dict from AI engine to its number of answers and the time of its last run."""
+    """Return a dict from each AI engine that ran to its number of answers and its last run time.
+
+    Only runs that pass the filters count.
+    """
     rows = obs.fetch_rows(
         "SELECT engine, max(ran_at) AS as_of,"
         " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"
@@ -185,7 +203,7 @@ def _run_counts_by_engine(obs: Observations) -> dict[str, JsonObject]:
 
 @cache_results
 def _silent_engine_states(obs: Observations) -> dict[str, State]:
-    """Return a dict from each engine (AI assistant) without answers to a state that says why."""
+    """Return, for each engine (AI assistant) without answers, a state that says why it has none."""
     runs, states = _run_counts_by_engine(obs), {}
     for row in scoped_engines(obs):
         engine = row["engine"]
@@ -204,20 +222,21 @@ def _silent_engine_states(obs: Observations) -> dict[str, State]:
     return states
 
 
-def missing_changes(obs: Observations, paths: str) -> dict[str, State]:
-    """Return a dict from JSON path to a state which says that no previous values are available.
+def missing_previous_states(obs: Observations, paths: str) -> dict[str, State]:
+    """Return the states of fields that need the window before the requested one.
 
-    ``paths`` has the JSON paths of the fields, separated by spaces. The dict is empty if answers
-    were collected throughout the window before.
+    ``paths`` has the JSON paths of these fields, separated by spaces. If answers were not collected
+    throughout that window, the result maps each path to a state which says so. Otherwise it is
+    empty.
     """
-    return {} if obs.has_previous else dict.fromkeys(paths.split(), _NOT_COLLECTED)
+    return {} if obs.has_previous else dict.fromkeys(paths.split(), _NO_PREVIOUS_STATE)
 
 
 @cache_results
 def scoped_engines(obs: Observations) -> list[JsonObject]:
-    """Return a list of the engines (AI assistants) that pass the engine filter.
+    """Return the engines (AI assistants) that pass the engine filter, as rows.
 
-    Each has the day of its last run.
+    The columns are ``engine``, ``label``, ``configured`` and ``last_run_day``.
     """
     return obs.fetch_rows(
         "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"

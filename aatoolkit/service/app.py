@@ -1,4 +1,4 @@
-"""The API over HTTP: accounts, parameters, routes and errors.
+"""The API over HTTP: accounts, query parameters, routes and errors.
 
 Only SHA-256 digests of tokens are stored. The digests have no salt, because tokens are long and
 random.
@@ -32,9 +32,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import aatoolkit.service.sections  # noqa: F401  importing them registers them
-from aatoolkit.service.answer import SECTIONS, ServiceSection, json_text
+from aatoolkit.service.answer import SECTIONS, ServiceSection, iso_text
 from aatoolkit.service.observations import (
-    DAYS,
+    ALLOWED_DAYS,
     FILTERS,
     JsonObject,
     Observations,
@@ -47,8 +47,8 @@ _log = logging.getLogger("aatoolkit.service")
 
 # --- accounts --------------------------------------------------------------------------------
 
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_TOKEN = re.compile(r"[\x21-\x7e]+")
+_DIGEST_PATTERN = re.compile(r"[0-9a-f]{64}")
+_TOKEN_PATTERN = re.compile(r"[\x21-\x7e]+")
 
 
 def digest(token: str) -> str:
@@ -57,13 +57,13 @@ def digest(token: str) -> str:
 
 
 def _canonical_host(host: str) -> str:
-    """Return a host in lower case, without a dot at the end."""
+    """Return the name of a host in lower case, without a dot at the end."""
     # Only ASCII is converted to lower case: a Kelvin sign is no letter k in a host name.
     return (host.lower() if host.isascii() else host).removesuffix(".")
 
 
 class Accounts:
-    """The accounts of a service, and the hosts that each may see.
+    """The accounts of a service, and the hosts that each account may see.
 
     Parameters
     ----------
@@ -73,13 +73,13 @@ class Accounts:
     Raises
     ------
     ValueError
-        If there is no account, or a digest is not valid.
+        If there is no account, or a key of ``hosts`` is not 64 hexadecimal digits in lower case.
     """
 
     def __init__(self, hosts: Mapping[str, Iterable[str] | None]) -> None:
         if not hosts:
             raise ValueError("A service needs at least one account.")
-        if not all(map(_DIGEST.fullmatch, hosts)):
+        if not all(map(_DIGEST_PATTERN.fullmatch, hosts)):
             raise ValueError("A token_sha256 is 64 hexadecimal digits in lower case.")
         self._hosts = {
             token_sha256: None
@@ -102,7 +102,7 @@ class Accounts:
         ValueError
             If the token is not valid.
         """
-        if not _TOKEN.fullmatch(token):
+        if not _TOKEN_PATTERN.fullmatch(token):
             raise ValueError("A token is one word of printable ASCII characters.")
         return cls({digest(token): None})
 
@@ -122,18 +122,18 @@ class Accounts:
         ValueError
             If the file has another format.
         """
-        hosts: JsonObject = {}
-        content = Path(path).read_bytes()
+        hosts_by_digest: JsonObject = {}
+        file_bytes = Path(path).read_bytes()
         with suppress(AttributeError, TypeError, KeyError, ValueError):
-            for entry in json.loads(content)["accounts"]:
+            for entry in json.loads(file_bytes)["accounts"]:
                 match entry["hosts"]:
                     case "*":
-                        hosts[entry["token_sha256"]] = None
+                        hosts_by_digest[entry["token_sha256"]] = None
                     case [*names]:
-                        hosts[entry["token_sha256"]] = names
+                        hosts_by_digest[entry["token_sha256"]] = names
                     case _:
                         raise TypeError
-            return cls(hosts)
+            return cls(hosts_by_digest)
         # Outside the handler: the parser's error holds the text, and perhaps a token with it.
         raise ValueError(
             f"{path} does not hold accounts: "
@@ -142,22 +142,23 @@ class Accounts:
         )
 
     def knows(self, token: str) -> bool:
-        """Return whether a token is valid."""
+        """Return whether a token belongs to one of the accounts."""
         return digest(token) in self._hosts
 
     def sees(self, token: str, host: str) -> bool:
-        """Return whether the account of ``token`` has access to ``host``."""
-        hosts = self._hosts[digest(token)]
-        return hosts is None or _canonical_host(host) in hosts
+        """Return whether the account with this token may see a host."""
+        visible_hosts = self._hosts[digest(token)]
+        return visible_hosts is None or _canonical_host(host) in visible_hosts
 
 
 # --- parameters ------------------------------------------------------------------------------
 
 
 class ApiError(Exception):
-    """An error that is sent as a response, with status, code and message.
+    """An error that is sent as a response, with HTTP status, error code and message.
 
-    ``details`` are further fields of the JSON body, such as ``parameter``.
+    ``headers`` are additional HTTP headers. ``details`` are further fields of the JSON body, such
+    as ``parameter``.
     """
 
     def __init__(
@@ -175,7 +176,10 @@ class ApiError(Exception):
 
 
 def _invalid_value_error(parameter: str, problem: str, **details: object) -> ApiError:
-    """Return an error about an invalid value of a parameter."""
+    """Return an error about an invalid value of a query parameter.
+
+    ``problem`` follows the name of the parameter in the message. ``details`` are further fields.
+    """
     message = f"The parameter {parameter} {problem}"
     return ApiError(400, "invalid_parameter", message, None, parameter=parameter, **details)
 
@@ -183,7 +187,7 @@ def _invalid_value_error(parameter: str, problem: str, **details: object) -> Api
 def _unknown_values_error(
     parameter: str, unknown_values: Sequence[str], allowed_values: Sequence[str]
 ) -> ApiError:
-    """Return an error about unknown values of a parameter, which lists similar allowed values."""
+    """Return an error about unknown values of a parameter; it lists similar allowed values."""
     return _invalid_value_error(
         parameter,
         f"knows no {_quote(unknown_values)}.",
@@ -195,11 +199,11 @@ def _unknown_values_error(
 
 def _near_matches(values: Sequence[str], allowed_values: Sequence[str]) -> list[str]:
     """Return the allowed values that are similar to one of ``values``."""
-    values_by_folded = {value.casefold(): value for value in reversed(allowed_values)}
+    value_by_folded = {value.casefold(): value for value in reversed(allowed_values)}
     matches = (
-        values_by_folded[match]
+        value_by_folded[match]
         for value in values
-        for match in difflib.get_close_matches(value.casefold(), values_by_folded)
+        for match in difflib.get_close_matches(value.casefold(), value_by_folded)
     )
     return list(dict.fromkeys(matches))
 
@@ -209,51 +213,62 @@ def _quote(values: Sequence[str]) -> str:
     return ", ".join(f"'{value}'" for value in values)
 
 
-def _parse_parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
-    """Return a dict of the parameters in a query string; raise `ApiError` if one is unsupported."""
+def _parse_parameters(query: str, supported_names: Sequence[str]) -> dict[str, str]:
+    """Return the parameters in the query string of a URL, as a dict.
+
+    An unsupported or repeated parameter raises `ApiError`.
+    """
     parameters = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
-        if name not in supported:
+        if name not in supported_names:
             raise ApiError(
                 400,
                 "unsupported_parameter",
-                f"There is no parameter {_quote([name])}; supported: {', '.join(supported)}.",
+                f"There is no parameter {_quote([name])}; supported: {', '.join(supported_names)}.",
                 parameter=name,
-                allowed=list(supported),
-                suggestions=_near_matches([name], supported),
+                allowed=list(supported_names),
+                suggestions=_near_matches([name], supported_names),
             )
         if name in parameters:
-            hint = "several values of a filter are written in one parameter, separated by commas."
-            raise _invalid_value_error(name, f"is given twice; {hint}")
+            advice = "several values of a filter are written in one parameter, separated by commas."
+            raise _invalid_value_error(name, f"is given twice; {advice}")
         parameters[name] = value
     return parameters
 
 
 def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Return the section (kind of response) that a request asks for, and a `Question`.
+    """Parse the query string of a request: return the section, and a `Question`.
 
-    The question has the host, days and filters. Raise `ApiError` if a parameter is not valid.
+    The section is the requested kind of response; None means all ``sections``. The question has the
+    host, days and filters. A parameter that is not valid raises `ApiError`.
     """
     parameters = _parse_parameters(query, ("section", "days", *FILTERS))
     section, days = parameters.get("section"), parameters.get("days", "30")
     if section is not None and section not in sections:
         raise _unknown_values_error("section", [section], sections)
-    if days not in map(str, DAYS):
-        problem = f"is one of {', '.join(map(str, DAYS))}; {_quote([days])} is not."
-        raise _invalid_value_error("days", problem, unknown=[days], allowed=list(DAYS))
+    if days not in map(str, ALLOWED_DAYS):
+        problem = f"is one of {', '.join(map(str, ALLOWED_DAYS))}; {_quote([days])} is not."
+        raise _invalid_value_error("days", problem, unknown=[days], allowed=list(ALLOWED_DAYS))
     filters = {
-        name: values for name in FILTERS if (values := _parse_filter_values(name, parameters))
+        name: filter_values
+        for name in FILTERS
+        if (filter_values := _parse_filter_values(name, parameters))
     }
     return section, Question(host, int(days), filters)
 
 
 def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the sorted values of a filter; raise `ApiError` if one is blank."""
-    text = parameters.get(filter_name, "")
+    """Return the values of a filter in the query parameters, sorted.
+
+    A value that has only blanks raises `ApiError`.
+    """
+    filter_text = parameters.get(filter_name, "")
     # Only spaces are trimmed: another blank, such as a line break, is part of a value.
-    items = text.split(",")
-    values = {item.strip(" ") for item in items} - {""}
-    if any(item and not item.strip() for item in items) or (text and not values):
+    filter_items = filter_text.split(",")
+    values = {filter_item.strip(" ") for filter_item in filter_items} - {""}
+    if any(filter_item and not filter_item.strip() for filter_item in filter_items) or (
+        filter_text and not values
+    ):
         raise _invalid_value_error(
             filter_name, "has a blank value; without a value, leave the parameter out."
         )
@@ -261,14 +276,16 @@ def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tup
 
 
 def _check_filter_values(question: Question, options: Mapping[str, Any]) -> None:
-    """Raise `ApiError` if a filter has a value that the scope options do not list.
+    """Raise `ApiError` if a filter has a value that is not allowed for the host.
 
-    Scope options are the values that the filters of a host can have.
+    ``options`` are the scope options of the host, which list the values that filters may have.
     """
     for name, values in question.filters.items():
-        list_name, field_name = FILTERS[name]
+        options_field, value_field = FILTERS[name]
         allowed_values = [
-            entry[field_name] for entry in options[list_name] if entry[field_name] is not None
+            option[value_field]
+            for option in options[options_field]
+            if option[value_field] is not None
         ]
         if unknown_values := [value for value in values if value not in {*allowed_values}]:
             raise _unknown_values_error(name, unknown_values, allowed_values)
@@ -277,7 +294,7 @@ def _check_filter_values(question: Question, options: Mapping[str, Any]) -> None
 # --- the application -------------------------------------------------------------------------
 
 # Damaged bytes may also raise a ValueError, as impossible text or numbers.
-_READ_FAILURES = (StoreError, OSError, ValueError, duckdb.Error)
+_STORE_READ_ERRORS = (StoreError, OSError, ValueError, duckdb.Error)
 
 
 class Service:
@@ -317,9 +334,9 @@ class Service:
     def _make_route(
         self, endpoint_name: str, make_body: Callable[[Request, str], JsonObject]
     ) -> Route:
-        """Return the route of an endpoint.
+        """Return the route of an endpoint, such as ``scope-options``.
 
-        ``make_body(request, host)`` returns the JSON body of a response.
+        ``make_body`` takes a request and its host, and returns the JSON body of the response.
         """
 
         def reply(request: Request) -> Response:
@@ -333,20 +350,24 @@ class Service:
             except ApiError as error:
                 return error_response(error)
             except Exception:
-                failure = error_response(ApiError(500, "internal", "The service failed to answer."))
-                _log.exception("%s %s failed", failure.headers["X-Request-Id"], request.url.path)
-                return failure
+                failure_response = error_response(
+                    ApiError(500, "internal", "The service failed to answer.")
+                )
+                _log.exception(
+                    "%s %s failed", failure_response.headers["X-Request-Id"], request.url.path
+                )
+                return failure_response
 
         async def endpoint(request: Request) -> Response:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, reply, request)
+            event_loop = asyncio.get_running_loop()
+            return await event_loop.run_in_executor(self._threads, reply, request)
 
         return Route(f"/api/domains/{{host}}/{endpoint_name}", endpoint, methods=["GET"])
 
     def _answer_scope_options(self, request: Request, host: str) -> JsonObject:
-        """Return the scope options of a host, which are the possible values of its filters.
+        """Return the scope options of a host, which are the values that its filters may have.
 
-        With ``refresh=1``, the store is read again first.
+        If the request has ``refresh=1``, the store is read again first.
         """
         try:
             refresh_value = _parse_parameters(request.url.query, ("refresh",)).get("refresh")
@@ -357,14 +378,14 @@ class Service:
                 self.store = self.store.reload()
                 host = self._find_visible_host(request)
             return _load_scope_options(self.store, host)
-        except _READ_FAILURES as error:
+        except _STORE_READ_ERRORS as error:
             _log.warning("The scope options could not be read: %s", error)
             raise ApiError(
                 502, "scope_options_unavailable", "The scope options could not be read."
             ) from error
 
     def _answer_agent_analytics(self, request: Request, host: str) -> JsonObject:
-        """Return the JSON body of a response for one section (kind of response), or for all."""
+        """Return the JSON body of the response to a request for one section or for all sections."""
         store = self.store
         section_name, question = _parse_question(host, request.url.query, list(self.sections))
         if question.filters:
@@ -410,7 +431,10 @@ class Service:
 
 
 def _load_scope_options(store: Store, host: str) -> JsonObject:
-    """Return the possible values of a host's filters; they are computed once per store."""
+    """Return the scope options of a host, which are the values that its filters may have.
+
+    They are computed once for each store.
+    """
     if host not in store.options:
         with store.observe(Question(host)) as obs:
             store.options[host] = scope_options(obs)
@@ -418,13 +442,13 @@ def _load_scope_options(store: Store, host: str) -> JsonObject:
 
 
 def _without_other_filters(question: Question, section: ServiceSection) -> Question:
-    """Return a copy of a request without the filters that a section (kind of response) ignores."""
+    """Return a copy of a question without the filters that do not apply to a section."""
     filters = {name: value for name, value in question.filters.items() if name in section.filters}
     return replace(question, filters=filters)
 
 
 def _common_fields(section: str | None, obs: Observations) -> JsonObject:
-    """Return the first fields of every response: its section, host, window, filters and time."""
+    """Return the fields with which every response begins: section, host, window, filters, time."""
     window = obs.window
     return {
         "section": section,
@@ -441,22 +465,25 @@ def _common_fields(section: str | None, obs: Observations) -> JsonObject:
 
 
 def _values_by_filter(question: Question) -> dict[str, list[str] | None]:
-    """Return a dict from each filter to its values, or to None if it is not set."""
+    """Return a dict from the name of each filter to its values, or to None if it is not set."""
     return {name: list(question.filter(name)) or None for name in FILTERS}
 
 
 def _answer_section(section: ServiceSection, question: Question, obs: Observations) -> JsonObject:
-    """Return the availability and the fields of a section (kind of response) as one JSON object."""
+    """Return the availability and the fields of a section as one JSON object.
+
+    The availability names the filters in ``question`` that do not apply to the section.
+    """
     answer = section.ask(obs)
     reason = answer.availability.reason
-    if ignored := [name for name in question.filters if name not in section.filters]:
-        note = f"Filters that do not apply to this section: {', '.join(ignored)}."
+    if ignored_filters := [name for name in question.filters if name not in section.filters]:
+        note = f"Filters that do not apply to this section: {', '.join(ignored_filters)}."
         reason = f"{reason} {note}" if reason else note
     return {"availability": replace(answer.availability, reason=reason).to_dict(), **answer.body}
 
 
 async def _refuse_route(_request: Request, error: Exception) -> Response:
-    """Return the error response for an unknown path or method."""
+    """Return the error response to a request with an unknown path or HTTP method."""
     if isinstance(error, HTTPException) and error.status_code == 405:
         message, headers = "The service is read-only: GET is the method.", {"Allow": "GET, HEAD"}
         return error_response(ApiError(405, "method_not_allowed", message, headers))
@@ -468,11 +495,13 @@ def error_response(error: ApiError) -> Response:
     return _json_response(error.body, error.status, {"Cache-Control": "no-store", **error.headers})
 
 
-def _json_response(content: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
-    """Return a JSON response; NaN and infinity raise `ValueError`."""
+def _json_response(
+    json_object: Mapping[str, Any], status: int, headers: Mapping[str, str]
+) -> Response:
+    """Return an HTTP response with a JSON body; NaN and infinity in it raise `ValueError`."""
     common_headers = {"Vary": "Authorization", "X-Request-Id": uuid4().hex}
     body = json.dumps(
-        content, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=json_text
+        json_object, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=iso_text
     )
     media_type = "application/json; charset=utf-8"
     return Response(body.encode(), status, {**common_headers, **headers}, media_type)

@@ -11,13 +11,13 @@ A brand has at most one mention per answer. The mention rate of several brands c
 that mention any of them; their share of voice adds their mentions.
 
 The focus brands are the brands of the brand filter; by default, the project's own brands. A page is
-an own page if its domain belongs to a focus brand. Only sources that an answer cites are counted,
-not sources that the engine (AI assistant) only retrieved.
+an own page if its domain belongs to a focus brand. Only the pages that an answer cites are counted,
+not pages that the engine (AI assistant) read without citing them.
 
 Without answers, every measure is None. With answers that do not mention a brand, its counts and
 rates are 0.
 
-The parameter ``window`` is a prefix of table names: ``""`` for the requested window, `PREVIOUS` for
+The argument ``table_prefix`` of functions is ``""`` for the requested window, `PREVIOUS` for
 the window before.
 """
 
@@ -29,22 +29,22 @@ from typing import Any, NamedTuple
 from aatoolkit.service.answer import why_no_rows
 from aatoolkit.service.observations import JsonObject, Observations, cache_results
 
-NO_SUBJECT = "It is not known which brand is the project's own."
+NO_OWN_BRAND_REASON = "It is not known which brand is the project's own."
 
-_NOT_MEASURES = ("brand", "own", "answer_count")
-_TONES = ("positive", "neutral", "negative")
+_NON_MEASURE_COLUMNS = ("brand", "own", "answer_count")
+_SENTIMENTS = ("positive", "neutral", "negative")
 
-_COUNT_AGGREGATES = """count(*) AS voice_count, sum(position) AS position_sum,
+_MENTION_COUNTS_SQL = """count(*) AS voice_count, sum(position) AS position_sum,
   count(position) AS position_count, count(sentiment_score) AS scored_count,
   count(sentiment) AS labelled_count, """ + ", ".join(
-    f"count(*) FILTER (sentiment = '{tone}') AS {tone}_count" for tone in _TONES
+    f"count(*) FILTER (sentiment = '{tone}') AS {tone}_count" for tone in _SENTIMENTS
 )
 
 # Sums of fractions are taken in order of size: the sum of a set of numbers then never
 # depends on how the work was divided among threads.
-_SCORE_AGGREGATE = "sum(sentiment_score ORDER BY sentiment_score) AS score_sum"
+_SCORE_SUM_SQL = "sum(sentiment_score ORDER BY sentiment_score) AS score_sum"
 
-_POSITION_AGGREGATES = """count(*) FILTER (position = 1) AS first_count,
+_TOP_COUNTS_SQL = """count(*) FILTER (position = 1) AS first_count,
   count(*) FILTER (position <= 3) AS top_three_count"""
 
 _COUNT_NAMES = "mention voice position first top_three scored labelled positive neutral negative"
@@ -53,57 +53,65 @@ _ZERO_COUNTS = dict.fromkeys(
 )
 """The counts of a brand without mentions."""
 
-_CITATION_AGGREGATES = """count(*) AS citation_count,
+_CITATION_COUNTS_SQL = """count(*) AS citation_count,
   count(*) FILTER (source_domain IN (SELECT source_domain FROM own_domains)) AS own_citation_count
 """
 
 
 class Grouping(NamedTuple):
-    """A ``GROUP BY`` clause of SQL, and the names of the columns in it (``keys``)."""
+    """A way to group answers: a ``GROUP BY`` clause of SQL, and the names of the columns in it.
 
-    keys: tuple[str, ...]
-    sql: str
+    Without a clause and columns, all answers are one group.
+    """
+
+    columns: tuple[str, ...]
+    clause: str
 
     def aggregate(
         self, obs: Observations, aggregates: str, source: str, **values: object
     ) -> dict[Any, JsonObject]:
-        """Aggregate a table by group; return a dict from group key to a row with the results.
+        """Compute aggregates of a table by group; return a dict from group to its aggregates.
 
-        ``aggregates`` and ``source`` are SQL, such as ``count(*) AS n`` and a table's name.
+        A group is the value of the column that is grouped by, or a tuple if there are several
+        columns or none. ``aggregates`` and ``source`` are SQL, such as ``count(*) AS n`` and a
+        table's name with a condition. ``values`` are the parameters in this SQL.
         """
         rows = obs.fetch_rows(
-            f"SELECT {', '.join((*self.keys, aggregates))} FROM {source} {self.sql}", **values
+            f"SELECT {', '.join((*self.columns, aggregates))} FROM {source} {self.clause}", **values
         )
-        rows_by_key = {tuple(row.pop(key) for key in self.keys): row for row in rows}
+        rows_by_key = {tuple(row.pop(key) for key in self.columns): row for row in rows}
         return {key[0] if len(key) == 1 else key: row for key, row in rows_by_key.items()}
 
 
-WHOLE = Grouping((), "")
-PROMPTS = Grouping(("prompt_id",), "GROUP BY prompt_id")
-PROMPT_ENGINES = Grouping(("prompt_id", "engine"), "GROUP BY prompt_id, engine")
-DAYS = Grouping(("day",), "GROUP BY day ORDER BY day")
-ENGINES = Grouping(("engine",), "GROUP BY engine")
+TOTAL = Grouping((), "")
+BY_PROMPT = Grouping(("prompt_id",), "GROUP BY prompt_id")
+BY_PROMPT_AND_ENGINE = Grouping(("prompt_id", "engine"), "GROUP BY prompt_id, engine")
+BY_DAY = Grouping(("day",), "GROUP BY day ORDER BY day")
+BY_ENGINE = Grouping(("engine",), "GROUP BY engine")
 
 PREVIOUS = "previous_"
 """The prefix of tables of the previous window."""
 
 
 @cache_results
-def count_answers(obs: Observations, grouping: Grouping, window: str = "") -> dict[Any, int]:
-    """Return a dict from group key to the number of answers in the group."""
-    rows = grouping.aggregate(obs, "count(*) AS n", f"{window}answers")
+def count_answers(obs: Observations, grouping: Grouping, table_prefix: str = "") -> dict[Any, int]:
+    """Return the number of answers in each group, as a dict by group.
+
+    ``table_prefix`` is "" for the requested window, or `PREVIOUS` for the window before.
+    """
+    rows = grouping.aggregate(obs, "count(*) AS n", f"{table_prefix}answers")
     return {key: row["n"] for key, row in rows.items()}
 
 
 @cache_results
-def why_no_subject(obs: Observations) -> str | None:
-    """Return the reason why mentions of the focus brands cannot be counted, or None.
+def why_no_mentions(obs: Observations) -> str | None:
+    """Return the reason why mentions of the focus brands cannot be counted; None if they can be.
 
     The focus brands are the brands of the brand filter; by default, the project's own brands.
     """
     if not obs.has_rows("mentions"):
         return why_no_rows("mentions")
-    return None if focus_brands(obs) else NO_SUBJECT
+    return None if focus_brands(obs) else NO_OWN_BRAND_REASON
 
 
 @cache_results
@@ -114,44 +122,51 @@ def focus_brands(obs: Observations) -> list[str]:
 
 @cache_results
 def measure_focus_brands(
-    obs: Observations, grouping: Grouping, window: str = ""
+    obs: Observations, grouping: Grouping, table_prefix: str = ""
 ) -> dict[Any, JsonObject]:
-    """Return the measures of all focus brands together, such as the mention rate.
+    """Return the measures of all focus brands together, such as their mention rate.
 
-    The result is a dict by group of answers. The focus brands are the brands of the brand filter;
-    by default, the project's own brands.
+    The result is a dict by group of answers, such as the answers to each prompt. The focus brands
+    are the brands of the brand filter; by default, the project's own brands. ``table_prefix`` is ""
+    for the requested window, or `PREVIOUS` for the window before.
     """
-    mentions_table = f"{window}mentions"
+    mentions_table = f"{table_prefix}mentions"
     voice_rows = grouping.aggregate(obs, "count(*) AS n", mentions_table)
     rows = grouping.aggregate(
         obs,
-        f"count(DISTINCT chat_id) AS mention_count, {_COUNT_AGGREGATES}, {_SCORE_AGGREGATE}",
+        f"count(DISTINCT chat_id) AS mention_count, {_MENTION_COUNTS_SQL}, {_SCORE_SUM_SQL}",
         f"{mentions_table} WHERE list_contains($about, brand)",
         about=focus_brands(obs),
     )
-    is_measured = why_no_subject(obs) is None
+    is_measured = why_no_mentions(obs) is None
     return {
         key: _add_rates(
             _ZERO_COUNTS | rows.get(key, {}), count, voice_rows.get(key, {"n": 0})["n"], is_measured
         )
-        for key, count in count_answers(obs, grouping, window).items()
+        for key, count in count_answers(obs, grouping, table_prefix).items()
     }
 
 
 @cache_results
-def measure_brands(obs: Observations, window: str = "") -> list[JsonObject]:
-    """Return a list with the measures of each brand, the most mentioned brand first."""
+def measure_brands(obs: Observations, table_prefix: str = "") -> list[JsonObject]:
+    """Return a list with the measures of each brand, the most mentioned brand first.
+
+    ``table_prefix`` is "" for the requested window, or `PREVIOUS` for the window before.
+    """
     # No section needs the sentiment of the previous window, which takes longest to compute.
-    aggregates = ", ".join(
-        [_COUNT_AGGREGATES, _POSITION_AGGREGATES, *([] if window else [_SCORE_AGGREGATE])]
+    aggregates_sql = ", ".join(
+        [_MENTION_COUNTS_SQL, _TOP_COUNTS_SQL, *([] if table_prefix else [_SCORE_SUM_SQL])]
     )
-    by_brand = Grouping(("brand",), "GROUP BY brand")
-    counts_by_brand = by_brand.aggregate(obs, aggregates, f"{window}mentions")
-    answer_count = count_answers(obs, WHOLE, window)[()]
-    voice_count = sum(row["voice_count"] for row in counts_by_brand.values())
+    brand_grouping = Grouping(("brand",), "GROUP BY brand")
+    counts_by_brand = brand_grouping.aggregate(obs, aggregates_sql, f"{table_prefix}mentions")
+    answer_count = count_answers(obs, TOTAL, table_prefix)[()]
+    all_mention_count = sum(row["voice_count"] for row in counts_by_brand.values())
     requested_brands, is_measured = obs.question.filter("brand"), obs.has_rows("mentions")
-    brands = obs.fetch_rows("SELECT brand, own FROM store.brands WHERE host = $host")
-    rows = [brand | _ZERO_COUNTS | counts_by_brand.get(brand["brand"], {}) for brand in brands]
+    brand_rows = obs.fetch_rows("SELECT brand, own FROM store.brands WHERE host = $host")
+    rows = [
+        brand_row | _ZERO_COUNTS | counts_by_brand.get(brand_row["brand"], {})
+        for brand_row in brand_rows
+    ]
     rows.sort(key=lambda row: (-row["voice_count"], row["brand"]))
     for rank, row in enumerate(rows, 1):
         row["mention_count"] = row["voice_count"]
@@ -159,7 +174,7 @@ def measure_brands(obs: Observations, window: str = "") -> list[JsonObject]:
         row["first_position_rate"] = ratio(row["first_count"], row["position_count"])
         row["top_three_rate"] = ratio(row["top_three_count"], row["position_count"])
     return [
-        _add_rates(row, answer_count, voice_count, is_measured)
+        _add_rates(row, answer_count, all_mention_count, is_measured)
         for row in rows
         if not requested_brands or row["brand"] in requested_brands
     ]
@@ -167,10 +182,10 @@ def measure_brands(obs: Observations, window: str = "") -> list[JsonObject]:
 
 @cache_results
 def why_no_own_citations(obs: Observations) -> str | None:
-    """Return the reason why citations of own pages cannot be counted, or None.
+    """Return the reason why citations of own pages cannot be counted; None if they can be.
 
-    Own pages are on domains of the brands of the brand filter; by default, of the project's own
-    brands.
+    Own pages are the pages on domains of the focus brands. These are the brands of the brand
+    filter; by default, the project's own brands.
     """
     if not obs.has_rows("citations"):
         return why_no_rows("citations")
@@ -182,59 +197,68 @@ def why_no_own_citations(obs: Observations) -> str | None:
 
 @cache_results
 def count_citations(
-    obs: Observations, grouping: Grouping, window: str = ""
+    obs: Observations, grouping: Grouping, table_prefix: str = ""
 ) -> dict[Any, JsonObject]:
-    """Return a dict by group of answers: the number of citations of all pages and of own pages.
+    """Return how often the answers of each group cite any page, and how often own pages.
 
-    A number is None if it cannot be counted. Own pages are on domains of the focus brands, which
-    are the brands of the brand filter; by default, the project's own brands.
+    The result is a dict from group to these two numbers; a number that cannot be counted is None.
+    Own pages are on domains of the focus brands, which are the brands of the brand filter; by
+    default, the project's own brands. ``table_prefix`` is "" for the requested window, or
+    `PREVIOUS` for the window before.
     """
-    counts = grouping.aggregate(obs, _CITATION_AGGREGATES, f"{window}citations WHERE cited")
+    citation_counts = grouping.aggregate(
+        obs, _CITATION_COUNTS_SQL, f"{table_prefix}citations WHERE cited"
+    )
     is_measured_by_name = {
         "citation_count": obs.has_rows("citations"),
         "own_citation_count": why_no_own_citations(obs) is None,
     }
     return {
         key: {
-            name: counts.get(key, {}).get(name, 0) if is_measured and count else None
+            name: citation_counts.get(key, {}).get(name, 0)
+            if is_measured and answer_count
+            else None
             for name, is_measured in is_measured_by_name.items()
         }
-        for key, count in count_answers(obs, grouping, window).items()
+        for key, answer_count in count_answers(obs, grouping, table_prefix).items()
     }
 
 
-def ratio(part: float | None, total: int | None) -> float | None:
-    """Return ``part / total``; None if ``part`` is None or ``total`` is None or 0."""
-    return part / total if part is not None and total else None
+def ratio(numerator: float | None, denominator: int | None) -> float | None:
+    """Return ``part / total``; None if ``numerator`` is None or ``denominator`` is None or 0."""
+    return numerator / denominator if numerator is not None and denominator else None
 
 
 def _add_rates(
-    row: JsonObject, answer_count: int, voice_count: int, is_measured: bool
+    row: JsonObject, answer_count: int, all_mention_count: int, is_measured: bool
 ) -> JsonObject:
-    """Add rates to the row with the counts of a brand; return the row.
+    """Add rates, such as the mention rate, to a row with the counts of brands; return the row.
 
-    ``voice_count`` is the number of mentions of all brands. If ``is_measured`` is False, or there
-    are no answers, the row is returned with None for all measures.
+    ``answer_count`` is the number of answers, and ``all_mention_count`` that of the mentions of all
+    brands. If ``is_measured`` is False, or there are no answers, all measures in the row are None.
     """
-    row["answer_count"], row["all_voice_count"] = answer_count, voice_count
+    row["answer_count"], row["all_voice_count"] = answer_count, all_mention_count
     if not row["voice_count"]:
         row["position_sum"] = 0
     row["mention_rate"] = ratio(row["mention_count"], answer_count)
-    row["share_of_voice"] = ratio(row["voice_count"], voice_count)
+    row["share_of_voice"] = ratio(row["voice_count"], all_mention_count)
     row["average_position"] = ratio(row["position_sum"], row["position_count"])
     row["sentiment_score"] = ratio(row.pop("score_sum", None), row["scored_count"])
-    for tone in _TONES:
-        row[tone] = ratio(row[f"{tone}_count"], row["labelled_count"])
+    for sentiment in _SENTIMENTS:
+        row[sentiment] = ratio(row[f"{sentiment}_count"], row["labelled_count"])
     if is_measured and answer_count:
         return row
-    return {name: value if name in _NOT_MEASURES else None for name, value in row.items()}
+    return {name: value if name in _NON_MEASURE_COLUMNS else None for name, value in row.items()}
 
 
-def rename_to_previous(values: Mapping[str, Any]) -> JsonObject:
-    """Rename measures for the previous window: ``mentionRate`` to ``previousMentionRate``."""
-    return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}
+def with_previous_names(measures: Mapping[str, Any]) -> JsonObject:
+    """Return measures of the previous window under new names, with the prefix ``previous``.
+
+    For example, ``mentionRate`` becomes ``previousMentionRate``.
+    """
+    return {f"previous{name[0].upper()}{name[1:]}": value for name, value in measures.items()}
 
 
 def are_citations_counted(obs: Observations) -> bool:
-    """Return whether the host has citations, and answers that pass the filters."""
-    return obs.has_rows("citations") and bool(count_answers(obs, WHOLE)[()])
+    """Return whether citations can be counted: the host has some, and answers pass the filters."""
+    return obs.has_rows("citations") and bool(count_answers(obs, TOTAL)[()])

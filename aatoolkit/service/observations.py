@@ -57,9 +57,9 @@ FILTERS = {
     "category": ("categories", "category"),
     "brand": ("brands", "name"),
 }
-"""The list and the field in the scope options that have the values of each filter."""
+"""The filters; for each, the list in the scope options with its values, and the field there."""
 
-DAYS = (7, 30, 90)
+ALLOWED_DAYS = (7, 30, 90)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Window:
 
     @property
     def previous(self) -> Window:
-        """The window of equal length before this one."""
+        """The window of the same length that ends on the day before this one starts."""
         return Window(self.start - timedelta(days=self.days), self.start - timedelta(days=1))
 
 
@@ -93,7 +93,7 @@ class Question:
         return self.filters.get(name, ())
 
 
-_ANSWER_COLUMNS = {
+_ANSWER_COLUMNS_BY_TABLE = {
     "mentions": "brand, position, sentiment, sentiment_score",
     "attributes": "brand, attribute, polarity",
     "citations": "n, url, source_domain, cited, title",
@@ -102,10 +102,10 @@ _ANSWER_COLUMNS = {
     "claim_sightings": "claim_id",
 }
 
-_MENTIONS_BRAND = "chat_id IN (SELECT chat_id FROM mentions WHERE list_contains($brand, brand))"
+_MENTIONS_BRAND_SQL = "chat_id IN (SELECT chat_id FROM mentions WHERE list_contains($brand, brand))"
 """The SQL condition that an answer mentions a brand of the brand filter."""
 
-_TABLES = {
+_SQL_BY_TABLE = {
     "scoped_prompts": """
 SELECT * FROM store.prompts
 WHERE host = $host
@@ -179,7 +179,7 @@ SELECT citations.*, engines.exposes_retrieval, source_domains.domain_type
 FROM citations
 LEFT JOIN scoped_engines AS engines USING (host, engine)
 LEFT JOIN store.source_domains AS source_domains USING (host, source_domain)
-WHERE {_MENTIONS_BRAND}
+WHERE {_MENTIONS_BRAND_SQL}
 """,
     "shopping_answers": """
 SELECT answers.* FROM answers JOIN scoped_engines AS engines USING (host, engine)
@@ -225,14 +225,14 @@ WHERE host = $host AND outcome = 'answered' AND CAST(ran_at AS DATE) BETWEEN (
   AND (len($engine) = 0 OR list_contains($engine, engine))
 """,
 }
-_TABLES["previous_runs"] = _TABLES["runs"]
+_SQL_BY_TABLE["previous_runs"] = _SQL_BY_TABLE["runs"]
 for _name in ("runs", "answers", "fanouts"):
-    _TABLES[f"named_{_name}"] = f"SELECT * FROM {_name} WHERE {_MENTIONS_BRAND}"
+    _SQL_BY_TABLE[f"named_{_name}"] = f"SELECT * FROM {_name} WHERE {_MENTIONS_BRAND_SQL}"
 for _prefix in ("", "previous_"):
-    _TABLES[f"{_prefix}answers"] = f"SELECT * FROM {_prefix}runs WHERE outcome = 'answered'"
+    _SQL_BY_TABLE[f"{_prefix}answers"] = f"SELECT * FROM {_prefix}runs WHERE outcome = 'answered'"
 for _prefix in ("", "previous_", "trial_"):
-    for _name, _columns in _ANSWER_COLUMNS.items():
-        _TABLES[f"{_prefix}{_name}"] = f"""
+    for _name, _columns in _ANSWER_COLUMNS_BY_TABLE.items():
+        _SQL_BY_TABLE[f"{_prefix}{_name}"] = f"""
 SELECT host, chat_id, {_columns}, said.engine, said.prompt_id, said.day
 FROM store.{_name} AS seen JOIN {_prefix}answers AS said USING (host, chat_id)
 WHERE host = $host{" AND cited" if _prefix and _name == "citations" else ""}
@@ -242,7 +242,8 @@ WHERE host = $host{" AND cited" if _prefix and _name == "citations" else ""}
 class Observations:
     """Runs SQL queries over the observations that pass the filters of a request.
 
-    ``project`` is the row of the host in the table ``projects``.
+    ``question`` has the host, days and filters of the request. ``project`` is the row of the host
+    in the table ``projects``. ``has_rows_by_table`` keeps the results of `has_rows`.
     """
 
     def __init__(
@@ -257,41 +258,41 @@ class Observations:
         self.as_of: datetime = project["as_of"]
         last_day = self.as_of.date()
         self.window = Window(last_day - timedelta(days=question.days - 1), last_day)
-        self.results: dict[object, Any] = {}
-        """The results that sections share for this question; see `cache_results`."""
+        self.cached_results: dict[object, Any] = {}
+        """The results that were already computed for this request; see `cache_results`."""
         self._has_rows_by_table = has_rows_by_table
         self._cursor = cursor
         self._created_tables: set[str] = set()
 
     def fetch_rows(self, sql: str, **values: object) -> list[JsonObject]:
-        """Return the rows of an SQL query as dicts; ``values`` are its parameters."""
+        """Return the rows of an SQL query as dicts; ``values`` are the query's parameters."""
         cursor = self._execute(sql, self.window, values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def fetch_row(self, sql: str, **values: object) -> JsonObject:
-        """Return the only row of an SQL query as a dict."""
+        """Return the only row of the result of an SQL query, as a dict."""
         (row,) = self.fetch_rows(sql, **values)
         return row
 
     def fetch_column(self, sql: str, **values: object) -> list[Any]:
-        """Return the only column of an SQL query as a list."""
+        """Return the first column of the result of an SQL query, as a list."""
         return [row[0] for row in self._execute(sql, self.window, values).fetchall()]
 
     def fetch_value(self, sql: str, **values: object) -> Any:
-        """Return the only value of an SQL query."""
+        """Return the value in the only row of the result of an SQL query."""
         (cell,) = self.fetch_column(sql, **values)
         return cell
 
     def has_rows(self, table: str) -> bool:
-        """Return whether a table of the store has rows of the host."""
+        """Return whether a table of the store has rows of the requested host, on any day."""
         if table not in self._has_rows_by_table:
             sql = f"SELECT host FROM store.{table} WHERE host = $host LIMIT 1"
             self._has_rows_by_table[table] = bool(self.fetch_column(sql))
         return self._has_rows_by_table[table]
 
     @cached_property
-    def collected_since(self) -> date | None:
+    def first_collection_day(self) -> date | None:
         """The first day on which answers were collected; None if there are no answers."""
         return self.project["observed_from"] or self.fetch_value(  # type: ignore[no-any-return]
             "SELECT min(first_run_day) FROM store.engine_runs WHERE host = $host"
@@ -299,65 +300,68 @@ class Observations:
 
     @property
     def has_previous(self) -> bool:
-        """Whether answers were collected on all days of the previous window."""
-        first_day = self.collected_since
+        """Whether answers were collected throughout the window before the requested one."""
+        first_day = self.first_collection_day
         return first_day is not None and first_day <= self.window.previous.start
 
     def _execute(
-        self, sql: str, window: Window, values: dict[str, object]
+        self, sql: str, window: Window, parameter_values: dict[str, object]
     ) -> duckdb.DuckDBPyConnection:
         """Create the temporary tables that an SQL query reads, then run the query.
 
-        ``window`` gives the values of ``$window_start`` and ``$window_end``; ``values`` gives those
-        of other parameters of the query.
+        ``window`` gives the values of ``$window_start`` and ``$window_end`` in the query, and
+        ``parameter_values`` those of other parameters.
         """
         table_names, parameter_names = _find_names(sql)
         for name in table_names:
             if name in self._created_tables:
                 continue
-            period = self.window.previous if name.startswith("previous_") else self.window
-            table_sql = _TABLES[name]
+            table_window = self.window.previous if name.startswith("previous_") else self.window
+            table_sql = _SQL_BY_TABLE[name]
             if not self.question.filter("brand"):
-                table_sql = table_sql.replace(_MENTIONS_BRAND, "true")
-            self._execute(f"CREATE TEMP TABLE {name} AS {table_sql}", period, {})
+                table_sql = table_sql.replace(_MENTIONS_BRAND_SQL, "true")
+            self._execute(f"CREATE TEMP TABLE {name} AS {table_sql}", table_window, {})
             self._created_tables.add(name)
-        values |= {
+        parameter_values |= {
             "host": self.question.host,
             "window_start": window.start,
             "window_end": window.end,
             **{name: list(self.question.filter(name)) for name in FILTERS},
         }
-        return self._cursor.execute(sql, {name: values[name] for name in parameter_names})
+        return self._cursor.execute(sql, {name: parameter_values[name] for name in parameter_names})
 
 
 @cache
 def _find_names(sql: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names of the tables and of the parameters in an SQL query."""
-    tables = frozenset(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)) & _TABLES.keys()
-    return tables, frozenset(re.findall(r"\$(\w+)", sql))
+    names = frozenset(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)) & _SQL_BY_TABLE.keys()
+    return names, frozenset(re.findall(r"\$(\w+)", sql))
 
 
 def cache_results(compute: F) -> F:
-    """Decorate a function of an `Observations` object: each result is computed once per request."""
+    """Decorate a function of an `Observations` object, so that it computes each result only once.
+
+    The results are stored in the object, by function and arguments.
+    """
 
     @wraps(compute)
     def compute_once(obs: Observations, /, *args: Any, **kwargs: Any) -> Any:
-        key = (compute, args, *kwargs.items())
-        if key not in obs.results:
-            obs.results[key] = compute(obs, *args, **kwargs)
-        return obs.results[key]
+        result_key = (compute, args, *kwargs.items())
+        if result_key not in obs.cached_results:
+            obs.cached_results[result_key] = compute(obs, *args, **kwargs)
+        return obs.cached_results[result_key]
 
     return cast(F, compute_once)
 
 
-_LABELS_SQL = """
+_LABEL_COUNTS_SQL = """
 SELECT {label}, count(*) AS count FROM store.prompts
 WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label}
 """
 
 
 def scope_options(obs: Observations) -> JsonObject:
-    """Return the possible values of a project's filters as a JSON object."""
+    """Return the values that each filter of a project may have, as a JSON object."""
     brands = obs.fetch_rows(
         "SELECT brand AS name, tracked, own FROM store.brands"
         " WHERE host = $host ORDER BY own DESC NULLS LAST, tracked DESC, brand"
@@ -367,8 +371,8 @@ def scope_options(obs: Observations) -> JsonObject:
             'SELECT engine AS id, label, configured, last_run_day AS "lastRunDay"'
             " FROM scoped_engines ORDER BY engine"
         ),
-        "topics": obs.fetch_rows(_LABELS_SQL.format(label="topic")),
-        "categories": obs.fetch_rows(_LABELS_SQL.format(label="category")),
+        "topics": obs.fetch_rows(_LABEL_COUNTS_SQL.format(label="topic")),
+        "categories": obs.fetch_rows(_LABEL_COUNTS_SQL.format(label="category")),
         "brands": [
             {name: value for name, value in row.items() if name != "own" or value is not None}
             for row in brands
@@ -376,5 +380,5 @@ def scope_options(obs: Observations) -> JsonObject:
         "ownTerms": obs.fetch_column(
             "SELECT term FROM store.own_terms WHERE host = $host ORDER BY term"
         ),
-        "days": DAYS,
+        "days": ALLOWED_DAYS,
     }

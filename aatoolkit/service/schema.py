@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-KINDS: dict[str, pa.DataType] = {
+ARROW_TYPE_BY_KIND: dict[str, pa.DataType] = {
     "text": pa.string(),
     "integer": pa.int64(),
     "number": pa.float64(),
@@ -27,18 +27,19 @@ KINDS: dict[str, pa.DataType] = {
     "day": pa.date32(),
     "words": pa.list_(pa.string()),
 }
-"""The kinds of columns, and the Arrow type of each."""
+"""The kinds of columns in ``schema.txt``, with their Arrow types."""
 
-_TABLE_LINE = re.compile(r"(\w+)\((.*?)\): (.*)")
-_COLUMN_LINE = re.compile(r"  (\w+)(!?): (\w+)(?: \[(.*?)\])? ?(.*)")
-_PARENT_LINE = re.compile(r"  -> (\w+)\((.*)\)")
+_TABLE_LINE_PATTERN = re.compile(r"(\w+)\((.*?)\): (.*)")
+_COLUMN_LINE_PATTERN = re.compile(r"  (\w+)(!?): (\w+)(?: \[(.*?)\])? ?(.*)")
+_PARENT_LINE_PATTERN = re.compile(r"  -> (\w+)\((.*)\)")
 
 
 @dataclass(frozen=True)
 class StoreColumn:
-    """A column of a table, as in ``schema.txt``.
+    """A column of a table, as declared in ``schema.txt``.
 
-    ``values`` are the allowed values; if it is empty, all are allowed.
+    ``kind`` is the kind of its values, such as ``text``. ``values`` are the allowed values; if the
+    tuple is empty, all values are allowed.
     """
 
     name: str
@@ -50,14 +51,15 @@ class StoreColumn:
     @property
     def arrow_type(self) -> pa.DataType:
         """The Arrow type of the column's values."""
-        return KINDS[self.kind]
+        return ARROW_TYPE_BY_KIND[self.kind]
 
 
 @dataclass
 class StoreTable:
-    """A table of a store: its key, its columns, and the tables that it refers to.
+    """A table of a store: its key columns, all its columns, and the tables that it refers to.
 
-    ``parents`` are foreign keys: tuples of another table, and the columns that refer to it.
+    ``parents`` are the foreign keys, as tuples: the name of another table, and the names of the
+    columns that refer to it.
     """
 
     name: str
@@ -88,14 +90,14 @@ SCHEMA = Path(__file__).with_suffix(".txt").read_text("utf-8")
 
 def _parse_tables() -> Iterator[StoreTable]:
     """Yield the tables in ``schema.txt``."""
-    for block in SCHEMA.split("\n\n")[1:]:
-        first_line, *lines = block.splitlines()
-        name, key, doc = _TABLE_LINE.fullmatch(first_line).groups()  # type: ignore[union-attr]
+    for table_text in SCHEMA.split("\n\n")[1:]:
+        first_line, *further_lines = table_text.splitlines()
+        name, key, doc = _TABLE_LINE_PATTERN.fullmatch(first_line).groups()  # type: ignore[union-attr]
         table = StoreTable(name, tuple(key.split()), doc)
-        for line in lines:
-            if parent := _PARENT_LINE.fullmatch(line):
-                table.parents.append((parent[1], tuple(parent[2].split())))
-            elif column := _COLUMN_LINE.fullmatch(line):
+        for line in further_lines:
+            if parent_match := _PARENT_LINE_PATTERN.fullmatch(line):
+                table.parents.append((parent_match[1], tuple(parent_match[2].split())))
+            elif column := _COLUMN_LINE_PATTERN.fullmatch(line):
                 values = tuple((column[4] or "").split("/")) if column[4] else ()
                 table.columns.append(
                     StoreColumn(column[1], column[2] == "!", column[3], values, column[5])
@@ -104,4 +106,4 @@ def _parse_tables() -> Iterator[StoreTable]:
 
 
 TABLES = {table.name: table for table in _parse_tables()}
-"""All tables of a store, by name; each refers only to tables before it."""
+"""The tables that a store may have, by name; a table refers only to tables before it."""

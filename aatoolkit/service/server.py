@@ -13,15 +13,16 @@ import uvicorn
 
 from aatoolkit.service.app import Service
 
-_MAX_SECONDS = 10.0
+_START_STOP_SECONDS = 10.0
 """The timeout for starting and stopping, in seconds."""
 _DRAIN_SECONDS = 5
 """How long requests may still run when the server stops, in seconds."""
 
 
 class RunningServer:
-    """A server that runs in a thread. Used in a ``with`` statement, it stops at the end of the
-    block.
+    """A server that runs in a thread.
+
+    In a ``with`` statement, it stops at the end of the block.
 
     Attributes
     ----------
@@ -50,10 +51,10 @@ class RunningServer:
             target=self._server.run, args=([listener],), name="aatoolkit-service", daemon=True
         )
         self._thread.start()
-        deadline = time.monotonic() + _MAX_SECONDS
+        start_deadline = time.monotonic() + _START_STOP_SECONDS
         while not self._server.started:
             time.sleep(0.002)
-            if not self.is_alive or time.monotonic() > deadline:
+            if not self.is_alive or time.monotonic() > start_deadline:
                 self.stop()
                 raise RuntimeError(f"The service did not start at {self.base_url}.")
 
@@ -77,7 +78,7 @@ class RunningServer:
             If the server has not ended within ten seconds.
         """
         self._server.should_exit = True
-        self._thread.join(_MAX_SECONDS)
+        self._thread.join(_START_STOP_SECONDS)
         if self.is_alive:
             raise TimeoutError(f"The service at {self.base_url} did not stop.")
 
@@ -90,9 +91,9 @@ def start_server(service: Service, host: str = "127.0.0.1", port: int = 0) -> Ru
     service : Service
         The service to run.
     host : str
-        The address to listen at.
+        The IP address or name to listen at.
     port : int
-        The port to listen at; 0 takes a free port.
+        The port to listen at; 0 means any free port.
 
     Returns
     -------
@@ -106,8 +107,8 @@ def start_server(service: Service, host: str = "127.0.0.1", port: int = 0) -> Ru
     RuntimeError
         If the server does not start within ten seconds.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.create_server((host, port), family=family)
+    address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.create_server((host, port), family=address_family)
     # asyncio turns Nagle's algorithm off for sockets that say they are TCP. create_server
     # makes one of protocol 0, with which each answer on a kept connection waits 40 ms.
     tcp_listener = socket.socket(

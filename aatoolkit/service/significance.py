@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import erfc, fsum, sqrt
 
-_ROUNDING = 1e-24
-"""The largest variance that counts as a rounding error."""
+_MIN_VARIANCE = 1e-24
+"""The smallest variance that counts; one below is a rounding error of zero."""
 
 
-def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a proportion of answers that are clustered by prompt.
+def clustered_interval(counts: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    """Return the 95 % confidence interval of the proportion of answers with some property.
 
-    ``prompts`` has a tuple for each prompt: the number of answers with the property, and the number
-    of all answers. The method is Wilson's interval on the effective sample size, with Student's t.
+    ``counts`` has a tuple for each prompt: the number of answers with the property, and the number
+    of all answers. Answers to the same prompt may be correlated. The method is Wilson's interval
+    with the effective sample size, and with a quantile of Student's t.
 
     Kott, P. S. and Carr, D. A. (1997), Journal of Official Statistics 13; compared with others by
     Franco, C., Little, R., Louis, T. and Slud, E. (2019), Journal of Survey Statistics and
     Methodology 7.
     """
-    prompt_count, answer_count = len(prompts), sum(size for _, size in prompts)
-    rate = sum(successes for successes, _ in prompts) / answer_count
-    variance = fsum((successes - rate * size) ** 2 for successes, size in prompts) / answer_count**2
+    prompt_count, answer_count = len(counts), sum(size for _, size in counts)
+    rate = sum(successes for successes, _ in counts) / answer_count
+    variance = fsum((successes - rate * size) ** 2 for successes, size in counts) / answer_count**2
     variance *= prompt_count / (prompt_count - 1)
     # If prompts do not differ, each of them counts as one observation.
-    effective_size = rate * (1 - rate) / variance if variance > _ROUNDING else float(prompt_count)
-    bounded_size, quantile = min(effective_size, float(answer_count)), _t_quantile(prompt_count - 1)
+    effective_n = rate * (1 - rate) / variance if variance > _MIN_VARIANCE else float(prompt_count)
+    bounded_size, quantile = min(effective_n, float(answer_count)), _t_quantile(prompt_count - 1)
     scale = 1 + quantile**2 / bounded_size
     centre = (rate + quantile**2 / (2 * bounded_size)) / scale
     half_width = (
@@ -37,7 +38,7 @@ def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float
 
 
 def _t_quantile(degrees_of_freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t.
+    """Return the 97.5 % quantile of Student's t distribution.
 
     From 4 degrees of freedom on, the error is at most 0.3 %.
 
@@ -54,40 +55,40 @@ def _t_quantile(degrees_of_freedom: int) -> float:
     )
 
 
-def p_value_of_change(prompts: Iterable[Sequence[float]]) -> float:
+def p_value_of_change(prompt_totals: Iterable[Sequence[float]]) -> float:
     """Test whether a mean is the same in two windows, and return the two-sided p-value.
 
-    ``prompts`` has four numbers for each prompt: the sum of the values and the number of answers in
-    the first window, then both in the second window. The test is a score test of a generalised
-    estimating equation, with a variance that is robust to clusters (prompts).
+    ``prompt_totals`` has four numbers for each prompt: the sum of the values in the first window,
+    the number of answers in it, and the same two numbers for the second window. The test is a score
+    test of a generalised estimating equation, with a variance that is robust to clusters (prompts).
 
     Rotnitzky, A. and Jewell, N. P. (1990): Hypothesis testing of regression parameters in
     semiparametric generalized linear models for cluster correlated data. Biometrika 77, 485-497.
     """
-    prompt_rows = [*prompts]
-    sizes = sum(row[1] for row in prompt_rows), sum(row[3] for row in prompt_rows)
-    if not all(sizes):
+    prompt_rows = [*prompt_totals]
+    window_sizes = sum(row[1] for row in prompt_rows), sum(row[3] for row in prompt_rows)
+    if not all(window_sizes):
         return 1.0
-    mean = sum(row[0] + row[2] for row in prompt_rows) / sum(sizes)
+    mean = sum(row[0] + row[2] for row in prompt_rows) / sum(window_sizes)
     scores = [
-        (second_total - mean * second_size) / sizes[1]
-        - (first_total - mean * first_size) / sizes[0]
+        (second_total - mean * second_size) / window_sizes[1]
+        - (first_total - mean * first_size) / window_sizes[0]
         for first_total, first_size, second_total, second_size in prompt_rows
     ]
     variance = fsum(score**2 for score in scores)
-    return erfc(abs(fsum(scores)) / sqrt(2 * variance)) if variance > _ROUNDING else 1.0
+    return erfc(abs(fsum(scores)) / sqrt(2 * variance)) if variance > _MIN_VARIANCE else 1.0
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted for the false discovery rate, in the same order.
+    """Return p-values adjusted to control the false discovery rate, in the order of the argument.
 
     Benjamini, Y. and Hochberg, Y. (1995): Controlling the false discovery rate. Journal of the
     Royal Statistical Society B 57, 289-300.
     """
-    adjusted_p_values, minimum = [1.0] * len(p_values), 1.0
+    adjusted_p_values, running_minimum = [1.0] * len(p_values), 1.0
     sorted_indices = sorted(range(len(p_values)), key=lambda index: p_values[index])
     for rank in range(len(sorted_indices), 0, -1):
         index = sorted_indices[rank - 1]
-        minimum = min(minimum, p_values[index] * len(sorted_indices) / rank)
-        adjusted_p_values[index] = minimum
+        running_minimum = min(running_minimum, p_values[index] * len(sorted_indices) / rank)
+        adjusted_p_values[index] = running_minimum
     return adjusted_p_values

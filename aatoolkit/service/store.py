@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     Tabular: TypeAlias = pa.Table | pd.DataFrame
 
-_ROW_GROUP_SIZE = 32_768
-_HASHES_FILE = "checked.json"
-"""The file with the hashes of a store's files."""
+_ROWS_PER_GROUP = 32_768
+_HASHES_FILE_NAME = "checked.json"
+"""The name of the file with the hashes of a store's files when they were last checked."""
 
 _MAX_KEPT_QUESTIONS = 4
 """The number of recent requests whose temporary tables are kept."""
@@ -84,11 +84,11 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
         )
     for name, table in converted_tables.items():
         temporary_path = folder / f".{name}.part"
-        pq.write_table(table, temporary_path, compression="zstd", row_group_size=_ROW_GROUP_SIZE)
+        pq.write_table(table, temporary_path, compression="zstd", row_group_size=_ROWS_PER_GROUP)
     for name in converted_tables:
         os.replace(folder / f".{name}.part", folder / f"{name}.parquet")
     hashes = _hash_files({name: folder / f"{name}.parquet" for name in converted_tables})
-    Path(folder, _HASHES_FILE).write_text(json.dumps(hashes, indent=0), encoding="utf-8")
+    Path(folder, _HASHES_FILE_NAME).write_text(json.dumps(hashes, indent=0), encoding="utf-8")
 
 
 class Store:
@@ -107,9 +107,9 @@ class Store:
     def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path | None = None) -> None:
         self.connection = connection
         self._folder = folder
-        projects = connection.execute("SELECT * FROM store.projects ORDER BY host")
-        column_names = [column[0] for column in projects.description or ()]
-        rows = [dict(zip(column_names, row, strict=True)) for row in projects.fetchall()]
+        project_cursor = connection.execute("SELECT * FROM store.projects ORDER BY host")
+        column_names = [column[0] for column in project_cursor.description or ()]
+        rows = [dict(zip(column_names, row, strict=True)) for row in project_cursor.fetchall()]
         self._projects = {row["host"]: row for row in rows}
         self.hosts: list[str] = list(self._projects)
         self.options: dict[str, dict[str, Any]] = {}
@@ -151,17 +151,23 @@ class Store:
         return cls(_load_database(_read_folder(folder)), folder)
 
     def reload(self) -> Store:
-        """Return the store, read again from its folder."""
+        """Read the store again from its folder, and return it as a new store.
+
+        A store without a folder is returned unchanged.
+        """
         return self if self._folder is None else Store.open(self._folder)
 
     @contextmanager
     def observe(self, question: Question) -> Iterator[Observations]:
-        """Yield an `Observations` object for queries over the data that pass a request's
-        filters.
+        """Yield an `Observations` object, for queries over the data that pass a request's filters.
+
+        The objects of recent requests are kept, and used again for equal requests.
         """
         with self._lock:
-            matching = (obs for obs in self._recent_observations if obs.question == question)
-            observations = next(matching, None)
+            matching_observations = (
+                obs for obs in self._recent_observations if obs.question == question
+            )
+            observations = next(matching_observations, None)
             if observations is not None:
                 self._recent_observations.remove(observations)
         if observations is None:
@@ -179,46 +185,50 @@ class Store:
         self.connection.close()
 
 
-def _hash_files(files: Mapping[str, Path]) -> dict[str, str]:
-    """Return a dict from the name of each file to its SHA-256."""
-    return {name: sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+def _hash_files(path_by_table: Mapping[str, Path]) -> dict[str, str]:
+    """Return a dict from the name of each table to the SHA-256 of its file."""
+    return {name: sha256(path.read_bytes()).hexdigest() for name, path in path_by_table.items()}
 
 
 def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
-    """Return a dict from table name to the table, for all files in a folder.
+    """Read the tables of the store in a folder; return them as a dict by name.
 
-    If no file has changed since it was last checked, the dict has the paths of the files instead.
+    If no file has changed since the tables were last checked, the dict has the paths of the files
+    instead of the tables.
     """
     if not folder.is_dir():
         raise StoreError([f"{folder}: there is no such folder"])
-    files = {}
-    tables = {}
+    path_by_table = {}
+    table_by_name = {}
     problems = []
     for path in sorted(folder.iterdir()):
         if path.name.startswith((".", "README")) or path.suffix in (".json", ".md"):
             continue
         if path.suffix != ".parquet" or path.stem not in TABLES or not path.is_file():
             problems.append(f"{path.name}: the file is no table of a store")
-        files[path.stem] = path
-    hashes_path = folder / _HASHES_FILE
+        path_by_table[path.stem] = path
+    hashes_path = folder / _HASHES_FILE_NAME
     if not problems and hashes_path.is_file():
         with suppress(ValueError):
-            if json.loads(hashes_path.read_bytes()) == _hash_files(files):
-                return files
-    for name, path in files.items() if not problems else ():
+            if json.loads(hashes_path.read_bytes()) == _hash_files(path_by_table):
+                return path_by_table
+    for table_name, path in path_by_table.items() if not problems else ():
         try:
             # read_table would import pyarrow.dataset, and that imports pandas.
             with pq.ParquetFile(path) as file:
-                tables[name] = file.read()
+                table_by_name[table_name] = file.read()
         except Exception as error:  # damaged bytes can raise almost any exception
             problems.append(f"{path.name}: the file cannot be read as Parquet: {error}")
     if problems:
         raise StoreError(problems)
-    return _convert_tables(tables)
+    return _convert_tables(table_by_name)
 
 
 def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
-    """Convert tables to the columns and types of the store's schema, or raise `StoreError`."""
+    """Convert tables to the columns and types of the schema; raise `StoreError` if they do not fit.
+
+    Optional columns that a table lacks are added, with nulls.
+    """
     problems = []
     if "projects" not in tables:
         problems.append("projects.host: the table is missing; a store has at least its projects")
@@ -252,7 +262,10 @@ def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
 
 
 def _convert_column(column: StoreColumn, values: Any) -> Any:
-    """Convert a column to its declared type, or raise `ValueError`."""
+    """Convert the values of a column to its declared type; values that do not fit raise an error.
+
+    The error is a `ValueError`.
+    """
     if not isinstance(values, pa.ChunkedArray):
         try:
             values = pa.array(values, from_pandas=True)
@@ -266,41 +279,45 @@ def _convert_column(column: StoreColumn, values: Any) -> Any:
     kind = _find_kind(values.type)
     if kind == "instant" == column.kind and values.type.tz is None:
         raise ValueError("instants without a zone: say which, and UTC is made of it")
-    is_day = kind == "instant" and column.kind == "day" and values.type.tz is None
-    if kind != {"integer": "number"}.get(column.kind, column.kind) and not is_day:
+    is_day_timestamp = kind == "instant" and column.kind == "day" and values.type.tz is None
+    if kind != {"integer": "number"}.get(column.kind, column.kind) and not is_day_timestamp:
         raise ValueError(f"{values.type} where {column.kind} is needed")
     converted_values = values.cast(column.arrow_type)
     converted_values.validate(full=True)
     return converted_values
 
 
-_ARROW_PATTERNS = {
+_ARROW_PATTERN_BY_KIND = {
     "text": "(large_)?string",
     "number": r"u?int\d|halffloat|float|double|decimal",
     "flag": "bool",
     "instant": "timestamp",
     "day": "date",
 }
-"""A pattern for the names of the Arrow types that each kind of column accepts."""
+"""A regular expression for the names of the Arrow types that each kind of column accepts."""
 
 
 def _find_kind(type_: pa.DataType) -> str:
-    """Return the kind of column for an Arrow type, such as ``text``."""
+    """Return the kind of column, such as ``text``, for an Arrow type; "" if there is none."""
     if pt.is_list(type_) or pt.is_large_list(type_):
         is_text_list = pt.is_null(type_.value_type) or _find_kind(type_.value_type) == "text"
         return "words" if is_text_list else ""
     value_type = type_.value_type if pt.is_dictionary(type_) else type_
     return next(
-        (kind for kind, pattern in _ARROW_PATTERNS.items() if re.match(pattern, str(value_type))),
+        (
+            kind
+            for kind, pattern in _ARROW_PATTERN_BY_KIND.items()
+            if re.match(pattern, str(value_type))
+        ),
         "",
     )
 
 
 def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
-    """Load tables into a new database, and return the connection.
+    """Load tables into a new database in memory, and return the connection.
 
-    A table is checked against the schema. A file, given as a path, is not, because it was checked
-    before.
+    The values in the tables are checked, for example for repeated keys. If instead of a table the
+    path of its file is given, it is not checked, because it was checked before.
     """
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
@@ -310,16 +327,20 @@ def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConn
         instant_columns = (
             column.name for column in declared_table.columns if column.kind == "instant"
         )
-        casts = ", ".join(f"CAST({column} AS TIMESTAMP) AS {column}" for column in instant_columns)
-        select_list = f"* REPLACE ({casts})" if casts else "*"
+        casts_sql = ", ".join(
+            f"CAST({column} AS TIMESTAMP) AS {column}" for column in instant_columns
+        )
+        columns_sql = f"* REPLACE ({casts_sql})" if casts_sql else "*"
         # Schema.empty_table would import pandas, which a service has no other use for.
         empty_columns = [pa.nulls(0, column.arrow_type) for column in declared_table.columns]
-        rows_or_file = tables.get(name, pa.table(empty_columns, schema=declared_table.arrow_schema))
-        is_file = isinstance(rows_or_file, Path)
+        table_or_path = tables.get(
+            name, pa.table(empty_columns, schema=declared_table.arrow_schema)
+        )
+        is_file = isinstance(table_or_path, Path)
         if not is_file:
-            connection.register("incoming", rows_or_file)
-        source, args = ("read_parquet($1)", [str(rows_or_file)]) if is_file else ("incoming", [])
-        connection.execute(f"CREATE TABLE store.{name} AS SELECT {select_list} FROM {source}", args)
+            connection.register("incoming", table_or_path)
+        source, args = ("read_parquet($1)", [str(table_or_path)]) if is_file else ("incoming", [])
+        connection.execute(f"CREATE TABLE store.{name} AS SELECT {columns_sql} FROM {source}", args)
         if name in tables and not is_file:
             for column_names, sql, message in _list_checks(declared_table):
                 for row in connection.execute(f"{sql} LIMIT 1").fetchall():
@@ -345,33 +366,35 @@ FROM store.answers GROUP BY host, engine
 
 
 def _list_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
-    """Yield the checks of a table, as tuples: columns, an SQL query for invalid values, and a
-    message.
+    """Yield the checks of a table, as tuples.
+
+    A tuple has the names of the checked columns, an SQL query that selects their invalid values,
+    and a message.
     """
-    from_ = f"FROM store.{table.name}"
+    from_sql = f"FROM store.{table.name}"
     for column in table.columns:
         name, allowed_sql = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)
-        condition, problem = f"{name} NOT IN ({allowed_sql})", f"is none of {allowed_sql}"
+        invalid_sql, problem = f"{name} NOT IN ({allowed_sql})", f"is none of {allowed_sql}"
         if column.kind == "number":
-            condition, problem = f"NOT isfinite({name})", "is not a finite number"
+            invalid_sql, problem = f"NOT isfinite({name})", "is not a finite number"
         elif column.kind == "words":
             unknown_sql = f" OR NOT list_has_all([{allowed_sql}], {name})" if allowed_sql else ""
-            condition = f"len({name}) <> list_aggregate({name}, 'count'){unknown_sql}"
+            invalid_sql = f"len({name}) <> list_aggregate({name}, 'count'){unknown_sql}"
             problem = f"has a word that is none of {allowed_sql or 'text'}"
         elif not allowed_sql:
             continue
-        yield [column.name], f"SELECT {name} {from_} WHERE {condition}", problem
+        yield [column.name], f"SELECT {name} {from_sql} WHERE {invalid_sql}", problem
     if key := ", ".join(table.key):
-        sql = f"SELECT {key} {from_} GROUP BY {key} HAVING count(*) > 1"
+        sql = f"SELECT {key} {from_sql} GROUP BY {key} HAVING count(*) > 1"
         yield table.key, sql, "is there more than once"
     for parent, names in table.parents:
         key = ", ".join(names)
-        allowed_query, problem = f"SELECT {key} FROM store.{parent}", f"is not in {parent}"
+        parent_sql, problem = f"SELECT {key} FROM store.{parent}", f"is not in {parent}"
         if parent == "answers":
-            allowed_query, problem = (
-                f"{allowed_query} WHERE outcome = 'answered'",
+            parent_sql, problem = (
+                f"{parent_sql} WHERE outcome = 'answered'",
                 "is no answer that was given",
             )
-        complete_sql = " AND ".join(f"{name} IS NOT NULL" for name in names)
-        sql = f"SELECT {key} {from_} ANTI JOIN ({allowed_query}) USING ({key}) WHERE {complete_sql}"
+        has_key_sql = " AND ".join(f"{name} IS NOT NULL" for name in names)
+        sql = f"SELECT {key} {from_sql} ANTI JOIN ({parent_sql}) USING ({key}) WHERE {has_key_sql}"
         yield names, sql, problem

@@ -338,7 +338,7 @@ class Record:
     >>> from aatoolkit.study import Record
     >>> request = Request.for_section("acme.example", "domains", Scope(days=7))
     >>> moment = datetime(2026, 11, 20, tzinfo=UTC)
-    >>> record = Record(request.at("https://api.example"), 200, "0" * 64, 2, {}, moment)
+    >>> record = Record(request.with_base_url("https://api.example"), 200, "0" * 64, 2, {}, moment)
     >>> record.host, record.section, record.scope
     ('acme.example', 'domains', Scope(days=7))
     """
@@ -417,9 +417,10 @@ class Record:
         """Return the error that was raised for this response; None if the response is usable."""
         if self.error is None:
             return None
-        from aatoolkit.http.judge import judge  # imported late: a browser has no cache of responses
+        # imported late: a browser has no cache of responses
+        from aatoolkit.http.judge import find_response_error
 
-        error = judge(self.url, self.status, self.headers, body)
+        error = find_response_error(self.url, self.status, self.headers, body)
         if error is None:
             raise StudyError(f"the response to {self.name} is no error, as the manifest has it")
         error.section, error.scope = self.section, self.scope

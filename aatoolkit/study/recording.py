@@ -155,7 +155,7 @@ class Replay:
 
     def get(self, request: Request) -> Payload:
         """Return the recorded response to a request, or raise the error that was recorded."""
-        request = request.at(self._base_url)
+        request = request.with_base_url(self._base_url)
         record = self._records.get(request.key)
         if record is None:
             nearest = min(

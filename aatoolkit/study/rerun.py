@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
-from aatoolkit.client.client import BASE_URL, TOKEN, TOKEN_FILE, set_stand_in
+from aatoolkit.client.client import BASE_URL_ENV, TOKEN_ENV, TOKEN_FILE_ENV, replace_clients
 from aatoolkit.errors import ArgumentError, StudyError
 from aatoolkit.study.comparing import ResultComparison, compare_results, frames_in
 from aatoolkit.study.recording import RERUN_RESULTS, RERUN_STUDY, path_of_rerun, replaying_client
@@ -181,7 +181,7 @@ def _execute(
         **{
             name: value
             for name, value in os.environ.items()
-            if name not in (TOKEN, TOKEN_FILE, BASE_URL)
+            if name not in (TOKEN_ENV, TOKEN_FILE_ENV, BASE_URL_ENV)
         },
         "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
         RERUN_STUDY: str(study_path),
@@ -247,7 +247,7 @@ def _enter() -> None:
     study = Study(os.environ[RERUN_STUDY])
     base_urls = {record.base_url for record in study._current}
     # Another base URL is that of the study.
-    set_stand_in(
+    replace_clients(
         lambda base_url: replaying_client(
             study, url if (url := (base_url or "").rstrip("/")) in base_urls else None
         )
@@ -256,9 +256,9 @@ def _enter() -> None:
 
 def _mask_tokens(text: str) -> str:
     """Return a text in which the access tokens of this process's environment are masked."""
-    tokens = [os.environ.get(TOKEN, "")]
+    tokens = [os.environ.get(TOKEN_ENV, "")]
     with contextlib.suppress(KeyError, OSError, ValueError):
-        tokens.append(Path(os.environ[TOKEN_FILE]).expanduser().read_text("utf-8").strip())
+        tokens.append(Path(os.environ[TOKEN_FILE_ENV]).expanduser().read_text("utf-8").strip())
     for token in tokens:
         text = text.replace(token, "[token removed]") if len(token) > 5 else text
     return text

@@ -15,7 +15,7 @@ from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, counted, some_of, visible
 from aatoolkit.client.client import Client, Project
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.client.reading import ReadingOptions, unique_list
+from aatoolkit.client.reading import ReadingOptions, as_unique_list
 from aatoolkit.errors import (
     FetchError,
     NotWritten,
@@ -180,7 +180,7 @@ class Study(metaclass=Chaptered):
         about = {
             "title": title or folder.name,
             "description": description,
-            "creators": unique_list(creators, str),
+            "creators": as_unique_list(creators, str),
         }
         problem, path_text = "", repr(str(path))
         try:

@@ -139,7 +139,7 @@ def test_what_failed_is_not_forgotten_in_the_whole(client: Any, scripted: Any, r
 
 def test_no_more_is_asked_ahead_than_twice_what_runs_together() -> None:
     numbers = iter(range(100))
-    with closing(reading.in_order(str, numbers, 2)) as results:
+    with closing(reading.run_in_order(str, numbers, 2)) as results:
         assert next(results)[1].result() == "0"
     assert next(numbers) == 4
 

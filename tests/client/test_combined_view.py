@@ -48,7 +48,7 @@ def test_sections_are_found_however_deep_they_sit(
         document = [{**SAMPLES[name], "section": name} for name in names]
     for wrap in around:
         document = wrap(document)
-    parts = reading.split(payload_of(document), sections.names())
+    parts = reading.split_by_section(payload_of(document), sections.names())
     assert [*parts] == names
     for name, part in parts.items():
         assert part.json == {**SAMPLES[name], "section": name}

@@ -25,7 +25,7 @@ PLACES = {"engine": "moottorit[].tunnus", "topic": "aiheet[]", "brand": "ブラ�
 
 
 def options_of(document: Any, profile: Profile | None = None) -> aa.ScopeOptions:
-    return scope_answers.read_options(
+    return scope_answers.read_scope_options(
         "a.example", payload_of(document), reading.ReadingOptions(profile)
     )
 

@@ -58,7 +58,7 @@ def open_study(folder: Path) -> Any:
 
 def response_to(topic: str, body: bytes | None = None, **facts: Any) -> Response:
     """A response to one of many requests; by default its body tells to which."""
-    request = Request.for_section("acme.example", "urls", Scope(topic=topic)).at(BASE)
+    request = Request.for_section("acme.example", "urls", Scope(topic=topic)).with_base_url(BASE)
     body = b'{"topic": "%b"}' % topic.encode() if body is None else body
     return Response(request, **{"status": 200, "headers": {"etag": "x"}, "fetched_at": MOMENT,
                                 "body": body, **facts})  # fmt: skip
@@ -119,11 +119,17 @@ class StoreContract:
     ) -> None:
         store = self.open(folder)
         scope = Scope(days=7, engine=["b", "a"], topic='ä, "x" & %2F'.replace(",", ""))
-        request = Request.for_section("acme.example", "urls", scope).at(BASE)
+        request = Request.for_section("acme.example", "urls", scope).with_base_url(BASE)
         bodies = [b"", b"{}", b'{"a": "\xc3\xa9"}', bytes(range(256)) * 300]
         kept = [
             Response(request, 200, {"etag": "a", "x-data": "ä"}, MOMENT, bodies[2]),
-            Response(Request.for_scope_options("acme.example").at(BASE), 200, {}, MOMENT, b"{}"),
+            Response(
+                Request.for_scope_options("acme.example").with_base_url(BASE),
+                200,
+                {},
+                MOMENT,
+                b"{}",
+            ),
             *(response_to(f"{n}", body, status=200 + n) for n, body in enumerate(bodies)),
         ]
         for response in kept:
@@ -133,7 +139,7 @@ class StoreContract:
         for where in (store, self.open(folder)):
             assert [where.get(response.request) for response in kept] == kept
             assert where.get(other) is not None
-            assert where.get(request.at("https://api.example")) is None
+            assert where.get(request.with_base_url("https://api.example")) is None
             assert where.get(replace(request, host="globex.example")) is None
             self.close(where)
 

@@ -107,7 +107,7 @@ def test_an_unknown_name_is_reported_as_unknown(
 def test_an_address_that_does_not_answer_is_left_in_time(
     fetcher: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aatoolkit.http.transport.CONNECT_SECONDS", 0.1)
+    monkeypatch.setattr("aatoolkit.http.transport.CONNECT_TIMEOUT_SECONDS", 0.1)
     waits: list[float] = []
     with black_hole() as (host, port):
         with pytest.raises(errors.ConnectionFailed, match="no connection in time") as caught:

@@ -48,7 +48,7 @@ def tried(case: Case, folder: Path) -> Trial:
     if case.outcome is errors.RateLimited:
         deadline = 10.0  # what a service asks to wait for is compared with it
     threads = set(threading.enumerate())
-    with HostileServer(case.script) as server, patch.object(transport, "MAX_BODY", MAX_BODY):
+    with HostileServer(case.script) as server, patch.object(transport, "MAX_BODY_BYTES", MAX_BODY):
         fetcher = Fetcher(server.url, TOKEN, cache=folder, deadline=deadline, sleep=lambda _: None)
         began = clock()
         with traced_peak() as peaks:

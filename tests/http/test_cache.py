@@ -144,7 +144,7 @@ def test_a_lasting_absence_is_kept_for_a_while(
     assert (again.status, again.body, again.from_cache) == (status, first.body, kept)
     if kept:
         assert get(fetcher(offline=True)).status == status
-        monkeypatch.setattr("aatoolkit.http.judge.EMPTY_SECONDS", 0.0)
+        monkeypatch.setattr("aatoolkit.http.judge.NO_DATA_MAX_SECONDS", 0.0)
         assert not get(reader).from_cache, "soon there may be something"
         assert get(fetcher(offline=True)).stale
     else:

@@ -77,7 +77,7 @@ def test_what_times_out_is_an_error_of_that_section(slow, scripted):
 
 
 def test_an_interrupt_keeps_what_came_and_the_cache_goes_on(slow, scripted, monkeypatch, tmp_path):
-    real = reading._next_done
+    real = reading._wait_for_next
     left = iter(range(4))
 
     def interrupted(waiting: Any, until: Any) -> Any:
@@ -88,7 +88,7 @@ def test_an_interrupt_keeps_what_came_and_the_cache_goes_on(slow, scripted, monk
     with client(scripted, cache=tmp_path, workers=1) as session:
         project = session.project("a.example")
         with monkeypatch.context() as patch:
-            patch.setattr(reading, "_next_done", interrupted)
+            patch.setattr(reading, "_wait_for_next", interrupted)
             draft = aa.profile.draft(project, sections=SECTIONS, progress=False)
         assert draft.stopped == "interrupted"
         assert {"domains", "urls"} <= set(draft)

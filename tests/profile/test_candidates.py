@@ -184,7 +184,7 @@ def test_a_word_of_a_service_means_the_same_in_each_section() -> None:
     documents = {"crawl": short, "domains": short, "urls": response("quota_short", 13, 8)}
     beside = {"crawl": met, "domains": met, "urls": response("quota_met")}
     draft = draft_of(documents, {}, OPTIONS, by_host={"b.example": beside})
-    words = [place.words for section in draft.values() for place in section.candidates]
+    words = [place.meaning_by_word for section in draft.values() for place in section.candidates]
     assert words == [{"quota_met": "available", "quota_short": "partial"}] * 3
 
 

@@ -21,7 +21,7 @@ from aatoolkit import errors
 from aatoolkit.payload import Request
 from aatoolkit.study import Record
 
-URLS = Request.for_section("acme.example", "urls", aa.Scope()).at("https://api.example")
+URLS = Request.for_section("acme.example", "urls", aa.Scope()).with_base_url("https://api.example")
 PLAIN = Record(URLS, 200, "", 0, {}, datetime(2026, 11, 20, tzinfo=UTC), versions={})
 
 

@@ -22,7 +22,7 @@ from aatoolkit._util.text import clipped, code, counted, visible
 from aatoolkit.client.client import Project
 from aatoolkit.client.reading import known_sections, section_names
 from aatoolkit.errors import ScopeError
-from aatoolkit.scope import DAYS, FILTERS, Scope, ScopeOptions
+from aatoolkit.scope import ALLOWED_DAYS, FILTERS, Scope, ScopeOptions
 from aatoolkit.sections import default_profile
 from aatoolkit.sections.declared import PROFILE
 
@@ -261,7 +261,7 @@ class ScopePicker(Picker):
         self.options = options
         if scope is None:
             usual = Scope().days
-            days = [days for days in options.days if days in DAYS]
+            days = [days for days in options.days if days in ALLOWED_DAYS]
             scope = Scope(usual if usual in days else days[0])
         super().__init__(options.host, _groups(options), scope)
 
@@ -297,7 +297,7 @@ class ScopePicker(Picker):
 def _groups(options: ScopeOptions) -> Iterator[_Group]:
     """Yield the groups of options: first the numbers of days, then one group for each filter."""
     windows = (
-        _Option(days, counted(days, "day"), mark=_DISABLED * (days not in DAYS))
+        _Option(days, counted(days, "day"), mark=_DISABLED * (days not in ALLOWED_DAYS))
         for days in options.days
     )
     yield _Group("days", "Window", windows, is_single=True)

@@ -29,40 +29,41 @@ from aatoolkit.service.answer import (
     SectionAnswer,
     State,
     answers_availability,
-    missing_changes,
+    missing_previous_states,
     scoped_engines,
     section,
     select_fields,
     why_no_rows,
 )
 from aatoolkit.service.measures import (
-    DAYS,
-    ENGINES,
+    BY_DAY,
+    BY_ENGINE,
+    BY_PROMPT,
+    BY_PROMPT_AND_ENGINE,
     PREVIOUS,
-    PROMPT_ENGINES,
-    PROMPTS,
-    WHOLE,
+    TOTAL,
     Grouping,
     count_citations,
     measure_brands,
     measure_focus_brands,
     ratio,
-    rename_to_previous,
+    why_no_mentions,
     why_no_own_citations,
-    why_no_subject,
+    with_previous_names,
 )
 from aatoolkit.service.observations import JsonObject, Observations
 
 # --- overview ----------------------------------------------------------------------------------
 
-_BRAND_FIGURES = (
+_BRAND_KPI_NAMES = (
     "visibilityScore",
     "mentionRate",
     "shareOfVoice",
     "averagePosition",
     "sentimentScore",
 )
-_OVERVIEW_CHANGES = """
+# The JSON paths of fields that need the window before the requested one.
+_OVERVIEW_PREVIOUS_PATHS = """
 kpis.visibilityScore.previous kpis.mentionRate.previous kpis.shareOfVoice.previous
 kpis.averagePosition.previous kpis.sentimentScore.previous kpis.citationShare.previous
 kpis.answerCount.previous topBrands[].mentionRateChange topBrands[].previousMentionCount
@@ -73,12 +74,15 @@ topBrands[].previousAnswerCount
 @section("overview")
 def overview(obs: Observations) -> SectionAnswer:
     """Return the section ``overview``: key figures, key figures by day, brands and engines."""
-    reasons = no_subject, no_citations = why_no_subject(obs), why_no_own_citations(obs)
-    states = missing_changes(obs, _OVERVIEW_CHANGES)
-    if no_subject:
-        states |= {f"kpis.{name}": State("unavailable", no_subject) for name in _BRAND_FIGURES}
-    if no_citations:
-        states["kpis.citationShare"] = State("unavailable", no_citations)
+    reasons = mentions_reason, citations_reason = why_no_mentions(obs), why_no_own_citations(obs)
+    state_by_path = missing_previous_states(obs, _OVERVIEW_PREVIOUS_PATHS)
+    if mentions_reason:
+        state_by_path |= {
+            f"kpis.{kpi_name}": State("unavailable", mentions_reason)
+            for kpi_name in _BRAND_KPI_NAMES
+        }
+    if citations_reason:
+        state_by_path["kpis.citationShare"] = State("unavailable", citations_reason)
     return SectionAnswer(
         {
             "kpis": _kpi_objects(obs),
@@ -86,11 +90,11 @@ def overview(obs: Observations) -> SectionAnswer:
             "topBrands": _top_brands(obs),
             "engines": _engine_measures(obs),
         },
-        answers_availability(obs, reasons=reasons, fields=states),
+        answers_availability(obs, reasons=reasons, fields=state_by_path),
     )
 
 
-_KPIS = """
+_KPI_DEFINITIONS = """
 visibilityScore visibility_score score
 mentionRate     mention_rate     fraction numerator=mention_count      denominator=answer_count
 shareOfVoice    share_of_voice   fraction numerator=voice_count        denominator=all_voice_count
@@ -103,29 +107,34 @@ answerCount     answer_count     count
 
 
 def _kpi_objects(obs: Observations) -> JsonObject:
-    """Return a dict from the name of each key figure to its value, counts and unit."""
+    """Return a dict from the name of each key figure to its values in both windows and its unit.
+
+    Key figures that are quotients also have their numerator and denominator.
+    """
     figures = _key_figures(obs)
     previous_figures = _key_figures(obs, PREVIOUS) if obs.has_previous else dict.fromkeys(figures)
     kpis = {}
-    for line in _KPIS.strip().splitlines():
-        name, column, unit, *parts = line.split()
-        column_of = dict(part.split("=") for part in parts)
-        kpis[name] = {
+    for kpi_line in _KPI_DEFINITIONS.strip().splitlines():
+        kpi_name, column, unit, *assignments = kpi_line.split()
+        column_by_role = dict(role.split("=") for role in assignments)
+        kpis[kpi_name] = {
             "value": figures[column],
             "previous": previous_figures[column],
-            **{part: figures[column_of[part]] for part in column_of},
-            **rename_to_previous({part: previous_figures[column_of[part]] for part in column_of}),
+            **{role: figures[column_by_role[role]] for role in column_by_role},
+            **with_previous_names(
+                {role: previous_figures[column_by_role[role]] for role in column_by_role}
+            ),
             "unit": unit,
         }
     return kpis
 
 
-def _key_figures(obs: Observations, window: str = "") -> JsonObject:
+def _key_figures(obs: Observations, prefix: str = "") -> JsonObject:
     """Return a dict of the key figures of one window, and the counts from which they are computed.
 
-    ``window`` is "" for the requested window, or `PREVIOUS`.
+    ``table_prefix`` is "" for the requested window, or `PREVIOUS`.
     """
-    figures = measure_focus_brands(obs, WHOLE, window)[()] | count_citations(obs, WHOLE, window)[()]
+    figures = measure_focus_brands(obs, TOTAL, prefix)[()] | count_citations(obs, TOTAL, prefix)[()]
     mention_rate = figures["mention_rate"]
     figures["visibility_score"] = None if mention_rate is None else 100.0 * mention_rate
     figures["citation_share"] = ratio(figures["own_citation_count"], figures["citation_count"])
@@ -133,14 +142,14 @@ def _key_figures(obs: Observations, window: str = "") -> JsonObject:
 
 
 def _daily_figures(obs: Observations) -> list[JsonObject]:
-    """Return a list with the key figures of each day of the window."""
-    brand_measures, citation_counts = measure_focus_brands(obs, DAYS), count_citations(obs, DAYS)
+    """Return a list with one JSON object per day of the window: its key figures."""
+    measures, citation_counts = measure_focus_brands(obs, BY_DAY), count_citations(obs, BY_DAY)
     days = (obs.window.start + timedelta(days=offset) for offset in range(obs.window.days))
     return [
         {
             "date": day,
             **select_fields(
-                {"answer_count": 0, **brand_measures.get(day, {}), **citation_counts.get(day, {})},
+                {"answer_count": 0, **measures.get(day, {}), **citation_counts.get(day, {})},
                 "answerCount mentionCount mentionRate shareOfVoice averagePosition positionCount"
                 " brandMentionCount allMentionCount citationCount",
                 brandMentionCount="voice_count",
@@ -159,12 +168,15 @@ def _previous_by_brand(obs: Observations) -> dict[str, JsonObject]:
 
 
 def _top_brands(obs: Observations) -> list[JsonObject]:
-    """Return a list of the brands with their measures and the change of their mention rates."""
-    previous_by_brand, brands = _previous_by_brand(obs), []
+    """Return a list with one JSON object per brand: its measures, and how its mention rate changed.
+
+    The change is from the window before to the requested window.
+    """
+    previous_by_brand, brand_objects = _previous_by_brand(obs), []
     for row in measure_brands(obs):
         previous_row = previous_by_brand.get(row["brand"], {})
-        rates = previous_row.get("mention_rate"), row["mention_rate"]
-        brands.append(
+        mention_rates = previous_row.get("mention_rate"), row["mention_rate"]
+        brand_objects.append(
             {
                 **select_fields(
                     row,
@@ -172,16 +184,18 @@ def _top_brands(obs: Observations) -> list[JsonObject]:
                     " answerCount allMentionCount positionCount",
                     allMentionCount="all_voice_count",
                 ),
-                "mentionRateChange": None if None in rates else rates[1] - rates[0],
-                **rename_to_previous(select_fields(previous_row, "mentionCount answerCount")),
+                "mentionRateChange": None
+                if None in mention_rates
+                else mention_rates[1] - mention_rates[0],
+                **with_previous_names(select_fields(previous_row, "mentionCount answerCount")),
             }
         )
-    return brands
+    return brand_objects
 
 
 def _engine_measures(obs: Observations) -> list[JsonObject]:
-    """Return a list with the measures on each engine."""
-    measures = measure_focus_brands(obs, ENGINES)
+    """Return a list with one JSON object per engine: the measures of its answers."""
+    measures = measure_focus_brands(obs, BY_ENGINE)
     return [
         select_fields(
             {"answer_count": 0, **row, **measures.get(row["engine"], {})},
@@ -194,7 +208,7 @@ def _engine_measures(obs: Observations) -> list[JsonObject]:
 
 # --- ranking -----------------------------------------------------------------------------------
 
-_MATRIX_SQL = """
+_POSITION_MATRIX_SQL = """
 WITH engines AS (SELECT DISTINCT engine FROM answers), counted AS (
   SELECT brand, engine, sum(position) / count(position) AS mean, count(position) AS n
   FROM mentions WHERE position IS NOT NULL GROUP BY brand, engine
@@ -206,7 +220,7 @@ CROSS JOIN engines LEFT JOIN counted USING (brand, engine)
 GROUP BY place ORDER BY place
 """
 
-_BANDS_SQL = """
+_POSITION_BANDS_SQL = """
 WITH counted AS (
   SELECT brand, CASE WHEN position <= 3 THEN CAST(position AS VARCHAR)
     WHEN position <= 10 THEN '4-10' ELSE '11+' END AS band, count(*) AS n, min(position) AS least
@@ -219,7 +233,7 @@ FROM counted GROUP BY brand ORDER BY brand
 """
 
 # A day on which no answer names a listed brand has no ranks.
-_HISTORY_SQL = """
+_DAILY_RANKS_SQL = """
 WITH counted AS (
   SELECT day, brand, count(*) AS n FROM mentions GROUP BY day, brand
 ), placed AS (
@@ -234,7 +248,7 @@ FROM (SELECT DISTINCT day FROM answers) AS days LEFT JOIN listed USING (day)
 GROUP BY day ORDER BY day
 """
 
-_BY_PROMPT_SQL = """
+_MENTIONS_BY_PROMPT_SQL = """
 WITH counted AS (
   SELECT prompt_id, brand, 0 AS before, count(*) AS n FROM mentions GROUP BY ALL
   UNION ALL
@@ -266,9 +280,9 @@ FROM cells GROUP BY prompt_id ORDER BY prompt_id
 @section("ranking")
 def ranking(obs: Observations) -> SectionAnswer:
     """Return the section ``ranking``: brands by rank, by prompt, by engine and by day."""
-    leaderboard, is_observed = _leaderboard(obs), obs.has_rows("mentions")
+    leaderboard, has_mentions = _leaderboard(obs), obs.has_rows("mentions")
     brands = [row["brand"] for row in leaderboard]
-    matrix = obs.fetch_rows(_MATRIX_SQL, brands=brands, observed=is_observed)
+    matrix_rows = obs.fetch_rows(_POSITION_MATRIX_SQL, brands=brands, observed=has_mentions)
     empty_rows: list[Any] = [[]] * len(brands)
     body = {
         "leaderboard": leaderboard,
@@ -276,26 +290,31 @@ def ranking(obs: Observations) -> SectionAnswer:
             "metric": "averagePosition",
             "brands": brands,
             "engines": obs.fetch_column("SELECT DISTINCT engine FROM answers ORDER BY engine"),
-            "values": [row["means"] for row in matrix] or empty_rows,
-            "sampleCounts": [row["counts"] for row in matrix] or empty_rows,
+            "values": [row["means"] for row in matrix_rows] or empty_rows,
+            "sampleCounts": [row["counts"] for row in matrix_rows] or empty_rows,
         },
-        "positionCounts": {row["brand"]: row["bands"] for row in obs.fetch_rows(_BANDS_SQL)},
-        "history": obs.fetch_rows(_HISTORY_SQL) if is_observed else [],
-        "byPrompt": obs.fetch_rows(_BY_PROMPT_SQL, compared=obs.has_previous)
-        if is_observed
+        "positionCounts": {
+            row["brand"]: row["bands"] for row in obs.fetch_rows(_POSITION_BANDS_SQL)
+        },
+        "history": obs.fetch_rows(_DAILY_RANKS_SQL) if has_mentions else [],
+        "byPrompt": obs.fetch_rows(_MENTIONS_BY_PROMPT_SQL, compared=obs.has_previous)
+        if has_mentions
         else [],
     }
-    reasons = () if is_observed else [why_no_rows("mentions")]
+    reasons = () if has_mentions else [why_no_rows("mentions")]
     return SectionAnswer(
         body,
-        answers_availability(obs, reasons=reasons, fields=missing_changes(obs, _RANKING_CHANGES)),
+        answers_availability(
+            obs, reasons=reasons, fields=missing_previous_states(obs, _RANKING_PREVIOUS_PATHS)
+        ),
     )
 
 
-_COMPARED_NAMES = "rank shareOfVoice mentionCount allMentionCount"
+_COMPARED_MEASURES = "rank shareOfVoice mentionCount allMentionCount"
 """The measures in the leaderboard that also have their value in the previous window."""
 
-_RANKING_CHANGES = """
+# The JSON paths of fields that need the window before the requested one.
+_RANKING_PREVIOUS_PATHS = """
 leaderboard[].previousRank leaderboard[].previousShareOfVoice leaderboard[].previousMentionCount
 leaderboard[].previousAllMentionCount byPrompt[].previousMentionCount
 byPrompt[].brands{}.previousMentionCount byPrompt[].brands{}.previousShareOfVoice
@@ -303,7 +322,7 @@ byPrompt[].brands{}.previousMentionCount byPrompt[].brands{}.previousShareOfVoic
 
 
 def _leaderboard(obs: Observations) -> list[JsonObject]:
-    """Return a list of the brands by rank, with their measures in both windows."""
+    """Return a list of brands by rank, with measures in the requested window and the one before."""
     previous_by_brand = _previous_by_brand(obs)
     return [
         {
@@ -314,10 +333,10 @@ def _leaderboard(obs: Observations) -> list[JsonObject]:
                 firstPositionCount="first_count",
                 allMentionCount="all_voice_count",
             ),
-            **rename_to_previous(
+            **with_previous_names(
                 select_fields(
                     previous_by_brand.get(row["brand"], {}),
-                    _COMPARED_NAMES,
+                    _COMPARED_MEASURES,
                     allMentionCount="all_voice_count",
                 )
             ),
@@ -365,26 +384,26 @@ ORDER BY occurrences DESC, claim_id
 @section("perception")
 def perception(obs: Observations) -> SectionAnswer:
     """Return the section ``perception``: sentiment by brand, its trend, attributes and claims."""
-    sentiment = [
+    sentiment_rows = [
         {"brand": row["brand"], **_sentiment_shares(row), **select_fields(row, "own mentionCount")}
         for row in measure_brands(obs)
     ]
-    daily_rows = measure_focus_brands(obs, DAYS).items()
+    day_rows = measure_focus_brands(obs, BY_DAY).items()
     reasons = {
         "sentiment": None if obs.has_rows("mentions") else why_no_rows("mentions"),
-        "sentimentTrend": why_no_subject(obs),
+        "sentimentTrend": why_no_mentions(obs),
         "attributes": None if obs.has_rows("attributes") else why_no_rows("attributes"),
         "claims": None if obs.has_rows("claim_sightings") else why_no_rows("claims"),
     }
-    missing_states = {
-        part: State("unavailable", reason) for part, reason in reasons.items() if reason
+    state_by_field = {
+        field_name: State("unavailable", reason) for field_name, reason in reasons.items() if reason
     }
     return SectionAnswer(
         {
-            "sentiment": sentiment,
+            "sentiment": sentiment_rows,
             "sentimentTrend": [
                 {"date": day, **_sentiment_shares(row)}
-                for day, row in daily_rows
+                for day, row in day_rows
                 if row["scored_count"]
             ],
             "attributes": obs.fetch_rows(_ATTRIBUTES_SQL),
@@ -392,9 +411,9 @@ def perception(obs: Observations) -> SectionAnswer:
         },
         answers_availability(
             obs,
-            sum(row["scoredCount"] for row in sentiment if row["scoredCount"] is not None),
+            sum(row["scoredCount"] for row in sentiment_rows if row["scoredCount"] is not None),
             reasons=dict.fromkeys(reasons.values()),
-            fields=missing_states,
+            fields=state_by_field,
         ),
     )
 
@@ -425,7 +444,7 @@ FROM scoped_prompts LEFT JOIN leaders USING (prompt_id)
 ORDER BY prompt_id
 """
 
-_LATEST_SQL = """
+_LATEST_RUNS_SQL = """
 WITH latest AS (
   SELECT * FROM runs
   QUALIFY row_number() OVER (
@@ -440,16 +459,17 @@ FROM latest LEFT JOIN named USING (chat_id)
 ORDER BY prompt_id, engine
 """
 
-_COUNT_NAMES = "answerCount mentionCount mentionRate"
+_PROMPT_MEASURES = "answerCount mentionCount mentionRate"
 """The measures of each prompt, and of each prompt on each engine."""
 
-_PROMPTS_CHANGES = """
+# The JSON paths of fields that need the window before the requested one.
+_PROMPTS_PREVIOUS_PATHS = """
 rows[].previousAnswerCount rows[].previousMentionCount rows[].previousMentionRate
 rows[].previousAveragePosition rows[].previousPositionCount rows[].engines[].previousAnswerCount
 rows[].engines[].previousMentionCount rows[].engines[].previousMentionRate
 """
 
-_USED_SQL = """
+_USED_PROMPTS_SQL = """
 SELECT CASE WHEN count(*) > 0 AND count(*) = count(active)
   THEN count(*) FILTER (WHERE active) END AS used
 FROM store.prompts WHERE host = $host
@@ -460,47 +480,47 @@ FROM store.prompts WHERE host = $host
 def prompts(obs: Observations) -> SectionAnswer:
     """Return the section ``prompts``: prompts with their measures, and the account's quota."""
     rows = _prompt_rows(obs)
-    account = _account_allowance(obs)
+    account_fields = _account_allowance(obs)
     states = {
-        f"account.{name}": State("unavailable", "This is not known of the account.")
-        for name, value in account.items()
+        f"account.{field_name}": State("unavailable", "This is not known of the account.")
+        for field_name, value in account_fields.items()
         if value is None
     }
-    states |= missing_changes(obs, _PROMPTS_CHANGES)
+    states |= missing_previous_states(obs, _PROMPTS_PREVIOUS_PATHS)
     return SectionAnswer(
         {
-            "account": account,
+            "account": account_fields,
             "rows": rows,
             "paging": {"offset": 0, "limit": max(_PAGE_SIZE, len(rows)), "total": len(rows)},
         },
         answers_availability(
-            obs, reasons=(why_no_subject(obs), why_no_own_citations(obs)), fields=states
+            obs, reasons=(why_no_mentions(obs), why_no_own_citations(obs)), fields=states
         ),
     )
 
 
 def _account_allowance(obs: Observations) -> JsonObject:
-    """Return the account's plan, and the number of prompts in it, used and remaining."""
+    """Return the plan of the account, and how many prompts it allows, are used, and remain."""
     project = obs.project
-    allowance, used_count = project["prompt_allowance"], obs.fetch_value(_USED_SQL)
-    is_known = allowance is not None and used_count is not None
+    prompt_allowance, used_count = project["prompt_allowance"], obs.fetch_value(_USED_PROMPTS_SQL)
+    is_known = prompt_allowance is not None and used_count is not None
     return {
         "plan": project["plan"],
-        "promptAllowance": allowance,
+        "promptAllowance": prompt_allowance,
         "promptsUsed": used_count,
-        "promptsRemaining": allowance - used_count if is_known else None,
+        "promptsRemaining": prompt_allowance - used_count if is_known else None,
         "engineAllowance": project["engine_allowance"],
         "resetsOn": project["allowance_resets_on"],
     }
 
 
 def _prompt_rows(obs: Observations) -> list[JsonObject]:
-    """Return a list of the prompts with their measures."""
-    mentions, counts = measure_focus_brands(obs, PROMPTS), count_citations(obs, PROMPTS)
+    """Return a list with one JSON object per prompt: its properties and measures."""
+    measures, counts = measure_focus_brands(obs, BY_PROMPT), count_citations(obs, BY_PROMPT)
     runs_by_prompt = _runs_by_prompt(obs)
     rows = []
     for row in obs.fetch_rows(_PROMPTS_SQL):
-        prompt = row["prompt_id"]
+        prompt_id = row["prompt_id"]
         volume = {"estimate": row["volume_estimate"], "band": row["volume_band"]}
         rows.append(
             {
@@ -511,13 +531,13 @@ def _prompt_rows(obs: Observations) -> list[JsonObject]:
                 ),
                 "volume": volume if any(value is not None for value in volume.values()) else None,
                 **select_fields(
-                    {"answer_count": 0, **mentions.get(prompt, {}), **counts.get(prompt, {})},
-                    f"{_COUNT_NAMES} averagePosition sentimentScore positionCount scoredCount"
+                    {"answer_count": 0, **measures.get(prompt_id, {}), **counts.get(prompt_id, {})},
+                    f"{_PROMPT_MEASURES} averagePosition sentimentScore positionCount scoredCount"
                     " ownCitationCount",
                 ),
-                "engines": runs_by_prompt.get(prompt, []),
+                "engines": runs_by_prompt.get(prompt_id, []),
                 **_previous_measures(
-                    obs, PROMPTS, prompt, f"{_COUNT_NAMES} averagePosition positionCount"
+                    obs, BY_PROMPT, prompt_id, f"{_PROMPT_MEASURES} averagePosition positionCount"
                 ),
             }
         )
@@ -525,32 +545,39 @@ def _prompt_rows(obs: Observations) -> list[JsonObject]:
 
 
 def _previous_measures(obs: Observations, grouping: Grouping, key: Any, names: str) -> JsonObject:
-    """Return measures of one group of answers in the previous window.
+    """Return measures of one group of answers in the window before the requested one.
 
-    ``key`` identifies the group, such as a prompt. ``names`` has the names of the measures,
-    separated by spaces.
+    ``key`` identifies the group, for example by the id of a prompt. ``names`` has the names of the
+    measures, separated by spaces; in the result, they have the prefix ``previous``.
     """
     row = {}
     if obs.has_previous:
         row = {"answer_count": 0, **measure_focus_brands(obs, grouping, PREVIOUS).get(key, {})}
-    return rename_to_previous(select_fields(row, names))
+    return with_previous_names(select_fields(row, names))
 
 
 def _runs_by_prompt(obs: Observations) -> dict[str, list[JsonObject]]:
-    """Return a dict from prompt to a list: for each AI engine the latest run and the measures."""
-    is_measured = why_no_subject(obs) is None
-    measures = measure_focus_brands(obs, PROMPT_ENGINES)
+    """Return a dict from prompt to a list with one JSON object per AI engine.
+
+    The object has the latest run of the prompt on the engine, and the measures of its answers.
+    """
+    is_measured = why_no_mentions(obs) is None
+    measures = measure_focus_brands(obs, BY_PROMPT_AND_ENGINE)
     runs_by_prompt: dict[str, list[JsonObject]] = {}
-    for row in obs.fetch_rows(_LATEST_SQL):
-        key = (row["prompt_id"], row["engine"])
+    for row in obs.fetch_rows(_LATEST_RUNS_SQL):
+        prompt_and_engine = (row["prompt_id"], row["engine"])
         runs_by_prompt.setdefault(row["prompt_id"], []).append(
             {
                 "engine": row["engine"],
                 "mentioned": row["mentioned"] if is_measured and row["answered"] else None,
                 "position": row["position"],
                 "lastRunDay": row["day"],
-                **select_fields({"answer_count": 0, **measures.get(key, {})}, _COUNT_NAMES),
-                **_previous_measures(obs, PROMPT_ENGINES, key, _COUNT_NAMES),
+                **select_fields(
+                    {"answer_count": 0, **measures.get(prompt_and_engine, {})}, _PROMPT_MEASURES
+                ),
+                **_previous_measures(
+                    obs, BY_PROMPT_AND_ENGINE, prompt_and_engine, _PROMPT_MEASURES
+                ),
             }
         )
     return runs_by_prompt
@@ -583,7 +610,7 @@ ORDER BY chosen.ran_at DESC, chat_id
 """
 
 # Flat rows take half the time of lists of structs.
-_CHAT_PARTS = {
+_SQL_BY_CHAT_PART = {
     "mentions": """
 SELECT chat_id, brand, own, position, sentiment, sentiment_score AS "sentimentScore", excerpt
 FROM store.mentions LEFT JOIN store.brands USING (host, brand)
@@ -610,14 +637,14 @@ def chats(obs: Observations) -> SectionAnswer:
     matched_count = obs.fetch_value("SELECT count(*) FROM named_runs")
     rows = obs.fetch_rows(_CHATS_SQL, limit=MAX_CHATS)
     chat_ids = [row["chatId"] for row in rows]
-    for name, sql in _CHAT_PARTS.items():
-        items_by_chat: dict[str, list[Any]] = {chat: [] for chat in chat_ids}
-        for item in obs.fetch_rows(sql, chats=chat_ids):
-            chat = item.pop("chat_id")
-            items_by_chat[chat].append(item["query"] if name == "fanouts" else item)
+    for part_name, sql in _SQL_BY_CHAT_PART.items():
+        items_by_chat: dict[str, list[Any]] = {chat_id: [] for chat_id in chat_ids}
+        for part_row in obs.fetch_rows(sql, chats=chat_ids):
+            chat_id = part_row.pop("chat_id")
+            items_by_chat[chat_id].append(part_row["query"] if part_name == "fanouts" else part_row)
         for row in rows:
             # An engine that hides its query expansions leaves them unknown, not empty.
-            row[name] = items_by_chat[row["chatId"]] or (None if row[name] else [])
+            row[part_name] = items_by_chat[row["chatId"]] or (None if row[part_name] else [])
     sampling = {"returned": len(rows), "matched": matched_count, "method": "most_recent"}
     reason = f"Sampled answers: {len(rows)} of {matched_count} matching answers returned."
     availability = answers_availability(
@@ -626,7 +653,7 @@ def chats(obs: Observations) -> SectionAnswer:
         reasons=[reason] if len(rows) < matched_count else (),
         fields={
             f"chats[].{table}": State("unavailable", why_no_rows(table))
-            for table in _CHAT_PARTS
+            for table in _SQL_BY_CHAT_PART
             if not obs.has_rows(table)
         },
     )

@@ -36,7 +36,7 @@ from aatoolkit.service.observations import JsonObject, Observations
 
 # An engine counts as examined where that is said, and where it is not known but an advertisement
 # was seen on it. One seen without a prompt belongs to no topic and to no category.
-_PLACED_SQL = """
+_AD_TABLES_SQL = """
 checked AS (
   SELECT answers.* FROM answers JOIN scoped_engines AS engines USING (host, engine)
   WHERE (shows_ads IS NOT FALSE AND ads_checked)
@@ -53,16 +53,16 @@ placed AS (
 listed AS (SELECT * FROM placed WHERE len($brand) = 0 OR list_contains($brand, advertiser))
 """
 
-_TOTALS_SQL = f"""
-WITH {_PLACED_SQL}
+_AD_TOTALS_SQL = f"""
+WITH {_AD_TABLES_SQL}
 SELECT (SELECT count(*) FROM checked) AS "answersChecked",
   count(DISTINCT chat_id) AS "answersWithAds",
   count(DISTINCT chat_id) / (SELECT nullif(count(*), 0) FROM checked) AS "adRate"
 FROM listed WHERE chat_id IN (SELECT chat_id FROM checked)
 """
 
-_OBSERVATIONS_SQL = f"""
-WITH {_PLACED_SQL},
+_AD_LIST_SQL = f"""
+WITH {_AD_TABLES_SQL},
 cards AS (
   SELECT ad_id, list({{
     'headline': headline, 'body': body, 'imageUrl': image_url, 'targetUrl': target_url,
@@ -85,7 +85,7 @@ ORDER BY observed_at DESC, ad_id
 """
 
 _ADVERTISERS_SQL = f"""
-WITH {_PLACED_SQL}
+WITH {_AD_TABLES_SQL}
 SELECT advertiser, any_value(domain) AS domain, count(*) AS observations,
   count(DISTINCT prompt_id) AS "promptCount",
   count(*) / (SELECT count(*) FROM placed) AS "adShare",
@@ -94,8 +94,8 @@ FROM listed LEFT JOIN store.advertisers USING (host, advertiser)
 WHERE advertiser IS NOT NULL GROUP BY advertiser ORDER BY observations DESC, advertiser
 """
 
-_SUPPORT_SQL = f"""
-WITH {_PLACED_SQL}
+_AD_SUPPORT_SQL = f"""
+WITH {_AD_TABLES_SQL}
 SELECT engine, coalesce(label, engine) AS label,
   engine IN (SELECT engine FROM answers) AS answered,
   CASE WHEN shows_ads IS FALSE THEN 'not_applicable'
@@ -112,16 +112,17 @@ ORDER BY engine
 def ads(obs: Observations) -> SectionAnswer:
     """Return the section ``ads``: advertisements, and the share of answers with one.
 
-    The brand filter selects advertisers. It does not change the denominators of shares.
+    The brand filter selects advertisers. Shares are still of the advertisements of all advertisers,
+    or of all answers.
     """
-    engines = obs.fetch_rows(_SUPPORT_SQL)
+    engines = obs.fetch_rows(_AD_SUPPORT_SQL)
     body = {
         "totals": dict.fromkeys(("answersChecked", "answersWithAds", "adRate")),
-        "observations": obs.fetch_rows(_OBSERVATIONS_SQL),
+        "observations": obs.fetch_rows(_AD_LIST_SQL),
         "advertisers": obs.fetch_rows(_ADVERTISERS_SQL),
         "engineSupport": {engine["engine"]: engine["support"] for engine in engines},
     }
-    totals = obs.fetch_row(_TOTALS_SQL)
+    totals = obs.fetch_row(_AD_TOTALS_SQL)
     if totals["answersChecked"] and obs.has_rows("ads"):
         body["totals"] = totals
     return SectionAnswer(body, _ads_availability(obs, engines, body))
@@ -132,26 +133,28 @@ def _ads_availability(
 ) -> SectionAvailability:
     """Return the availability of the section ``ads``.
 
-    It lists the engines (AI assistants) whose answers were not examined for advertisements.
+    It names the engines (AI assistants) without advertisements, and those whose answers were not
+    examined for advertisements. ``engines`` says for each engine whether it has some; ``body`` has
+    the fields of the section.
     """
-    unexamined, template = [], "Answers of {} were not examined for advertisements."
-    states = {}
+    unexamined_labels, reason_template = [], "Answers of {} were not examined for advertisements."
+    state_by_engine = {}
     for engine in engines:
-        name, label, support = engine["engine"], engine["label"], engine["support"]
-        if support == "not_applicable":
-            states[name] = State(support, f"{label} carries no advertisements.")
-        elif support == "not_checked":
-            states[name] = State("unavailable", template.format(label))
-            unexamined += [label] if engine["answered"] else []
+        name, label, ad_support = engine["engine"], engine["label"], engine["support"]
+        if ad_support == "not_applicable":
+            state_by_engine[name] = State(ad_support, f"{label} carries no advertisements.")
+        elif ad_support == "not_checked":
+            state_by_engine[name] = State("unavailable", reason_template.format(label))
+            unexamined_labels += [label] if engine["answered"] else []
     if engines and all(engine["support"] == "not_applicable" for engine in engines):
-        reason = " ".join(str(state.reason) for state in states.values())
-        return SectionAvailability("not_applicable", reason, engines=states)
+        reason = " ".join(str(state.reason) for state in state_by_engine.values())
+        return SectionAvailability("not_applicable", reason, engines=state_by_engine)
     if not obs.has_rows("ads"):
-        return SectionAvailability("unavailable", why_no_rows("ads"), engines=states)
+        return SectionAvailability("unavailable", why_no_rows("ads"), engines=state_by_engine)
     answer_count = body["totals"]["answersChecked"]
-    reasons = [template.format(", ".join(unexamined))] if unexamined else ()
+    reasons = [reason_template.format(", ".join(unexamined_labels))] if unexamined_labels else ()
     availability = answers_availability(obs, sample_count=answer_count, reasons=reasons)
-    availability = replace(availability, engines={**availability.engines, **states})
+    availability = replace(availability, engines={**availability.engines, **state_by_engine})
     if answer_count:
         return availability
     status = "partial" if body["observations"] else "unavailable"
@@ -160,7 +163,7 @@ def _ads_availability(
 
 # --- shopping ----------------------------------------------------------------------------------
 
-_LISTED_SQL = """
+_PRODUCT_TABLES_SQL = """
 listed AS (SELECT * FROM shelf WHERE len($brand) = 0 OR list_contains($brand, brand)),
 whole AS (SELECT count(DISTINCT chat_id) AS answers, count(*) AS mentions FROM shelf),
 on_offer AS (
@@ -170,7 +173,7 @@ on_offer AS (
 """
 
 
-_PRICES = """
+_PRICES_SQL = """
 priced AS (
   SELECT {0}, price_currency AS currency, min(price_amount) AS low,
     max(price_amount) AS high, avg(price_amount ORDER BY price_amount) AS mean
@@ -179,18 +182,21 @@ priced AS (
   QUALIFY row_number() OVER (PARTITION BY {0} ORDER BY count(*) DESC, price_currency) = 1
 )
 """
-"""SQL: the prices by a column, in the column's most frequent currency."""
+"""SQL: the lowest, highest and mean price for each value of a column, which replaces {0}.
+
+Only prices in the most frequent currency of the value count.
+"""
 
 _SHOPPING_TOTALS_SQL = f"""
-WITH {_LISTED_SQL}
+WITH {_PRODUCT_TABLES_SQL}
 SELECT (SELECT count(*) FROM shopping_answers) AS "answersChecked",
   answers AS "answersWithShopping",
   answers / (SELECT nullif(count(*), 0) FROM shopping_answers) AS "triggerRate"
 FROM whole
 """
 
-_BRANDS_SQL = f"""
-WITH {_LISTED_SQL}
+_SHOPPING_BRANDS_SQL = f"""
+WITH {_PRODUCT_TABLES_SQL}
 SELECT brand, any_value(own) AS own,
   count(DISTINCT chat_id) / any_value(answers) AS "visibilityRate",
   CASE WHEN count(position) > 0
@@ -207,7 +213,7 @@ WHERE brand IS NOT NULL GROUP BY brand ORDER BY "visibilityRate" DESC, brand
 """
 
 _PRODUCTS_SQL = f"""
-WITH {_LISTED_SQL}, {_PRICES.format("product_id")},
+WITH {_PRODUCT_TABLES_SQL}, {_PRICES_SQL.format("product_id")},
 offered AS (
   SELECT product_id, list({{
     'merchant': merchant, 'domain': merchant_domain,
@@ -249,7 +255,7 @@ ORDER BY "mentionCount" DESC, product_id
 """
 
 _MERCHANTS_SQL = f"""
-WITH {_LISTED_SQL}, {_PRICES.format("merchant")},
+WITH {_PRODUCT_TABLES_SQL}, {_PRICES_SQL.format("merchant")},
 sold AS (
   SELECT merchant, min(merchant_domain) AS domain, count(*) AS n
   FROM on_offer WHERE merchant IS NOT NULL GROUP BY merchant
@@ -265,7 +271,7 @@ FROM sold CROSS JOIN all_offers LEFT JOIN priced USING (merchant)
 ORDER BY "offerCount" DESC, merchant
 """
 
-_MISSED_SQL = """
+_UNEXAMINED_ENGINES_SQL = """
 SELECT DISTINCT coalesce(label, engine) AS label
 FROM answers LEFT JOIN scoped_engines USING (host, engine)
 WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
@@ -274,7 +280,7 @@ WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
 
 @section("shopping")
 def shopping(obs: Observations) -> SectionAnswer:
-    """Return the section ``shopping``: products, brands and merchants in answers."""
+    """Return the section ``shopping``: products, brands and merchants in shopping results."""
     body: JsonObject = {
         "totals": dict.fromkeys(("answersChecked", "answersWithShopping", "triggerRate")),
         "brands": [],
@@ -286,15 +292,15 @@ def shopping(obs: Observations) -> SectionAnswer:
             body, SectionAvailability("unavailable", why_no_rows("product_mentions"))
         )
     totals = obs.fetch_row(_SHOPPING_TOTALS_SQL)
-    unexamined = obs.fetch_column(_MISSED_SQL)
-    reasons = [f"Answers of {', '.join(unexamined)} were not examined."] if unexamined else ()
+    labels = obs.fetch_column(_UNEXAMINED_ENGINES_SQL)
+    reasons = [f"Answers of {', '.join(labels)} were not examined."] if labels else ()
     availability = answers_availability(
         obs, sample_count=totals["answersWithShopping"], reasons=reasons
     )
     if not totals["answersChecked"]:
         return SectionAnswer(body, replace(availability, status="unavailable"))
     body["totals"] = totals
-    body["brands"] = obs.fetch_rows(_BRANDS_SQL)
+    body["brands"] = obs.fetch_rows(_SHOPPING_BRANDS_SQL)
     body["products"] = obs.fetch_rows(_PRODUCTS_SQL)
     for product in body["products"]:
         product["attributes"] = product["attributes"] or {}
@@ -305,7 +311,7 @@ def shopping(obs: Observations) -> SectionAnswer:
 # --- conversions -------------------------------------------------------------------------------
 
 # A day without any visit at all is taken for a day that was not recorded.
-_VISITED_SQL = """
+_VISIT_TABLES_SQL = """
 visited AS (
   SELECT *, day <= CAST($through AS DATE) AS complete FROM site_visits
 ),
@@ -323,35 +329,37 @@ listed AS (
 
 
 # The templates below are SQL expressions. Each computes a number for the visits that meet a
-# condition, on days whose conversions are complete. Except for `_COUNT` it is null if conversions
-# are not measured; `_RATE` also without visits, `_REVENUE` also without a currency.
+# condition, which replaces {0}. Only days whose conversions are complete count. Except for
+# `_COUNT_SQL`, the number is null if conversions are not measured. `_RATE_SQL` is also null
+# without visits, and `_REVENUE_SQL` without a currency.
 
-_COUNT = "CAST(coalesce(sum(made) FILTER (complete AND {0}), 0) AS BIGINT)"
-_CONVERSIONS = f"CASE WHEN $measured THEN {_COUNT} END"
-_VISITS = "CASE WHEN $measured THEN count(visit_id) FILTER (complete AND {0}) END"
-_RATE = f"{_COUNT} / nullif(count(visit_id) FILTER (complete AND {{0}}), 0)"
-_REVENUE = f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_COUNT} = 0 THEN 0.0
+_COUNT_SQL = "CAST(coalesce(sum(made) FILTER (complete AND {0}), 0) AS BIGINT)"
+_CONVERSIONS_SQL = f"CASE WHEN $measured THEN {_COUNT_SQL} END"
+_VISITS_SQL = "CASE WHEN $measured THEN count(visit_id) FILTER (complete AND {0}) END"
+_RATE_SQL = f"{_COUNT_SQL} / nullif(count(visit_id) FILTER (complete AND {{0}}), 0)"
+_REVENUE_SQL = f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_COUNT_SQL} = 0 THEN 0.0
       ELSE sum(revenue ORDER BY visit_id) FILTER (complete AND {{0}}) END END"""
 
 _CONVERSIONS_TOTALS_SQL = f"""
-WITH {_VISITED_SQL}
+WITH {_VISIT_TABLES_SQL}
 SELECT count(*) AS sessions, count(*) FILTER (ai) AS "aiSessions",
   count(*) FILTER (ai) / count(*) AS "aiSessionShare",
-  {_CONVERSIONS.format("ai")} AS "aiConversions", {_RATE.format("ai")} AS "aiConversionRate",
-  {_RATE.format("other")} AS "otherConversionRate",
-  {_REVENUE.format("ai")} AS "aiRevenue", {_VISITS.format("ai")} AS "aiCompleteSessions",
-  {_CONVERSIONS.format("other")} AS "otherConversions",
-  {_VISITS.format("other")} AS "otherCompleteSessions"
+  {_CONVERSIONS_SQL.format("ai")} AS "aiConversions",
+  {_RATE_SQL.format("ai")} AS "aiConversionRate",
+  {_RATE_SQL.format("other")} AS "otherConversionRate",
+  {_REVENUE_SQL.format("ai")} AS "aiRevenue", {_VISITS_SQL.format("ai")} AS "aiCompleteSessions",
+  {_CONVERSIONS_SQL.format("other")} AS "otherConversions",
+  {_VISITS_SQL.format("other")} AS "otherCompleteSessions"
 FROM visited
 """
 
-_ENGINES_SQL = f"""
-WITH {_VISITED_SQL},
+_VISITS_BY_ENGINE_SQL = f"""
+WITH {_VISIT_TABLES_SQL},
 counted AS (
   SELECT engine, count(visit_id) AS sessions,
     CASE WHEN count(visit_id) = count(visitor_id) THEN count(DISTINCT visitor_id) END AS users,
-    {_CONVERSIONS.format("true")} AS conversions, {_RATE.format("true")} AS rate,
-    {_REVENUE.format("true")} AS revenue, {_VISITS.format("true")} AS complete_sessions,
+    {_CONVERSIONS_SQL.format("true")} AS conversions, {_RATE_SQL.format("true")} AS rate,
+    {_REVENUE_SQL.format("true")} AS revenue, {_VISITS_SQL.format("true")} AS complete_sessions,
     count(visit_id) FILTER (engaged) AS engaged_sessions, count(engaged) AS rated_sessions,
     count(visit_id) FILTER (engaged) / nullif(count(engaged), 0) AS engagement,
     avg(seconds ORDER BY visit_id) AS seconds
@@ -365,8 +373,8 @@ SELECT engine, CASE WHEN inseparable THEN [] ELSE referrers END AS referrers, se
 FROM listed LEFT JOIN counted USING (engine) ORDER BY sessions DESC NULLS LAST, engine
 """
 
-_PAGES_SQL = f"""
-WITH {_VISITED_SQL},
+_VISITS_BY_PAGE_SQL = f"""
+WITH {_VISIT_TABLES_SQL},
 cited AS (
   SELECT path, count(DISTINCT chat_id) AS n FROM citations
   JOIN (SELECT url, path FROM page_paths WHERE site IN ($host, 'www.' || $host)) USING (url)
@@ -374,8 +382,8 @@ cited AS (
 ),
 landed AS (
   SELECT coalesce(path, '(not set)') AS page, any_value(path) AS path, count(*) AS sessions,
-    {_CONVERSIONS.format("true")} AS conversions,
-    {_VISITS.format("true")} AS complete_sessions, {_REVENUE.format("true")} AS revenue
+    {_CONVERSIONS_SQL.format("true")} AS conversions,
+    {_VISITS_SQL.format("true")} AS complete_sessions, {_REVENUE_SQL.format("true")} AS revenue
   FROM visited WHERE ai GROUP BY page
 )
 SELECT page AS path, sessions, conversions, complete_sessions AS "completeSessions", revenue,
@@ -383,8 +391,8 @@ SELECT page AS path, sessions, conversions, complete_sessions AS "completeSessio
 FROM landed LEFT JOIN cited USING (path) ORDER BY sessions DESC, page
 """
 
-_DAILY_SQL = f"""
-WITH {_VISITED_SQL},
+_VISITS_BY_DAY_SQL = f"""
+WITH {_VISIT_TABLES_SQL},
 counted AS (
   SELECT day, engine, count(visit_id) AS sessions,
     CASE WHEN day <= CAST($through AS DATE)
@@ -400,16 +408,16 @@ SELECT day AS date, map_from_entries(list(
 FROM counted GROUP BY day ORDER BY day
 """
 
-_RECORDED_SQL = """
+_RECORDED_DAYS_SQL = """
 SELECT count(DISTINCT day) AS days, max(day) AS last_day,
   count(*) FILTER (day <= CAST($through AS DATE)) > 0 AS measured
 FROM site_visits
 """
 
-_BY_ENGINE = f"WITH {_VISITED_SQL} SELECT * FROM listed ORDER BY engine"
+_TRAFFIC_ENGINES_SQL = f"WITH {_VISIT_TABLES_SQL} SELECT * FROM listed ORDER BY engine"
 
-_REVENUE_FIELDS = "totals.aiRevenue engines[].revenue landingPages[].revenue"
-_CONVERSION_FIELDS = """
+_REVENUE_PATHS = "totals.aiRevenue engines[].revenue landingPages[].revenue"
+_CONVERSION_PATHS = """
 totals.aiConversions totals.aiConversionRate totals.otherConversionRate totals.aiCompleteSessions
 totals.otherConversions totals.otherCompleteSessions engines[].completeSessions
 engines[].conversions engines[].conversionRate landingPages[].completeSessions
@@ -424,73 +432,78 @@ aiCompleteSessions otherConversions otherCompleteSessions
 @section("conversions", filters=("engine",))
 def conversions(obs: Observations) -> SectionAnswer:
     """Return the section ``conversions``: visits and conversions by engine, page and day."""
-    analytics = next(iter(obs.fetch_rows("SELECT * FROM store.analytics WHERE host = $host")), None)
-    columns = ("provider", "property", "attribution", "currency", "timezone")
+    analytics_row = next(
+        iter(obs.fetch_rows("SELECT * FROM store.analytics WHERE host = $host")), None
+    )
+    source_fields = ("provider", "property", "attribution", "currency", "timezone")
     body: JsonObject = {
-        "source": {name: analytics[name] if analytics else None for name in columns},
+        "source": {
+            field_name: analytics_row[field_name] if analytics_row else None
+            for field_name in source_fields
+        },
         "totals": dict.fromkeys(_TOTAL_NAMES.split()),
         "engines": [],
         "landingPages": [],
         "daily": [],
     }
-    if analytics is None or analytics["provider"] == "none":
+    if analytics_row is None or analytics_row["provider"] == "none":
         reason = "No web analytics is connected."
         return SectionAnswer(
             body, SectionAvailability("not_connected", reason, requires=("analytics",))
         )
     # The last day whose conversions count; None if they are not recorded.
-    last_day: date | None = analytics["conversions_through"]
+    last_day: date | None = analytics_row["conversions_through"]
     if last_day is None and obs.has_rows("conversions"):
         last_day = obs.window.end
-    coverage: JsonObject = {"days": 0}
+    day_counts: JsonObject = {"days": 0}
     if obs.has_rows("visits"):
-        coverage = obs.fetch_row(_RECORDED_SQL, through=last_day)
-    if not coverage["days"]:
-        note = "No visits were recorded in this window."
-        reason = note if obs.has_rows("visits") else why_no_rows("visits")
+        day_counts = obs.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
+    if not day_counts["days"]:
+        sentence = "No visits were recorded in this window."
+        reason = sentence if obs.has_rows("visits") else why_no_rows("visits")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    is_priced, is_measured = analytics["currency"] is not None, coverage["measured"]
+    is_priced, is_measured = analytics_row["currency"] is not None, day_counts["measured"]
     parameters = {"through": last_day, "priced": is_priced, "measured": is_measured}
     body["totals"] = obs.fetch_row(_CONVERSIONS_TOTALS_SQL, **parameters)
-    body["engines"] = obs.fetch_rows(_ENGINES_SQL, **parameters)
+    body["engines"] = obs.fetch_rows(_VISITS_BY_ENGINE_SQL, **parameters)
     body["landingPages"] = obs.fetch_rows(
-        _PAGES_SQL, **parameters, counted=are_citations_counted(obs)
+        _VISITS_BY_PAGE_SQL, **parameters, counted=are_citations_counted(obs)
     )
-    body["daily"] = obs.fetch_rows(_DAILY_SQL, through=last_day)
-    reasons, fields, engines = [], {}, {}
-    if coverage["days"] < obs.window.days:
-        missing_days = obs.window.days - coverage["days"]
+    body["daily"] = obs.fetch_rows(_VISITS_BY_DAY_SQL, through=last_day)
+    reasons, state_by_path, state_by_engine = [], {}, {}
+    if day_counts["days"] < obs.window.days:
+        missing_days = obs.window.days - day_counts["days"]
         reasons.append(f"{missing_days} of {obs.window.days} days in the window have no record.")
-    if last_day is None or last_day < coverage["last_day"]:
-        note = "Conversions are not recorded."
+    if last_day is None or last_day < day_counts["last_day"]:
+        sentence = "Conversions are not recorded."
         if last_day is not None:
-            note = (
+            sentence = (
                 f"Conversions are complete up to {last_day.isoformat()}; later days are left out."
             )
-        reasons.append(note)
-        state = State("partial" if is_measured else "unavailable", note)
-        fields = dict.fromkeys((_CONVERSION_FIELDS + _REVENUE_FIELDS).split(), state)
+        reasons.append(sentence)
+        state = State("partial" if is_measured else "unavailable", sentence)
+        state_by_path = dict.fromkeys((_CONVERSION_PATHS + _REVENUE_PATHS).split(), state)
     if not is_priced:
         state = State("unavailable", "The analytics property records no revenue.")
-        fields |= dict.fromkeys(_REVENUE_FIELDS.split(), state)
-    mixed_labels, template = [], "{} traffic cannot be separated from other traffic."
-    for row in obs.fetch_rows(_BY_ENGINE, through=last_day):
+        state_by_path |= dict.fromkeys(_REVENUE_PATHS.split(), state)
+    inseparable_labels, reason_template = [], "{} traffic cannot be separated from other traffic."
+    for row in obs.fetch_rows(_TRAFFIC_ENGINES_SQL, through=last_day):
         if row["inseparable"]:
-            mixed_labels.append(row["label"])
-            state = State("not_applicable", template.format(row["label"]))
-            engines[row["engine"]] = state
+            inseparable_labels.append(row["label"])
+            state = State("not_applicable", reason_template.format(row["label"]))
+            state_by_engine[row["engine"]] = state
         elif not row["told_apart"]:
             reason = f"It is not known whether {row['label']} traffic can be distinguished."
-            engines[row["engine"]] = State("unavailable", reason)
-    if mixed_labels:
-        reasons.append(template.format(", ".join(mixed_labels)))
-    complete_until = datetime.combine(coverage["last_day"] + timedelta(days=1), time())
+            state_by_engine[row["engine"]] = State("unavailable", reason)
+    if inseparable_labels:
+        reasons.append(reason_template.format(", ".join(inseparable_labels)))
+    complete_until = datetime.combine(day_counts["last_day"] + timedelta(days=1), time())
     availability = SectionAvailability(
         status="partial" if reasons else "available",
         reason=" ".join(reasons) or None,
         sample_count=body["totals"]["aiSessions"],
         as_of=min(obs.as_of, complete_until),
-        fields=fields,
-        engines=engines,
+        fields=state_by_path,
+        engines=state_by_engine,
     )
     return SectionAnswer(body, availability)

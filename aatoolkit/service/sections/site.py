@@ -18,13 +18,13 @@ from aatoolkit.service.observations import JsonObject, Observations
 
 # --- crawl -------------------------------------------------------------------------------------
 
-_RECORDED_SQL = """
+_RECORDED_HOURS_SQL = """
 SELECT count(*) AS hours, max(hour) AS last_hour
 FROM (SELECT host, hour FROM store.crawler_hours UNION SELECT host, hour FROM store.crawler_hits)
 WHERE host = $host AND CAST(hour AS DATE) BETWEEN $window_start AND $window_end
 """
 
-_TOTALS_SQL = """
+_CRAWL_TOTALS_SQL = """
 SELECT CAST(coalesce(sum(requests), 0) AS BIGINT) AS requests,
   CAST(sum(verified_requests) AS BIGINT) AS "verifiedRequests",
   count(DISTINCT bot) AS "uniqueBots", count(DISTINCT path) AS "uniquePaths",
@@ -36,7 +36,7 @@ SELECT CAST(coalesce(sum(requests), 0) AS BIGINT) AS requests,
 FROM hit_totals
 """
 
-_BOTS_SQL = """
+_CRAWLERS_SQL = """
 WITH classes AS (
   SELECT bot, list((concat(hundred, 'xx'), n) ORDER BY concat(hundred, 'xx')) AS counts
   FROM (
@@ -57,7 +57,7 @@ FROM seen LEFT JOIN classes USING (bot) LEFT JOIN store.bots USING (bot)
 ORDER BY requests DESC, bot
 """
 
-_BUCKETS_SQL = """
+_TIME_BUCKETS_SQL = """
 buckets AS (
   SELECT start, count(DISTINCT listed.hour) AS hours
   FROM generate_series(
@@ -70,8 +70,8 @@ buckets AS (
 )
 """
 
-_SERIES_SQL = f"""
-WITH {_BUCKETS_SQL},
+_REQUEST_SERIES_SQL = f"""
+WITH {_TIME_BUCKETS_SQL},
 counted AS (
   SELECT bot, date_trunc($bucket, hour) AS start, CAST(sum(requests) AS BIGINT) AS n
   FROM hit_hours GROUP BY ALL
@@ -82,7 +82,7 @@ FROM (SELECT DISTINCT bot FROM hit_hours) CROSS JOIN buckets LEFT JOIN counted U
 GROUP BY bot ORDER BY sum(n) DESC, bot
 """
 
-_PATHS_SQL = """
+_CRAWLED_PATHS_SQL = """
 WITH sites AS (
   SELECT path, lower(site) AS site FROM hit_totals WHERE site IS NOT NULL
   UNION SELECT path, unnest([$host, 'www.' || $host]) FROM hit_totals
@@ -110,13 +110,13 @@ FROM counted JOIN by_path USING (path) LEFT JOIN cited USING (path)
 ORDER BY requests DESC, path
 """
 
-_PATHS_BY_COLUMN = {
+_JSON_PATHS_BY_COLUMN = {
     "verified_requests": ("totals.verifiedRequests", "bots[].verifiedRequests"),
     "bytes": ("totals.bytes",),
     "path": ("totals.uniquePaths", "bots[].uniquePaths", "paths"),
     "status": ("bots[].statusCounts", "paths[].lastStatus"),
 }
-"""The JSON paths that are computed from each optional column."""
+"""The JSON paths of the fields that are computed from an optional column, by column."""
 
 _GATEWAY_SQL = """
 SELECT {'state': cname_state, 'host': cname_host, 'target': cname_target} AS cname,
@@ -128,7 +128,7 @@ FROM (
 ) LEFT JOIN (SELECT * FROM store.gateways WHERE host = $host) ON TRUE
 """
 
-_REQUIRED_STATES = {
+_REQUIREMENT_BY_SETTING = {
     "cname": ("connected", "CNAME gateway is not connected."),
     "dcv": ("valid", "Domain control validation is not complete."),
 }
@@ -155,37 +155,38 @@ def crawl(obs: Observations) -> SectionAnswer:
         gateway["cname"]["state"] = "not_configured"
     if obs.has_rows("gateways") or not has_records:
         missing_settings = [
-            name
-            for name, (required_state, _) in _REQUIRED_STATES.items()
-            if gateway[name]["state"] != required_state
+            setting
+            for setting, (required_state, _) in _REQUIREMENT_BY_SETTING.items()
+            if gateway[setting]["state"] != required_state
         ]
         if missing_settings:
-            reason = " ".join(_REQUIRED_STATES[name][1] for name in missing_settings)
+            reason = " ".join(_REQUIREMENT_BY_SETTING[setting][1] for setting in missing_settings)
             availability = SectionAvailability(
                 "not_connected", reason, requires=tuple(missing_settings)
             )
             return SectionAnswer(body, availability)
-    totals = obs.fetch_row(_TOTALS_SQL)
+    totals = obs.fetch_row(_CRAWL_TOTALS_SQL)
     availability = _crawl_availability(obs, totals)
     if availability.status != "unavailable":
         # Without requests all totals are 0; else a total that no request recorded is null.
-        figures = {name: totals[name] for name in _TOTAL_NAMES}
-        figures["uniquePaths"] = figures["uniquePaths"] or None
-        body["totals"] = figures if totals["uniqueBots"] else dict.fromkeys(_TOTAL_NAMES, 0)
-        body["bots"] = obs.fetch_rows(_BOTS_SQL)
-        timestamps = f"WITH {_BUCKETS_SQL} SELECT start FROM buckets ORDER BY start"
-        body["series"]["timestamps"] = obs.fetch_column(timestamps, bucket=bucket)
-        hours = 1 if bucket == "hour" else 24
-        series = obs.fetch_rows(_SERIES_SQL, bucket=bucket, hours=hours)
-        body["series"]["requests"] = {row["bot"]: row["requests"] for row in series}
-        body["paths"] = obs.fetch_rows(_PATHS_SQL, counted=are_citations_counted(obs))
+        total_by_name = {setting: totals[setting] for setting in _TOTAL_NAMES}
+        total_by_name["uniquePaths"] = total_by_name["uniquePaths"] or None
+        body["totals"] = total_by_name if totals["uniqueBots"] else dict.fromkeys(_TOTAL_NAMES, 0)
+        body["bots"] = obs.fetch_rows(_CRAWLERS_SQL)
+        timestamps_sql = f"WITH {_TIME_BUCKETS_SQL} SELECT start FROM buckets ORDER BY start"
+        body["series"]["timestamps"] = obs.fetch_column(timestamps_sql, bucket=bucket)
+        hours_per_bucket = 1 if bucket == "hour" else 24
+        series_rows = obs.fetch_rows(_REQUEST_SERIES_SQL, bucket=bucket, hours=hours_per_bucket)
+        body["series"]["requests"] = {row["bot"]: row["requests"] for row in series_rows}
+        body["paths"] = obs.fetch_rows(_CRAWLED_PATHS_SQL, counted=are_citations_counted(obs))
     return SectionAnswer(body, availability)
 
 
 def _crawl_availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
     """Return the availability of the section (kind of response) ``crawl``.
 
-    It is ``partial`` if some hours were not recorded.
+    It is ``partial`` if some hours were not recorded. ``totals`` has the number of requests, and
+    how many of them lack an optional column.
     """
     requested_engines = obs.question.filter("engine")
     if requested_engines and not obs.fetch_value(
@@ -193,37 +194,37 @@ def _crawl_availability(obs: Observations, totals: Mapping[str, Any]) -> Section
     ):
         reason = f"No crawler of {', '.join(requested_engines)} is known."
         return SectionAvailability("unavailable", reason)
-    coverage = obs.fetch_row(_RECORDED_SQL)
+    hour_counts = obs.fetch_row(_RECORDED_HOURS_SQL)
     expected_hours = 24 * obs.window.days
-    missing_hours = expected_hours - coverage["hours"]
+    missing_hours = expected_hours - hour_counts["hours"]
     if missing_hours == expected_hours:
         return SectionAvailability("unavailable", "No hour in the window has a record.")
-    states = {}
-    for name, paths in _PATHS_BY_COLUMN.items():
-        if count := totals[f"without_{name}"]:
-            status = "unavailable" if count == totals["requests"] else "partial"
-            reason = f"Not recorded for {count} of {totals['requests']} requests."
-            states.update(dict.fromkeys(paths, State(status, reason)))
+    state_by_path = {}
+    for column, json_paths in _JSON_PATHS_BY_COLUMN.items():
+        if request_count := totals[f"without_{column}"]:
+            status = "unavailable" if request_count == totals["requests"] else "partial"
+            reason = f"Not recorded for {request_count} of {totals['requests']} requests."
+            state_by_path.update(dict.fromkeys(json_paths, State(status, reason)))
     return SectionAvailability(
         "partial" if missing_hours else "available",
         f"{missing_hours} of {expected_hours} hours in the window have no record."
         if missing_hours
         else None,
-        as_of=totals["last_seen"] or coverage["last_hour"],
-        fields=states,
+        as_of=totals["last_seen"] or hour_counts["last_hour"],
+        fields=state_by_path,
     )
 
 
 # --- crawlability ------------------------------------------------------------------------------
 
-_LATEST_SQL = """
+_LATEST_CHECK_SQL = """
 SELECT checked_at, robots_url, robots_status FROM store.site_checks
 WHERE host = $host AND CAST(checked_at AS DATE) <= $window_end
 ORDER BY checked_at DESC LIMIT 1
 """
 
 # Skipped checks did not apply; without any check there is nothing to count.
-_SCORE_SQL = """
+_CHECK_SCORE_SQL = """
 WITH counted AS (
   SELECT count(*) FILTER (result = 'passed') AS passed,
     count(*) FILTER (result = 'failed') AS failed,
@@ -236,20 +237,20 @@ SELECT 100 * passed / nullif(applicable, 0) AS value, passed, failed, warning, s
 FROM (SELECT 1) LEFT JOIN counted ON TRUE
 """
 
-_AGENTS_SQL = """
+_ROBOTS_RULES_SQL = """
 SELECT bot, operator, purpose, access, explicit_rule AS "explicitRule", rule,
   server_status AS "serverStatus"
 FROM store.robots_rules LEFT JOIN store.bots USING (bot)
 WHERE host = $host AND checked_at = $checked_at ORDER BY bot
 """
 
-_FILES_SQL = """
+_SITE_FILES_SQL = """
 SELECT file, present, http_status AS "httpStatus", bytes FROM store.site_files
 WHERE host = $host AND checked_at = $checked_at
 ORDER BY list_position(['robotsTxt', 'llmsTxt', 'sitemapXml'], file)
 """
 
-_PAGES_SQL = """
+_CHECKED_PAGES_SQL = """
 WITH capable AS (
   SELECT url, engine, map_from_entries(list((capability, result)
     ORDER BY list_position(['retrievable', 'findable', 'trainable'], capability))) AS capabilities
@@ -276,7 +277,7 @@ FROM store.page_audits LEFT JOIN assisted USING (url) LEFT JOIN checked USING (u
 WHERE host = $host AND checked_at = $checked_at ORDER BY url
 """
 
-_PHRASE_BY_PATH = {
+_PHRASE_BY_JSON_PATH = {
     "robots.agents": "the rules for crawlers",
     "files": "well-known files",
     "pages": "pages",
@@ -297,31 +298,31 @@ def crawlability(obs: Observations) -> SectionAnswer:
         "files": {},
         "pages": [],
     }
-    latest_check = next(iter(obs.fetch_rows(_LATEST_SQL)), None)
+    latest_check = next(iter(obs.fetch_rows(_LATEST_CHECK_SQL)), None)
     if latest_check is None:
-        note = "The site was not examined up to the end of this window."
-        reason = note if obs.has_rows("site_checks") else why_no_rows("site_checks")
+        sentence = "The site was not examined up to the end of this window."
+        reason = sentence if obs.has_rows("site_checks") else why_no_rows("site_checks")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     checked_at = body["checkedAt"] = latest_check["checked_at"]
-    body["score"] = obs.fetch_row(_SCORE_SQL, checked_at=checked_at)
+    body["score"] = obs.fetch_row(_CHECK_SCORE_SQL, checked_at=checked_at)
     body["robots"] = {
         "url": latest_check["robots_url"],
         "httpStatus": latest_check["robots_status"],
-        "agents": obs.fetch_rows(_AGENTS_SQL, checked_at=checked_at),
+        "agents": obs.fetch_rows(_ROBOTS_RULES_SQL, checked_at=checked_at),
     }
     body["files"] = {
-        row.pop("file"): row for row in obs.fetch_rows(_FILES_SQL, checked_at=checked_at)
+        row.pop("file"): row for row in obs.fetch_rows(_SITE_FILES_SQL, checked_at=checked_at)
     }
-    body["pages"] = obs.fetch_rows(_PAGES_SQL, checked_at=checked_at)
+    body["pages"] = obs.fetch_rows(_CHECKED_PAGES_SQL, checked_at=checked_at)
     # The examination may lack some of its parts.
-    values_by_path = {"robots.agents": body["robots"]["agents"], **body}
-    values_by_path["score"] = any(cell is not None for cell in body["score"].values())
-    states = {
-        path: State("unavailable", f"This examination did not look at {phrase}.")
-        for path, phrase in _PHRASE_BY_PATH.items()
-        if not values_by_path[path]
+    value_by_path = {"robots.agents": body["robots"]["agents"], **body}
+    value_by_path["score"] = any(cell is not None for cell in body["score"].values())
+    state_by_path = {
+        json_path: State("unavailable", f"This examination did not look at {phrase}.")
+        for json_path, phrase in _PHRASE_BY_JSON_PATH.items()
+        if not value_by_path[json_path]
     }
     availability = SectionAvailability(
-        sample_count=len(body["pages"]), as_of=checked_at, fields=states
+        sample_count=len(body["pages"]), as_of=checked_at, fields=state_by_path
     )
     return SectionAnswer(body, availability)

@@ -41,17 +41,17 @@ from aatoolkit.service.answer import (
     section,
     why_no_rows,
 )
-from aatoolkit.service.measures import NO_SUBJECT, why_no_own_citations
+from aatoolkit.service.measures import NO_OWN_BRAND_REASON, why_no_own_citations
 from aatoolkit.service.observations import JsonObject, Observations
 
-_RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
-"""SQL: whether all engines of a group show which sources they retrieve."""
+_RETRIEVAL_IS_KNOWN_SQL = "bool_and(exposes_retrieval IS NOT FALSE)"
+"""SQL aggregate: whether no engine of a group is known to hide the sources that it retrieves."""
 
 
-def _sources_availability(obs: Observations, *paths: str) -> SectionAvailability:
+def _sources_availability(obs: Observations, *json_paths: str) -> SectionAvailability:
     """Return the availability of a section (kind of response) about cited sources.
 
-    ``paths`` are the JSON paths of numbers about retrieved sources, which some engines (AI
+    ``json_paths`` are the JSON paths of numbers about retrieved sources, which some engines (AI
     assistants) hide.
     """
     if not obs.has_rows("citations"):
@@ -61,22 +61,22 @@ def _sources_availability(obs: Observations, *paths: str) -> SectionAvailability
         " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"
         " ORDER BY 1"
     )
-    states = {}
+    state_by_path = {}
     if silent_labels:
         reason = " ".join(f"{label} shows cited sources only." for label in silent_labels)
-        is_alone = not obs.fetch_value(
+        are_all_silent = not obs.fetch_value(
             "SELECT count(*) > 0 FROM named_answers LEFT JOIN scoped_engines USING (host, engine)"
             " WHERE exposes_retrieval IS NOT FALSE"
         )
-        state = State("not_applicable" if is_alone else "partial", reason)
-        states = dict.fromkeys(paths, state)
+        silent_state = State("not_applicable" if are_all_silent else "partial", reason)
+        state_by_path = dict.fromkeys(json_paths, silent_state)
     answer_count = obs.fetch_value("SELECT count(*) FROM named_answers")
-    return answers_availability(obs, sample_count=answer_count, fields=states)
+    return answers_availability(obs, sample_count=answer_count, fields=state_by_path)
 
 
 # --- domains -----------------------------------------------------------------------------------
 
-_TOTALS_SQL = """
+_CITATION_TOTALS_SQL = """
 SELECT count(*) FILTER (cited) AS "citationCount",
   count(DISTINCT source_domain) FILTER (cited) AS "uniqueDomains",
   (SELECT count(*) FROM named_answers) AS "answerCount",
@@ -99,8 +99,8 @@ counted AS (
     count(*) FILTER (cited) AS citations,
     count(DISTINCT chat_id) FILTER (cited) AS answers,
     count(DISTINCT url) FILTER (cited) AS urls,
-    CASE WHEN {_RETRIEVAL_IS_KNOWN} THEN count(*) END AS retrievals,
-    CASE WHEN {_RETRIEVAL_IS_KNOWN} THEN count(DISTINCT chat_id) END AS retrieved_answers
+    CASE WHEN {_RETRIEVAL_IS_KNOWN_SQL} THEN count(*) END AS retrievals,
+    CASE WHEN {_RETRIEVAL_IS_KNOWN_SQL} THEN count(DISTINCT chat_id) END AS retrieved_answers
   FROM seen_sources GROUP BY source_domain HAVING count(*) FILTER (cited) > 0
 ),
 engines AS (
@@ -144,7 +144,7 @@ ORDER BY ranked.place, source_domain
 """
 
 # A breakdown needs a label for every part, so sources of no known type get one of their own.
-_TYPES_SQL = """
+_DOMAIN_TYPES_SQL = """
 SELECT coalesce(domain_type, 'unclassified') AS "domainType", count(*) AS "citationCount",
   count(*) / sum(count(*)) OVER () AS "citationShare"
 FROM seen_sources WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
@@ -166,14 +166,14 @@ def domains(obs: Observations) -> SectionAnswer:
         "domains[].retrievedAnswerCount",
     )
     if availability.status == "unavailable":
-        names = ("citationCount", "uniqueDomains", "answerCount", "ownCitationShare")
+        total_names = ("citationCount", "uniqueDomains", "answerCount", "ownCitationShare")
         return SectionAnswer(
-            {"totals": dict.fromkeys(names), "domains": [], "typeBreakdown": []}, availability
+            {"totals": dict.fromkeys(total_names), "domains": [], "typeBreakdown": []}, availability
         )
     body = {
-        "totals": obs.fetch_row(_TOTALS_SQL, own_known=why_no_own_citations(obs) is None),
+        "totals": obs.fetch_row(_CITATION_TOTALS_SQL, own_known=why_no_own_citations(obs) is None),
         "domains": obs.fetch_rows(_DOMAINS_SQL, comparable=obs.has_previous),
-        "typeBreakdown": obs.fetch_rows(_TYPES_SQL),
+        "typeBreakdown": obs.fetch_rows(_DOMAIN_TYPES_SQL),
     }
     return SectionAnswer(body, availability)
 
@@ -182,14 +182,14 @@ def domains(obs: Observations) -> SectionAnswer:
 
 # First and last days are facts of the page, so they look beyond the filters and the
 # window's start; titles differ between engines, so the latest one is given.
-_ITEMS_SQL = f"""
+_CITED_PAGES_SQL = f"""
 WITH counted AS (
   SELECT host, url, min(source_domain) AS source_domain, any_value(domain_type) AS domain_type,
     last(title ORDER BY day, chat_id, n) FILTER (title IS NOT NULL) AS title,
     count(*) FILTER (cited) AS citations,
     count(DISTINCT chat_id) FILTER (cited) AS answers,
     avg(n) FILTER (cited) AS position,
-    CASE WHEN {_RETRIEVAL_IS_KNOWN} THEN count(*) END AS retrievals
+    CASE WHEN {_RETRIEVAL_IS_KNOWN_SQL} THEN count(*) END AS retrievals
   FROM seen_sources GROUP BY host, url HAVING count(*) FILTER (cited) > 0
 ),
 brands AS (
@@ -224,21 +224,21 @@ ORDER BY citations DESC, url
 
 @section("urls")
 def urls(obs: Observations) -> SectionAnswer:
-    """Return the section ``urls``: all web pages that answers cite."""
+    """Return the section ``urls``: all web pages that answers cite, with their citation counts."""
     availability = _sources_availability(obs, "items[].retrievalCount")
-    items = obs.fetch_rows(_ITEMS_SQL)
-    total = None if availability.status == "unavailable" else len(items)
-    paging = {"nextCursor": None, "hasMore": False, "total": total}
-    return SectionAnswer({"items": items, "paging": paging}, availability)
+    page_rows = obs.fetch_rows(_CITED_PAGES_SQL)
+    item_count = None if availability.status == "unavailable" else len(page_rows)
+    paging = {"nextCursor": None, "hasMore": False, "total": item_count}
+    return SectionAnswer({"items": page_rows, "paging": paging}, availability)
 
 
 # --- gaps --------------------------------------------------------------------------------------
 
 GAP_KINDS = ("missing", "weak", "shared", "strong", "unique")
-TOLERANCE = 0.2
+SHARED_TOLERANCE = 0.2
 """The relative difference from the competitors' mean up to which counts are ``shared``."""
 
-_CONTENDERS_SQL = """
+_COMPETITORS_SQL = """
 competitors AS (
   SELECT brand FROM store.brands
   WHERE host = $host AND tracked AND brand NOT IN (SELECT brand FROM focus)
@@ -253,7 +253,7 @@ named AS (
 
 # Every answer is searched for every tracked brand, so a brand not found counts as 0.
 _GAP_DOMAINS_SQL = f"""
-WITH {_CONTENDERS_SQL},
+WITH {_COMPETITORS_SQL},
 cited AS (SELECT * FROM citations WHERE cited),
 sources AS (
   SELECT source_domain, count(DISTINCT prompt_id) AS prompts,
@@ -301,8 +301,8 @@ ORDER BY "opportunityScore" DESC, domain
 """
 
 # A topic in which nobody is mentioned has no leader; equal rates leave the own brand ahead.
-_TOPICS_SQL = f"""
-WITH {_CONTENDERS_SQL},
+_GAP_TOPICS_SQL = f"""
+WITH {_COMPETITORS_SQL},
 topics AS (SELECT topic, count(*) AS answers FROM answers WHERE topic IS NOT NULL GROUP BY topic),
 contenders AS (SELECT $own AS brand, TRUE AS own UNION ALL SELECT brand, FALSE FROM competitors),
 counted AS (
@@ -325,7 +325,10 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 
 @section("gaps")
 def gaps(obs: Observations) -> SectionAnswer:
-    """Return the section ``gaps``: the own brand compared with competitors, by domain and topic."""
+    """Return the section ``gaps``: the project's brand beside its competitors, by domain and topic.
+
+    The brand is that of the brand filter; by default, it is the project's own.
+    """
     own_brands = obs.fetch_column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
     competitors = obs.fetch_column(
         "SELECT brand FROM store.brands WHERE host = $host AND tracked"
@@ -342,27 +345,27 @@ def gaps(obs: Observations) -> SectionAnswer:
     if tables := [table for table in ("citations", "mentions") if not obs.has_rows(table)]:
         reason = why_no_rows(*tables)
     elif not own_brands:
-        reason = NO_SUBJECT
+        reason = NO_OWN_BRAND_REASON
     elif not competitors:
         reason = "No competitor is tracked."
     if reason:
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    untagged_row = obs.fetch_row(
+    topic_counts = obs.fetch_row(
         "SELECT count(*) FILTER (topic IS NULL) AS n, count(*) AS answers FROM answers"
     )
-    note = (
-        f"Answers to prompts without a topic, {untagged_row['n']} of {untagged_row['answers']},"
+    sentence = (
+        f"Answers to prompts without a topic, {topic_counts['n']} of {topic_counts['answers']},"
         " are in none of the topics."
     )
     availability = answers_availability(
-        obs, fields={"topicGaps": State("partial", note)} if untagged_row["n"] else {}
+        obs, fields={"topicGaps": State("partial", sentence)} if topic_counts["n"] else {}
     )
     if availability.status == "unavailable":
         return SectionAnswer(body, availability)
-    rows = obs.fetch_rows(_GAP_DOMAINS_SQL, own=body["ownBrand"], tolerance=TOLERANCE)
+    rows = obs.fetch_rows(_GAP_DOMAINS_SQL, own=body["ownBrand"], tolerance=SHARED_TOLERANCE)
     body["counts"] = {kind: sum(row["kind"] == kind for row in rows) for kind in GAP_KINDS}
     body["domainGaps"] = rows
-    body["topicGaps"] = obs.fetch_rows(_TOPICS_SQL, own=body["ownBrand"])
+    body["topicGaps"] = obs.fetch_rows(_GAP_TOPICS_SQL, own=body["ownBrand"])
     return SectionAnswer(body, availability)
 
 
@@ -378,7 +381,7 @@ SELECT count(*) AS "fanoutCount", count(DISTINCT query) AS "uniqueQueries",
 FROM named_fanouts
 """
 
-_QUERIES_SQL = """
+_FANOUT_QUERIES_SQL = """
 WITH engines AS (
   SELECT query, map_from_entries(list((engine, n) ORDER BY engine)) AS by_engine
   FROM (SELECT query, engine, count(*) AS n FROM named_fanouts GROUP BY ALL) GROUP BY query
@@ -398,7 +401,7 @@ ORDER BY n DESC, query
 """
 
 # Words of one or two characters say little of what is searched for.
-_TERMS_SQL = r"""
+_QUERY_TERMS_SQL = r"""
 WITH words AS (
   SELECT unnest(regexp_extract_all(lower(query), '[\p{L}\p{N}]+')) AS term, n
   FROM (SELECT query, count(*) AS n FROM named_fanouts GROUP BY query)
@@ -407,12 +410,12 @@ SELECT term, CAST(sum(n) AS BIGINT) AS n FROM words WHERE length(term) >= 3
 GROUP BY term ORDER BY n DESC, term LIMIT $limit
 """
 
-_SUPPORT_SQL = """
+_FANOUT_SUPPORT_SQL = """
 SELECT engine, exposes_fanouts AS "exposesFanouts" FROM scoped_engines
 WHERE configured OR engine IN (SELECT engine FROM answers) ORDER BY engine
 """
 
-_ENGINES_SQL = """
+_FANOUT_ENGINES_SQL = """
 SELECT engine, coalesce(label, engine) AS label, exposes_fanouts IS FALSE AS hides,
   count(chat_id) > 0 AS answered
 FROM scoped_engines LEFT JOIN answers USING (host, engine) GROUP BY ALL ORDER BY label, engine
@@ -428,41 +431,45 @@ def fanouts(obs: Observations) -> SectionAnswer:
         ),
         "queries": [],
         "terms": [],
-        "engineSupport": obs.fetch_rows(_SUPPORT_SQL),
+        "engineSupport": obs.fetch_rows(_FANOUT_SUPPORT_SQL),
     }
     availability = _fanouts_availability(obs)
     if availability.status not in ("available", "partial"):
         return SectionAnswer(body, availability)
     body["totals"] = obs.fetch_row(_FANOUT_TOTALS_SQL)
-    body["queries"] = obs.fetch_rows(_QUERIES_SQL)
-    body["terms"] = [[row["term"], row["n"]] for row in obs.fetch_rows(_TERMS_SQL, limit=MAX_TERMS)]
-    count = body["totals"]["answersWithFanouts"]
-    return SectionAnswer(body, replace(availability, sample_count=count))
+    body["queries"] = obs.fetch_rows(_FANOUT_QUERIES_SQL)
+    body["terms"] = [
+        [row["term"], row["n"]] for row in obs.fetch_rows(_QUERY_TERMS_SQL, limit=MAX_TERMS)
+    ]
+    answer_count = body["totals"]["answersWithFanouts"]
+    return SectionAnswer(body, replace(availability, sample_count=answer_count))
 
 
 def _fanouts_availability(obs: Observations) -> SectionAvailability:
     """Return the availability of the section (kind of response) ``fanouts``.
 
-    It lists the engines (AI assistants) that hide their search queries.
+    It names the engines (AI assistants) that hide their search queries.
     """
-    engines = obs.fetch_rows(_ENGINES_SQL)
-    hiding_engines = {row["engine"]: row["label"] for row in engines if row["hides"]}
-    states = {
-        engine: State("not_applicable", _why_hidden([name]))
-        for engine, name in hiding_engines.items()
+    engines = obs.fetch_rows(_FANOUT_ENGINES_SQL)
+    label_by_engine = {row["engine"]: row["label"] for row in engines if row["hides"]}
+    state_by_engine = {
+        engine: State("not_applicable", _why_hidden([label]))
+        for engine, label in label_by_engine.items()
     }
-    if engines and len(hiding_engines) == len(engines):
-        reason = _why_hidden(hiding_engines.values())
-        return SectionAvailability("not_applicable", reason, engines=states)
+    if engines and len(label_by_engine) == len(engines):
+        reason = _why_hidden(label_by_engine.values())
+        return SectionAvailability("not_applicable", reason, engines=state_by_engine)
     if not obs.has_rows("fanouts"):
-        return SectionAvailability("unavailable", why_no_rows("fanouts"), engines=states)
-    labels = [row["label"] for row in engines if row["hides"] and row["answered"]]
-    availability = answers_availability(obs, reasons=[_why_hidden(labels)] if labels else ())
-    if labels and not any(row["answered"] and not row["hides"] for row in engines):
+        return SectionAvailability("unavailable", why_no_rows("fanouts"), engines=state_by_engine)
+    hiding_labels = [row["label"] for row in engines if row["hides"] and row["answered"]]
+    availability = answers_availability(
+        obs, reasons=[_why_hidden(hiding_labels)] if hiding_labels else ()
+    )
+    if hiding_labels and not any(row["answered"] and not row["hides"] for row in engines):
         availability = replace(availability, status="unavailable", sample_count=0)
-    return replace(availability, engines={**availability.engines, **states})
+    return replace(availability, engines={**availability.engines, **state_by_engine})
 
 
 def _why_hidden(labels: Iterable[str]) -> str:
-    """Return a text with one sentence for each AI engine, that it hides its search queries."""
+    """Return a text which says of each named AI engine that it hides its search queries."""
     return " ".join(f"{label} does not expose its query expansions." for label in labels)

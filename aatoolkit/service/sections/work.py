@@ -40,7 +40,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aatoolkit.service.answer import (
-    NO_PREVIOUS,
+    NO_PREVIOUS_REASON,
     SectionAnswer,
     SectionAvailability,
     answers_availability,
@@ -51,11 +51,11 @@ from aatoolkit.service.answer import (
 )
 from aatoolkit.service.measures import (
     PREVIOUS,
-    WHOLE,
+    TOTAL,
     count_answers,
     focus_brands,
+    why_no_mentions,
     why_no_own_citations,
-    why_no_subject,
 )
 from aatoolkit.service.observations import JsonObject, Observations
 from aatoolkit.service.significance import adjust_p_values, clustered_interval, p_value_of_change
@@ -108,20 +108,22 @@ def actions(obs: Observations) -> SectionAnswer:
         )
         return SectionAnswer({"stateCounts": dict.fromkeys(_STATES), "groups": []}, availability)
     groups = obs.fetch_rows(_ACTIONS_SQL)
-    states = [action["state"] for group in groups for action in group["actions"]]
-    reason = None if states else "No action concerns what these filters select."
-    counts = {name: states.count(state) for name, state in _STATES.items()}
+    action_states = [action["state"] for group in groups for action in group["actions"]]
+    reason = None if action_states else "No action concerns what these filters select."
+    count_by_name = {
+        name: action_states.count(action_state) for name, action_state in _STATES.items()
+    }
     return SectionAnswer(
-        {"stateCounts": counts, "groups": groups},
-        SectionAvailability("available", reason, len(states), last_run_time(obs)),
+        {"stateCounts": count_by_name, "groups": groups},
+        SectionAvailability("available", reason, len(action_states), last_run_time(obs)),
     )
 
 
 # --- impact ----------------------------------------------------------------------------------
 
-_MIN_DAYS, _MIN_ANSWERS, _MIN_PROMPTS = 7, 30, 5
+_MIN_DAYS_AFTER, _MIN_ANSWERS, _MIN_PROMPTS = 7, 30, 5
 _SIGNIFICANCE_LEVEL = 0.05
-_COUNT_COLUMNS = {"mentionRate": "mentions", "citationCount": "citations"}
+_COUNT_COLUMN_BY_METRIC = {"mentionRate": "mentions", "citationCount": "citations"}
 """The column that is counted for each metric."""
 
 # Answers are counted by day and prompt before they are assigned to windows.
@@ -169,8 +171,8 @@ ORDER BY day, label
 
 @section("impact")
 def impact(obs: Observations) -> SectionAnswer:
-    """Return the section ``impact``: completed actions with changes of metrics, and annotations."""
-    obstacles = {"mentionRate": why_no_subject(obs), "citationCount": why_no_own_citations(obs)}
+    """Return the section ``impact``: how metrics changed after actions, and notes on days."""
+    obstacles = {"mentionRate": why_no_mentions(obs), "citationCount": why_no_own_citations(obs)}
     countable_metrics = {name for name, reason in obstacles.items() if reason is None}
     has_experiments = obs.has_rows("experiments")
     experiments = (
@@ -184,8 +186,8 @@ def impact(obs: Observations) -> SectionAnswer:
     ]
     status, sample_count = "partial" if reasons else "available", 0
     if not outcomes:
-        note = "No completed action is measured in this window."
-        reasons = [note if has_experiments else why_no_rows("completed actions")]
+        sentence = "No completed action is measured in this window."
+        reasons = [sentence if has_experiments else why_no_rows("completed actions")]
         status = "unavailable"
     elif not any(outcome["metrics"] for outcome in outcomes):
         status = "insufficient_sample" if countable_metrics else "unavailable"
@@ -201,8 +203,8 @@ def impact(obs: Observations) -> SectionAnswer:
 def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> JsonObject:
     """Return a JSON object with the metrics before and after a completed action, and a verdict.
 
-    ``experiment`` has the action and its counts. ``countable_metrics`` are the metrics that can be
-    measured for the project.
+    ``experiment`` has the action, its windows, and the counts of answers in them.
+    ``countable_metrics`` are the metrics that can be measured for the project.
     """
 
     def split_windows(is_treated: bool) -> list[list[JsonObject]]:
@@ -211,11 +213,11 @@ def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> Jso
 
     rows_by_window = split_windows(True)
     sample_sizes = [_sum_column(rows, "answers") for rows in rows_by_window]
-    is_early = experiment["days_after"] < _MIN_DAYS or sample_sizes[1] < _MIN_ANSWERS
+    is_early = experiment["days_after"] < _MIN_DAYS_AFTER or sample_sizes[1] < _MIN_ANSWERS
     is_measured = not is_early and sample_sizes[0] >= _MIN_ANSWERS
     metric_names = [
         name
-        for name in experiment["metrics"] or _COUNT_COLUMNS
+        for name in experiment["metrics"] or _COUNT_COLUMN_BY_METRIC
         if is_measured and name in countable_metrics
     ]
     metrics = [_compare_metric(name, rows_by_window) for name in metric_names]
@@ -242,21 +244,22 @@ def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> Jso
 
 
 def _sum_column(rows: list[JsonObject], column: str) -> int:
-    """Return the sum of a column over rows."""
+    """Return the sum of the values in one column of the rows."""
     return sum(row[column] for row in rows)
 
 
-def _compare_metric(name: str, rows_by_window: list[list[JsonObject]]) -> JsonObject:
+def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) -> JsonObject:
     """Return a JSON object that compares a metric before and after an action.
 
-    ``rows_by_window`` has two lists, for the windows before and after, with the counts by prompt.
+    ``rows_by_window`` has two lists of rows, for the windows before and after. A row has the counts
+    of one prompt.
     """
-    column, is_rate = _COUNT_COLUMNS[name], name == "mentionRate"
+    column, is_rate = _COUNT_COLUMN_BY_METRIC[metric_name], metric_name == "mentionRate"
     counts_by_prompt: dict[str, list[int]] = {}
     results: list[JsonObject] = []
     rates: list[float] = []
 
-    for window, rows in enumerate(rows_by_window):
+    for window_number, rows in enumerate(rows_by_window):
         total, size, low, high = _sum_column(rows, column), _sum_column(rows, "answers"), None, None
         if is_rate and len(rows) >= _MIN_PROMPTS:
             low, high = clustered_interval([(row[column], row["answers"]) for row in rows])
@@ -265,13 +268,13 @@ def _compare_metric(name: str, rows_by_window: list[list[JsonObject]]) -> JsonOb
         results.append({"value": value, "sampleCount": size, "ciLow": low, "ciHigh": high})
         for row in rows:
             counts = counts_by_prompt.setdefault(row["prompt"], [0, 0, 0, 0])
-            counts[2 * window : 2 * window + 2] = row[column], row["answers"]
+            counts[2 * window_number : 2 * window_number + 2] = row[column], row["answers"]
     is_tested = len(counts_by_prompt) >= _MIN_PROMPTS
     p_value = p_value_of_change(counts_by_prompt.values()) if is_tested else 1.0
     before, after = (result["value"] for result in results)
     verdict = "improved" if rates[1] > rates[0] else "declined"
     return {
-        "metric": name,
+        "metric": metric_name,
         "unit": "fraction" if is_rate else "count",
         "before": results[0],
         "after": results[1],
@@ -283,9 +286,10 @@ def _compare_metric(name: str, rows_by_window: list[list[JsonObject]]) -> JsonOb
 
 
 def _describe_shortages(outcomes: list[JsonObject], is_countable: bool) -> list[str]:
-    """Return sentences on actions with too few answers or prompts for a verdict.
+    """Return sentences that say how many actions have too few answers or prompts for a verdict.
 
-    ``is_countable`` says whether any metric can be measured for the project.
+    ``outcomes`` are the measured actions. ``is_countable`` says whether any metric can be measured
+    for the project.
     """
     verdicts = [outcome["verdict"] for outcome in outcomes]
     untested_count = sum(
@@ -293,11 +297,11 @@ def _describe_shortages(outcomes: list[JsonObject], is_countable: bool) -> list[
         for outcome in outcomes
         for metric in outcome["metrics"]
     )
-    shortage = f"about fewer than {_MIN_PROMPTS} prompts, too few to detect a change."
+    few_prompts_text = f"about fewer than {_MIN_PROMPTS} prompts, too few to detect a change."
     shortages = (
         (verdicts.count("too_early"), "has", "have", "too little data after completion."),
         (verdicts.count(None) * is_countable, "has", "have", "too little data before completion."),
-        (untested_count, "is", "are", shortage),
+        (untested_count, "is", "are", few_prompts_text),
     )
     return [
         f"{count} of {len(outcomes)} completed actions {singular if count == 1 else plural} {text}"
@@ -309,16 +313,18 @@ def _describe_shortages(outcomes: list[JsonObject], is_countable: bool) -> list[
 # --- insights --------------------------------------------------------------------------------
 
 _SEVERITIES = ("high", "medium", "low")
-_CONFIDENCES = ((0.01, "high"), (0.05, "confident"), (0.1, "worth_a_look"))
+_CONFIDENCE_BY_CUTOFF = ((0.01, "high"), (0.05, "confident"), (0.1, "worth_a_look"))
 _FALSE_DISCOVERY_RATE = 0.1
-_MIN_FIRM_SAMPLE, _MIN_SAMPLE, _MIN_EVENTS, _MIN_COUNT_CHANGE = 30, 10, 5, 3
-_MAX_EVIDENCE = 5
+_MIN_CONFIDENT_SAMPLE, _MIN_SAMPLE, _MIN_EVENTS, _MIN_COUNT_CHANGE = 30, 10, 5, 3
+_MAX_EXAMPLES = 5
 
 
 class _ChangeKind(NamedTuple):
-    """A kind of notable change: its metric, its texts, and the minimum effect of each severity.
+    """A kind of notable change: its metric, its minimum size by severity, and its texts.
 
-    ``rise`` and ``fall`` are format strings for the recommendation after an increase or a decrease.
+    ``key`` and ``unit`` are those of the metric. ``title``, ``text``, ``rise`` and ``fall`` are
+    format strings: a title, a description, and the recommendations after an increase and after a
+    decrease.
     """
 
     key: str
@@ -330,7 +336,7 @@ class _ChangeKind(NamedTuple):
     fall: str
 
 
-_CHANGE_KINDS = {
+_CHANGE_KIND_BY_NAME = {
     name: _ChangeKind(**fields)
     for name, fields in json.loads(
         Path(__file__).with_name("change_kinds.json").read_text("utf-8")
@@ -341,7 +347,7 @@ _CAUSE_TEMPLATES = (
     "Pages of its own are no longer cited that the window before cited, such as {url}.",
 )
 
-_CITED_SQL = """cited AS (
+_CITED_TABLE_SQL = """cited AS (
   SELECT *, TRUE AS before FROM previous_citations WHERE cited
   UNION ALL BY NAME SELECT *, FALSE AS before FROM citations WHERE cited
 )"""
@@ -350,7 +356,7 @@ _CITED_SQL = """cited AS (
 # cite pages of one window only: a loss is one if fewer such pages came than went. That some page
 # is cited no more is so of every window in which many are cited rarely.
 _CHANGES_SQL = f"""
-WITH {_CITED_SQL}, said AS (
+WITH {_CITED_TABLE_SQL}, said AS (
   SELECT engine, prompt_id, TRUE AS before FROM previous_answers
   UNION ALL SELECT engine, prompt_id, FALSE FROM answers
 ), named AS (
@@ -400,7 +406,7 @@ WITH {_CITED_SQL}, said AS (
     SELECT url FROM pages GROUP BY url HAVING bool_or(before) AND NOT bool_and(before))
 ), sources AS (
   SELECT place, brand, source_domain AS domain,
-    list_slice(list_sort(list(DISTINCT url) FILTER (before OR place = 3)), 1, {_MAX_EVIDENCE})
+    list_slice(list_sort(list(DISTINCT url) FILTER (before OR place = 3)), 1, {_MAX_EXAMPLES})
       AS urls
   FROM about GROUP BY ALL
 ), sought AS (
@@ -430,26 +436,28 @@ GROUP BY changes.place, kind, changes.brand, engine, changes.domain
 ORDER BY changes.place, changes.brand, engine NULLS FIRST, changes.domain
 """
 
-_TURNED_PAGES_SQL = f"""
-WITH {_CITED_SQL}
+_GAINED_OR_LOST_PAGES_SQL = f"""
+WITH {_CITED_TABLE_SQL}
 SELECT url FROM cited
 WHERE source_domain IN (SELECT source_domain FROM own_domains)
   AND ($on_engine IS NULL OR engine = $on_engine)
-GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {_MAX_EVIDENCE}
+GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {_MAX_EXAMPLES}
 """
 
 
 @section("insights")
 def insights(obs: Observations) -> SectionAnswer:
-    """Return the section ``insights``: notable changes, the most severe first."""
+    """Return the section ``insights``: notable changes of measures, the most severe first."""
     availability = _insights_availability(obs)
     if availability.status not in ("available", "partial"):
         empty_summary = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
         return SectionAnswer({"summary": empty_summary, "insights": []}, availability)
     changes = [change for row in obs.fetch_rows(_CHANGES_SQL) if (change := _measure_change(row))]
     p_values = adjust_p_values([p_value_of_change(change["prompts"]) for change in changes])
-    rows = obs.fetch_rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
-    state_by_insight = {row["insight_id"]: row["state"] for row in rows}
+    state_rows = obs.fetch_rows(
+        "SELECT insight_id, state FROM store.insight_states WHERE host = $host"
+    )
+    state_by_insight = {row["insight_id"]: row["state"] for row in state_rows}
     notable_insights = []
     for change, p_value in zip(changes, p_values, strict=True):
         if p_value <= _FALSE_DISCOVERY_RATE and change["severity"] is not None:
@@ -468,17 +476,20 @@ def insights(obs: Observations) -> SectionAnswer:
 
 
 def _insights_availability(obs: Observations) -> SectionAvailability:
-    """Return the availability of the section ``insights``, which needs answers in both windows."""
-    missing_reasons = [why_no_subject(obs), why_no_own_citations(obs)]
+    """Return the availability of the section ``insights``.
+
+    The section needs answers in the requested window and in the window before it.
+    """
+    missing_reasons = [why_no_mentions(obs), why_no_own_citations(obs)]
     if not obs.has_rows("source_page_brands"):
         missing_reasons.append("It is not known which brands the cited pages mention.")
     availability = answers_availability(obs, reasons=missing_reasons)
-    is_compared = obs.has_previous and count_answers(obs, WHOLE, PREVIOUS)[()]
+    is_compared = obs.has_previous and count_answers(obs, TOTAL, PREVIOUS)[()]
     if availability.status == "unavailable" or is_compared:
         return availability
     return SectionAvailability(
         "insufficient_sample",
-        f"There is nothing to compare with. {NO_PREVIOUS}",
+        f"There is nothing to compare with. {NO_PREVIOUS_REASON}",
         availability.sample_count,
         availability.as_of,
         engines=availability.engines,
@@ -486,57 +497,69 @@ def _insights_availability(obs: Observations) -> SectionAvailability:
 
 
 def _measure_change(row: JsonObject) -> JsonObject | None:
-    """Return a copy of a change with its size, severity and prompts; None if data are too few."""
-    change_kind = _CHANGE_KINDS[row["kind"]]
+    """Return a copy of the row of a change, with its size, severity and most affected prompts.
+
+    If there are too few answers or citations, the result is None.
+    """
+    change_kind = _CHANGE_KIND_BY_NAME[row["kind"]]
     is_count, is_loss = change_kind.unit == "count", row["kind"] == "citation_loss"
     before, n_before, after, n_after = map(sum, zip(*row["prompts"], strict=True))
-    events = before + after
+    event_count = before + after
     # Newly cited pages do not make up for a loss: they count only in the test.
     after = 0 if is_loss else after
-    is_rare = is_count and (events < _MIN_EVENTS or (not before if is_loss else after <= before))
+    is_rare = is_count and (
+        event_count < _MIN_EVENTS or (not before if is_loss else after <= before)
+    )
     smaller_sample = min(n_before, n_after)
     if is_rare or smaller_sample < _MIN_SAMPLE:
         return None
-    effect = after / n_after - before / n_before
+    rate_change = after / n_after - before / n_before
     window_values = [int(before), int(after)] if is_count else [before / n_before, after / n_after]
     is_small = is_count and abs(after - before) < _MIN_COUNT_CHANGE
-    thresholds = zip(_SEVERITIES, change_kind.minimum_effects, strict=True)
-    severity = next((name for name, minimum in thresholds if abs(effect) >= minimum), None)
-    sign = 1 if effect > 0 else -1
-    gain_by_prompt = {
-        prompt: sign * (totals[2] / n_after - totals[0] / n_before)
+    minimum_by_severity = zip(_SEVERITIES, change_kind.minimum_effects, strict=True)
+    severity = next(
+        (name for name, minimum in minimum_by_severity if abs(rate_change) >= minimum), None
+    )
+    direction = 1 if rate_change > 0 else -1
+    shift_by_prompt = {
+        prompt: direction * (totals[2] / n_after - totals[0] / n_before)
         for prompt, totals in zip(row["prompt_ids"], row["prompts"], strict=True)
     }
-    sorted_prompts = sorted(gain_by_prompt, key=lambda prompt: (-gain_by_prompt[prompt], prompt))
+    sorted_prompts = sorted(shift_by_prompt, key=lambda prompt: (-shift_by_prompt[prompt], prompt))
     return row | {
         "values": window_values,
-        "effect": effect,
+        "effect": rate_change,
         "size": smaller_sample,
         "count": int(after if is_count and not is_loss else n_after),
         "severity": None if is_small else severity,
-        "evidence": [prompt for prompt in sorted_prompts if gain_by_prompt[prompt] > 0][
-            :_MAX_EVIDENCE
+        "evidence": [prompt for prompt in sorted_prompts if shift_by_prompt[prompt] > 0][
+            :_MAX_EXAMPLES
         ],
     }
 
 
 def _build_insight(obs: Observations, change: JsonObject, p_value: float) -> JsonObject:
-    """Return a JSON object with the texts and numbers that describe a change."""
+    """Return a JSON object that describes a change of a measure by texts and numbers.
+
+    ``p_value`` is that of the change, adjusted.
+    """
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
-    change_kind, (before, after) = _CHANGE_KINDS[kind], change["values"]
-    labels = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(obs)}
-    id_source = "|".join(part or "" for part in (kind, engine, brand, domain))
+    change_kind, (before, after) = _CHANGE_KIND_BY_NAME[kind], change["values"]
+    label_by_engine = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(obs)}
+    id_source = "|".join(id_part or "" for id_part in (kind, engine, brand, domain))
     urls = change["urls"] or []
     if kind == "visibility_change" and len(focus_brands(obs)) == 1:
         # With several brands in focus, it is not known to which of them a page belongs.
-        urls = obs.fetch_column(_TURNED_PAGES_SQL, on_engine=engine, lost=change["effect"] < 0)
+        urls = obs.fetch_column(
+            _GAINED_OR_LOST_PAGES_SQL, on_engine=engine, lost=change["effect"] < 0
+        )
     template_values = {
         "brand": brand,
         "domain": domain,
         "before": before,
         "after": after,
         "up": "up" if after > before else "down",
-        "where": f" on {labels.get(engine, engine)}" if engine else "",
+        "where": f" on {label_by_engine.get(engine, engine)}" if engine else "",
         "often": "more often" if before else "newly",
     }
     is_fall = after <= before
@@ -545,19 +568,21 @@ def _build_insight(obs: Observations, change: JsonObject, p_value: float) -> Jso
         if change_kind.key == "mentionRate" and urls
         else None
     )
-    is_large = change["size"] >= _MIN_FIRM_SAMPLE
-    confidences = (
-        confidence for cutoff, confidence in _CONFIDENCES if is_large and p_value <= cutoff
+    is_large_sample = change["size"] >= _MIN_CONFIDENT_SAMPLE
+    confidence_names = (
+        confidence
+        for cutoff, confidence in _CONFIDENCE_BY_CUTOFF
+        if is_large_sample and p_value <= cutoff
     )
-    filters = {name: obs.question.filter(name) for name in ("engine", "topic", "category")}
+    values_by_filter = {name: obs.question.filter(name) for name in ("engine", "topic", "category")}
     single_values = {
-        name: values[0] if len(values) == 1 else None for name, values in filters.items()
+        name: values[0] if len(values) == 1 else None for name, values in values_by_filter.items()
     }
     return {
         "insightId": f"ins_{md5(id_source.encode(), usedforsecurity=False).hexdigest()[:12]}",
         "type": kind,
         "severity": change["severity"],
-        "confidence": next(confidences, "provisional"),
+        "confidence": next(confidence_names, "provisional"),
         "title": change_kind.title.format(**template_values),
         "what": change_kind.text.format(**template_values),
         "why": cause,

@@ -1,10 +1,10 @@
 """A synthetic store (a folder of tables) of any size. The same seed gives the same bytes.
 
-All data are made up. They have the same kinds of gaps as real observations, such as engines (AI
-assistants) that never ran, and days without answers.
+All data are made up. As in real observations, some are missing. For example, some engines (AI
+assistants) never ran, and some days have no answers.
 
-In reading order: ``world`` has hosts, engines, brands, prompts and pages. ``draw`` generates random
-answers, and the logs of sites.
+The modules, in reading order: ``world`` has hosts, engines, brands, prompts and pages. ``draw``
+generates answers, and the logs of sites, at random.
 """
 
 from __future__ import annotations
@@ -103,21 +103,21 @@ def write_synthetic_store(
     """
     write_store(folder, synthesize(seed, answers, icc))
     as_of = AS_OF.strftime("%Y-%m-%dT%H:%M:%SZ")
-    note = _README_TEMPLATE.format(seed=seed, answers=answers, icc=icc, as_of=as_of)
-    Path(folder, "README.md").write_text(note, encoding="utf-8", newline="\n")
+    readme_text = _README_TEMPLATE.format(seed=seed, answers=answers, icc=icc, as_of=as_of)
+    Path(folder, "README.md").write_text(readme_text, encoding="utf-8", newline="\n")
 
 
 def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[Tables]:
-    """Yield, for each host, a dict of its randomly generated tables."""
+    """Yield dicts of randomly generated tables, by name; several dicts for each host."""
     yield tables_from_rows("", ROWS[""])
-    counts = [int(plan.share * answers) for plan in HOSTS]
-    counts[0] += answers - sum(counts)
-    for plan, count in zip(HOSTS, counts, strict=True):
-        yield draw_crawlers(plan, seed, 2 * count)
-        yield draw_visits(plan, seed, 2 * count)
+    answer_counts = [int(plan.answer_share * answers) for plan in HOSTS]
+    answer_counts[0] += answers - sum(answer_counts)
+    for plan, answer_count in zip(HOSTS, answer_counts, strict=True):
+        yield draw_crawlers(plan, seed, 2 * answer_count)
+        yield draw_visits(plan, seed, 2 * answer_count)
         yield tables_from_rows(plan.host, ROWS[plan.host])
-        if plan.days:
-            runs = Runs(plan, seed, count, icc)
+        if plan.run_days:
+            runs = Runs(plan, seed, answer_count, icc)
             for draw_tables in (
                 draw_answers,
                 draw_mentions,

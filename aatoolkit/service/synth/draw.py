@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from aatoolkit.service.synth.world import (
     CHOICES,
     HISTORY_DAYS,
+    LAST_DAY_NUMBER,
     OWN_PATHS,
-    TODAY,
-    TURN_DAYS,
+    RECENT_DAYS,
     Array,
     HostPlan,
     RandomGenerator,
@@ -31,9 +31,9 @@ from aatoolkit.service.synth.world import (
     to_timestamps,
 )
 
-SALES = "Sales automation"
-MOVED_PROMPTS = CHOICES["moved_prompts"]
-"""The prompts whose mentions an action increases."""
+SALES_TOPIC = "Sales automation"
+IMPROVED_PROMPTS = CHOICES["moved_prompts"]
+"""The indices of the prompts whose mentions of the own brand increase after an action."""
 
 _URN_DRAWS = 1000
 """The number of draws from each Pólya urn; more draws approximate a beta distribution better."""
@@ -44,27 +44,29 @@ class Runs:
 
     A run is one prompt sent to an AI engine. Arrays such as ``days_ago`` and ``engine_index`` have
     one entry per run. ``mention_run``, ``mention_brand`` and ``mention_place`` have one entry per
-    mention.
+    mention: the index of the run, the index of the brand, and the position among the mentions of
+    the answer, from 0. ``count`` is the number of runs, and ``icc`` the intra-class correlation of
+    mentions in answers to the same prompt.
     """
 
     def __init__(self, plan: HostPlan, seed: int, count: int, icc: float) -> None:
         self.plan, self.host, self.icc, self._seed = plan, plan.host, icc, seed
         rng = self.random_generator(0)
         schedule = [
-            (index, age, engine["weight"])
-            for index, engine in enumerate(plan.fixed_rows("engines"))
+            (engine_number, days_ago, engine["weight"])
+            for engine_number, engine in enumerate(plan.fixed_rows("engines"))
             if engine.get("weight")
-            for age in range(engine.get("until", 0), plan.days, engine.get("every", 1))
-            if age not in plan.silent
+            for days_ago in range(engine.get("until", 0), plan.run_days, engine.get("every", 1))
+            if days_ago not in plan.silent_days
         ]
         engine_indices, ages, weights = (np.array(column) for column in zip(*schedule, strict=True))
         slots = rng.draw_weighted(weights, count)
         seconds = rng.draw_integers(3_600, 80_000, count)
         order = np.lexsort((seconds, -ages[slots]))
         self.days_ago, self.engine_index = ages[slots][order], engine_indices[slots][order]
-        prompts = rng.draw_weighted(plan.fixed_array("prompts", "weight", 1.0), count)
-        is_retired = plan.fixed_array("prompts", "until", 0)[prompts] > self.days_ago
-        self.prompt_index = np.where(is_retired, 0, prompts)
+        prompt_indices = rng.draw_weighted(plan.fixed_array("prompts", "weight", 1.0), count)
+        is_retired = plan.fixed_array("prompts", "until", 0)[prompt_indices] > self.days_ago
+        self.prompt_index = np.where(is_retired, 0, prompt_indices)
         outcome_indices, self.outcome = rng.draw_choices("outcomes", count)
         self.is_answered = outcome_indices == 0
         self.has_shopping = (
@@ -75,66 +77,76 @@ class Runs:
         self.chat_ids = serial_ids("ch_", count)
         self.engines = take_values(plan.fixed_values("engines", "engine"), self.engine_index)
         self.prompt_ids = take_values(plan.fixed_values("prompts", "prompt_id"), self.prompt_index)
-        self.ran_at = to_timestamps(TODAY - self.days_ago, seconds[order])
+        self.ran_at = to_timestamps(LAST_DAY_NUMBER - self.days_ago, seconds[order])
         self._draw_mentions()
 
     def __len__(self) -> int:
         return len(self.days_ago)
 
-    def random_generator(self, area: int) -> RandomGenerator:
-        """Return a random number generator for one part of the data, so that parts are
-        independent.
+    def random_generator(self, part_number: int) -> RandomGenerator:
+        """Return a random number generator for one part of the data, which has a number.
+
+        It is independent of the generators of other parts.
         """
         # A generator per part: a change to one part leaves the others as they are.
-        return RandomGenerator(self._seed, self.plan.number, area)
+        return RandomGenerator(self._seed, self.plan.number, part_number)
 
     def engine_mask(self, column: str, wanted_value: bool | None) -> Array:
-        """Return a boolean array: for each run, whether its engine has ``wanted_value`` in a
-        column.
+        """Return a boolean array that says for each run whether its engine has a certain value.
+
+        ``column`` is a column of the table of engines.
         """
-        engine_matches = self.plan.fixed_array("engines", column) == wanted_value
-        return engine_matches[self.engine_index]  # type: ignore[no-any-return]
+        is_match_by_engine = self.plan.fixed_array("engines", column) == wanted_value
+        return is_match_by_engine[self.engine_index]  # type: ignore[no-any-return]
 
     def _draw_mentions(self) -> None:
         """Choose at random which brands each answer mentions, and store them in arrays."""
         rng = self.random_generator(1)
-        rates = self.plan.fixed_array("brands", "rate", 0.0)
-        shape = (len(self), len(rates))
-        is_mentioned = (rng.random(shape) < self._mention_probabilities(rates)) & self.is_answered[
-            :, None
-        ]
-        scores = np.where(is_mentioned, rng.random(shape) + 0.8 * rates, -1.0)
-        brand_order = np.argsort(-scores, axis=1, kind="stable")
+        brand_rates = self.plan.fixed_array("brands", "rate", 0.0)
+        shape = (len(self), len(brand_rates))
+        is_mentioned = (
+            rng.random(shape) < self._mention_probabilities(brand_rates)
+        ) & self.is_answered[:, None]
+        order_scores = np.where(is_mentioned, rng.random(shape) + 0.8 * brand_rates, -1.0)
+        brand_order = np.argsort(-order_scores, axis=1, kind="stable")
         self.mention_counts = is_mentioned.sum(axis=1, dtype=np.int64)
         self.mention_run, self.mention_place = repeat_indices(self.mention_counts)
         self.mention_brand = brand_order[self.mention_run, self.mention_place]
 
-    def _mention_probabilities(self, rates: Array) -> Array:
-        """Return an array of runs by brands with the probabilities that a run mentions a brand."""
-        plan, is_recent = self.plan, self.days_ago < TURN_DAYS
-        offsets = (
-            self.random_generator(2).random((len(plan.fixed_rows("engines")), len(rates))) * 0.1
+    def _mention_probabilities(self, brand_rates: Array) -> Array:
+        """Return the probability that the answer of a run mentions a brand, as a 2-D array.
+
+        The array has one row per run and one column per brand. ``brand_rates`` are the mention
+        rates of the brands in the settings.
+        """
+        plan, is_recent = self.plan, self.days_ago < RECENT_DAYS
+        rate_offsets = (
+            self.random_generator(2).random((len(plan.fixed_rows("engines")), len(brand_rates)))
+            * 0.1
             - 0.05
         )
-        chances = rates + offsets[self.engine_index]
+        chances = brand_rates + rate_offsets[self.engine_index]
         is_chatgpt = plan.fixed_array("engines", "engine") == "chatgpt"
-        is_sales = plan.fixed_array("prompts", "topic") == SALES
-        own_rates = chances[:, 0] + 0.05 * (1 - self.days_ago / max(plan.days, 1))
+        is_sales = plan.fixed_array("prompts", "topic") == SALES_TOPIC
+        own_rates = chances[:, 0] + 0.05 * (1 - self.days_ago / max(plan.run_days, 1))
         own_rates += np.where(is_recent & is_chatgpt[self.engine_index], 0.12, 0.0)
         own_rates -= np.where(is_sales[self.prompt_index], 0.14, 0.0)
         chances[:, 0] = own_rates
         chances = np.clip(chances, 0.0, 1.0)
-        odds_factors = self._odds_factors(rates)[self.prompt_index]
+        odds_factors = self._odds_factors(brand_rates)[self.prompt_index]
         chances = chances * odds_factors / (1 - chances + chances * odds_factors)
         # The action moves a prompt's rate half of the way to 1: a high rate gains little.
-        is_moved = is_recent & np.isin(self.prompt_index, MOVED_PROMPTS)
-        chances[:, 0] += np.where(is_moved, 0.5 * (1 - chances[:, 0]), 0.0)
+        is_improved = is_recent & np.isin(self.prompt_index, IMPROVED_PROMPTS)
+        chances[:, 0] += np.where(is_improved, 0.5 * (1 - chances[:, 0]), 0.0)
         is_branded = plan.fixed_array("prompts", "branded", False)[self.prompt_index].astype(bool)
         chances[:, 0] = np.where(is_branded, 0.93, chances[:, 0])
-        return np.where(rates == 0, 0.0, chances)
+        return np.where(brand_rates == 0, 0.0, chances)
 
     def _odds_factors(self, rates: Array) -> Array:
-        """Return random factors for the odds of a mention, as an array of prompts by brands.
+        """Return random factors by which the odds of a mention of a brand differ between prompts.
+
+        The result is a 2-D array with one row per prompt and one column per brand. ``rates`` are
+        the mention rates of the brands in the settings.
 
         The mention rates of prompts follow a beta-binomial distribution: with intra-class
         correlation ρ, their variance around the brand's rate r is ρ·r(1-r).
@@ -142,40 +154,40 @@ class Runs:
         factors = np.ones((len(self.plan.fixed_rows("prompts")), len(rates)))
         if self.icc == 0:
             return factors
-        rng, weight = self.random_generator(7), (1 - self.icc) / self.icc
+        rng, prior_weight = self.random_generator(7), (1 - self.icc) / self.icc
         mask = rates > 0
         success_counts = np.zeros((len(factors), int(mask.sum())))
         # Pólya's urn approximates a beta distribution from uniform numbers only.
         for draw_number in range(_URN_DRAWS):
-            probabilities = (weight * rates[mask] + success_counts) / (weight + draw_number)
+            probabilities = (prior_weight * rates[mask] + success_counts) / (
+                prior_weight + draw_number
+            )
             success_counts += rng.random(success_counts.shape) < probabilities
-        prompt_rates = (weight * rates[mask] + success_counts) / (weight + _URN_DRAWS)
+        prompt_rates = (prior_weight * rates[mask] + success_counts) / (prior_weight + _URN_DRAWS)
         factors[:, mask] = prompt_rates / (1 - prompt_rates) * (1 - rates[mask]) / rates[mask]
         return factors
 
     @cached_property
     def mentions_only_rivals(self) -> Array:
-        """A boolean array: for each run, whether its answer mentions a competitor and no own
-        brand.
-        """
+        """A boolean array that says which answers mention competitors, but no own brand."""
         is_own = self.plan.fixed_array("brands", "own", False).astype(bool)
         is_rival = self.plan.fixed_array("brands", "tracked") & ~is_own
         has_own, has_rival = (
-            np.isin(np.arange(len(self)), self.mention_run[mask[self.mention_brand]])
-            for mask in (is_own, is_rival)
+            np.isin(np.arange(len(self)), self.mention_run[is_wanted_brand[self.mention_brand]])
+            for is_wanted_brand in (is_own, is_rival)
         )
         return ~has_own & has_rival
 
 
 def draw_answers(runs: Runs) -> Tables:
-    """Generate the random tables of answers; an answer is one run of a prompt on an engine."""
+    """Generate the random table ``answers``, with one row per run of a prompt on an engine."""
     rng, is_failed = runs.random_generator(3), ~runs.is_answered
     texts = null_where(is_failed, _answer_texts(runs))
     is_truncated = rng.draw_booleans(0.3, len(runs))
-    features = 1 + rng.draw_booleans(0.7, len(runs)).astype(np.int64)
+    feature_indices = 1 + rng.draw_booleans(0.7, len(runs)).astype(np.int64)
     hides_retrieval = runs.engine_mask("exposes_retrieval", None)
     engines = runs.plan.fixed_values("engines", "engine")
-    models = [f"{engine}-synthetic-{version}" for engine in engines for version in (1, 2)]
+    model_names = [f"{engine}-synthetic-{version}" for engine in engines for version in (1, 2)]
     return table_from_columns(
         "answers",
         runs.host,
@@ -185,7 +197,7 @@ def draw_answers(runs: Runs) -> Tables:
         ran_at=runs.ran_at,
         outcome=runs.outcome,
         model=null_where(
-            is_failed, take_values(models, 2 * runs.engine_index + (runs.days_ago <= 15))
+            is_failed, take_values(model_names, 2 * runs.engine_index + (runs.days_ago <= 15))
         ),
         answer_text=texts,
         answer_format=null_where(is_failed, "markdown"),
@@ -193,13 +205,15 @@ def draw_answers(runs: Runs) -> Tables:
         answer_truncated=null_where(is_failed, is_truncated),
         features=take_values(
             CHOICES["features"],
-            np.where(hides_retrieval | is_failed, 0, np.where(runs.has_shopping, 3, features)),
+            np.where(
+                hides_retrieval | is_failed, 0, np.where(runs.has_shopping, 3, feature_indices)
+            ),
         ),
     )
 
 
 def _answer_texts(runs: Runs) -> pa.Array:
-    """Return the text of each answer: a sentence with the brands that it mentions."""
+    """Return an array with the text of each answer: a sentence that names the mentioned brands."""
     offsets = np.concatenate([[0], np.cumsum(runs.mention_counts)])
     brands = take_values(
         [f"**{brand}**" for brand in runs.plan.fixed_values("brands", "brand")], runs.mention_brand
@@ -207,45 +221,47 @@ def _answer_texts(runs: Runs) -> pa.Array:
     brand_lists = pc.binary_join(
         pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), brands), ", "
     )
-    prompts = take_values(runs.plan.fixed_values("prompts", "prompt"), runs.prompt_index)
+    prompt_texts = take_values(runs.plan.fixed_values("prompts", "prompt"), runs.prompt_index)
     texts_with_brands = pc.binary_join_element_wise(
-        "(synthetic) Asked “", prompts, "”, look at ", brand_lists, ".", ""
+        "(synthetic) Asked “", prompt_texts, "”, look at ", brand_lists, ".", ""
     )
     texts_without_brands = pc.binary_join_element_wise(
-        "(synthetic) For “", prompts, "” nothing stands out.", ""
+        "(synthetic) For “", prompt_texts, "” nothing stands out.", ""
     )
     return pc.if_else(pa.array(runs.mention_counts > 0), texts_with_brands, texts_without_brands)
 
 
 def draw_mentions(runs: Runs) -> Tables:
     """Generate the table of mentions of brands in answers, with random sentiments."""
-    rng, count, brands = (
+    rng, mention_count, brands = (
         runs.random_generator(4),
         len(runs.mention_run),
         runs.plan.fixed_values("brands", "brand"),
     )
     tones = runs.plan.fixed_array("brands", "tone", 0.5)[runs.mention_brand]
     tones = tones + np.where(
-        (runs.mention_brand == 0) & (runs.days_ago[runs.mention_run] < TURN_DAYS), 0.15, 0.0
+        (runs.mention_brand == 0) & (runs.days_ago[runs.mention_run] < RECENT_DAYS), 0.15, 0.0
     )
-    levels = rng.random(count)
-    sentiments = np.where(levels < tones, 0, np.where(levels > 1 - 0.3 * (1 - tones), 2, 1))
-    lowest, widths = np.array([650, 450, 100])[sentiments], np.array([300, 100, 250])[sentiments]
-    scores = (lowest + np.floor(widths * rng.random(count))) / 10
+    random_numbers = rng.random(mention_count)
+    sentiments = np.where(
+        random_numbers < tones, 0, np.where(random_numbers > 1 - 0.3 * (1 - tones), 2, 1)
+    )
+    minima, ranges = np.array([650, 450, 100])[sentiments], np.array([300, 100, 250])[sentiments]
+    scores = (minima + np.floor(ranges * rng.random(mention_count))) / 10
     is_unscored = ~runs.plan.fixed_array("brands", "scored", True)[runs.mention_brand]
-    is_unscored |= rng.draw_booleans(0.13, count)
-    is_unordered = rng.draw_booleans(0.04, len(runs))[runs.mention_run]
+    is_unscored |= rng.draw_booleans(0.13, mention_count)
+    has_no_position = rng.draw_booleans(0.04, len(runs))[runs.mention_run]
     excerpts = [excerpt.format(brand) for brand in brands for excerpt in CHOICES["excerpts"]]
     return table_from_columns(
         "mentions",
         runs.host,
         chat_id=take_values(runs.chat_ids, runs.mention_run),
         brand=take_values(brands, runs.mention_brand),
-        position=null_where(is_unordered, runs.mention_place + 1),
+        position=null_where(has_no_position, runs.mention_place + 1),
         sentiment=null_where(is_unscored, take_values(CHOICES["sentiments"], sentiments)),
         sentiment_score=null_where(is_unscored, scores),
         excerpt=null_where(
-            rng.draw_booleans(0.05, count),
+            rng.draw_booleans(0.05, mention_count),
             take_values(excerpts, 3 * runs.mention_brand + sentiments),
         ),
     )
@@ -253,37 +269,43 @@ def draw_mentions(runs: Runs) -> Tables:
 
 def draw_attributes(runs: Runs) -> Tables:
     """Generate the random table of attributes, such as "easy to use", of brands in answers."""
-    rng, count = runs.random_generator(5), len(runs.mention_run)
-    mentions, positions = repeat_indices(rng.draw_weighted(CHOICES["attribute_counts"], count))
-    first_indices, _ = rng.draw_choices("attributes", count)
+    rng, mention_count = runs.random_generator(5), len(runs.mention_run)
+    mention_indices, repeat_numbers = repeat_indices(
+        rng.draw_weighted(CHOICES["attribute_counts"], mention_count)
+    )
+    first_indices, _ = rng.draw_choices("attributes", mention_count)
     attributes = [attribute for attribute, _ in CHOICES["attributes"]]
-    indices = (first_indices[mentions] + 3 * positions) % len(attributes)
+    attribute_indices = (first_indices[mention_indices] + 3 * repeat_numbers) % len(attributes)
     return table_from_columns(
         "attributes",
         runs.host,
-        chat_id=take_values(runs.chat_ids, runs.mention_run[mentions]),
-        brand=take_values(runs.plan.fixed_values("brands", "brand"), runs.mention_brand[mentions]),
-        attribute=take_values(attributes, indices),
-        polarity=take_values(CHOICES["polarities"], indices),
+        chat_id=take_values(runs.chat_ids, runs.mention_run[mention_indices]),
+        brand=take_values(
+            runs.plan.fixed_values("brands", "brand"), runs.mention_brand[mention_indices]
+        ),
+        attribute=take_values(attributes, attribute_indices),
+        polarity=take_values(CHOICES["polarities"], attribute_indices),
     )
 
 
 def draw_claims(runs: Runs) -> Tables:
     """Generate the random table of claims that answers make about brands."""
     rng = runs.random_generator(6)
-    count = len(runs.mention_run)
-    is_made = rng.draw_booleans(0.2, count)
+    mention_count = len(runs.mention_run)
+    is_made = rng.draw_booleans(0.2, mention_count)
     claim_indices = np.where(
         runs.mention_brand == 0,
-        rng.draw_weighted((5, 1, 2), count),
-        3 + rng.draw_weighted((1, 2), count),
+        rng.draw_weighted((5, 1, 2), mention_count),
+        3 + rng.draw_weighted((1, 2), mention_count),
     )
-    mentions = np.flatnonzero(is_made & (runs.mention_brand <= 1))
+    mention_indices = np.flatnonzero(is_made & (runs.mention_brand <= 1))
     return table_from_columns(
         "claim_sightings",
         runs.host,
-        claim_id=take_values(runs.plan.fixed_values("claims", "claim_id"), claim_indices[mentions]),
-        chat_id=take_values(runs.chat_ids, runs.mention_run[mentions]),
+        claim_id=take_values(
+            runs.plan.fixed_values("claims", "claim_id"), claim_indices[mention_indices]
+        ),
+        chat_id=take_values(runs.chat_ids, runs.mention_run[mention_indices]),
     )
 
 
@@ -323,13 +345,13 @@ def draw_sources(runs: Runs) -> Tables:
 def draw_citations(runs: Runs) -> Tables:
     """Generate the random table of citations of pages in answers."""
     rng, pages = runs.random_generator(10), runs.plan.pages()
-    counts = rng.draw_weighted(CHOICES["citation_counts"], len(runs))
-    run_indices, _ = repeat_indices(counts * runs.is_answered)
+    citation_counts = rng.draw_weighted(CHOICES["citation_counts"], len(runs))
+    run_indices, _ = repeat_indices(citation_counts * runs.is_answered)
     earlier_pages = rng.draw_weighted([page["weight"] for page in pages], len(run_indices))
     recent_pages = rng.draw_weighted(
         [page.get("lately", page["weight"]) for page in pages], len(run_indices)
     )
-    page_indices = np.where(runs.days_ago[run_indices] < TURN_DAYS, recent_pages, earlier_pages)
+    page_indices = np.where(runs.days_ago[run_indices] < RECENT_DAYS, recent_pages, earlier_pages)
     # An answer cites a page once: only the first of equal pairs of run and page stays.
     _, first_rows = np.unique(run_indices * len(pages) + page_indices, return_index=True)
     run_indices, page_indices = run_indices[np.sort(first_rows)], page_indices[np.sort(first_rows)]
@@ -361,11 +383,11 @@ def draw_fanouts(runs: Runs) -> Tables:
     """
     rng = runs.random_generator(12)
     is_exposed = runs.engine_mask("exposes_fanouts", True) & runs.is_answered
-    run_indices, positions = repeat_indices(
+    run_indices, query_numbers = repeat_indices(
         rng.draw_weighted(CHOICES["fanout_counts"], len(runs)) * is_exposed
     )
     first_suffixes = rng.draw_weighted(CHOICES["first_suffixes"], len(runs))
-    suffix_indices = (first_suffixes[run_indices] + positions) % len(CHOICES["suffixes"])
+    suffix_indices = (first_suffixes[run_indices] + query_numbers) % len(CHOICES["suffixes"])
     query_texts = [
         f"best {(row.get('topic') or 'crm').lower()} 2026"
         if suffix == "2026"
@@ -382,7 +404,7 @@ def draw_fanouts(runs: Runs) -> Tables:
         "fanouts",
         runs.host,
         chat_id=take_values(runs.chat_ids, run_indices),
-        query_index=positions,
+        query_index=query_numbers,
         query=take_values(
             query_texts, runs.prompt_index[run_indices] * len(CHOICES["suffixes"]) + suffix_indices
         ),
@@ -398,7 +420,7 @@ def draw_fanouts(runs: Runs) -> Tables:
 
 
 def draw_ads(runs: Runs) -> Tables:
-    """Generate random tables of advertisements in answers and of their cards."""
+    """Generate the random table of advertisements in answers, and the table of their cards."""
     rng, advertisers = runs.random_generator(20), runs.plan.fixed_rows("advertisers")
     is_examined = (
         runs.engine_mask("shows_ads", True)
@@ -407,9 +429,9 @@ def draw_ads(runs: Runs) -> Tables:
     )
     run_indices = np.flatnonzero(is_examined & rng.draw_booleans(0.07, len(runs)))
     count = len(run_indices)
-    unit_indices, units = rng.draw_choices("units", count)
+    unit_indices, unit_names = rng.draw_choices("units", count)
     advertiser_indices = rng.draw_weighted([1.0, 6.0, *[2.0] * (len(advertisers) - 2)], count)
-    is_unlinked = rng.draw_booleans(0.1, count)
+    has_no_chat = rng.draw_booleans(0.1, count)
     engines = runs.plan.fixed_values("engines", "engine")
     surfaces = ["ai_overview" if name == "google-ai-overview" else "answer" for name in engines]
     ads = table_from_columns(
@@ -418,12 +440,12 @@ def draw_ads(runs: Runs) -> Tables:
         ad_id=serial_ids("ad_", count),
         engine=take_values(runs.engines, run_indices),
         observed_at=take_values(runs.ran_at, run_indices),
-        chat_id=null_where(is_unlinked, take_values(runs.chat_ids, run_indices)),
+        chat_id=null_where(has_no_chat, take_values(runs.chat_ids, run_indices)),
         prompt_id=null_where(
-            is_unlinked & rng.draw_booleans(0.5, count), take_values(runs.prompt_ids, run_indices)
+            has_no_chat & rng.draw_booleans(0.5, count), take_values(runs.prompt_ids, run_indices)
         ),
         surface=take_values(surfaces, runs.engine_index[run_indices]),
-        unit=units,
+        unit=unit_names,
         placement=rng.draw_choices("placements", count)[1],
         position=null_where(rng.draw_booleans(0.05, count), rng.draw_integers(1, 2, count)),
         advertiser=null_where(
@@ -437,22 +459,23 @@ def draw_ads(runs: Runs) -> Tables:
 def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> Tables:
     """Generate the random table of cards, which are the links in advertisements.
 
-    ``card_counts`` has the number of cards of each advertisement.
+    ``card_counts`` has the number of cards of each advertisement, and ``advertiser_indices`` its
+    advertiser.
     """
     rng = runs.random_generator(21)
-    ad_indices, positions = repeat_indices(card_counts)
-    count = len(ad_indices)
+    ad_indices, card_numbers = repeat_indices(card_counts)
+    card_count = len(ad_indices)
     domains = runs.plan.fixed_values("advertisers", "domain", "ads.example")
-    is_unpriced = ~rng.draw_booleans(0.4, count)
-    prices = 9 + rng.draw_integers(0, 90, count) + 0.99
+    is_unpriced = ~rng.draw_booleans(0.4, card_count)
+    prices = 9 + rng.draw_integers(0, 90, card_count) + 0.99
     return table_from_columns(
         "ad_cards",
         runs.host,
         ad_id=take_values(serial_ids("ad_", len(card_counts)), ad_indices),
-        card=positions + 1,
-        headline=rng.draw_choices("headlines", count)[1],
-        body=null_where(rng.draw_booleans(0.2, count), "(synthetic) An advertisement."),
-        image_url=null_where(rng.draw_booleans(0.5, count), "https://images.example/ad.png"),
+        card=card_numbers + 1,
+        headline=rng.draw_choices("headlines", card_count)[1],
+        body=null_where(rng.draw_booleans(0.2, card_count), "(synthetic) An advertisement."),
+        image_url=null_where(rng.draw_booleans(0.5, card_count), "https://images.example/ad.png"),
         target_url=take_values(
             [f"https://{domain}/?from=ad" for domain in domains], advertiser_indices[ad_indices]
         ),
@@ -462,17 +485,19 @@ def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> Ta
 
 
 def draw_shopping(runs: Runs) -> Tables:
-    """Generate random tables of mentions and of offers of products."""
-    rng, ids = runs.random_generator(30), runs.plan.fixed_values("products", "product_id")
+    """Generate the random tables of products that answers show, and of offers of the products."""
+    rng, product_ids = runs.random_generator(30), runs.plan.fixed_values("products", "product_id")
     shopping_runs = np.flatnonzero(runs.has_shopping)
-    scores = rng.random((len(shopping_runs), len(ids))) + np.linspace(0.5, 0.0, len(ids))
-    product_order = np.argsort(-scores, axis=1, kind="stable")
-    rows, positions = repeat_indices(rng.draw_integers(2, 5, len(shopping_runs)))
+    order_scores = rng.random((len(shopping_runs), len(product_ids))) + np.linspace(
+        0.5, 0.0, len(product_ids)
+    )
+    product_order = np.argsort(-order_scores, axis=1, kind="stable")
+    shopping_indices, positions = repeat_indices(rng.draw_integers(2, 5, len(shopping_runs)))
     mentions = table_from_columns(
         "product_mentions",
         runs.host,
-        chat_id=take_values(runs.chat_ids, shopping_runs[rows]),
-        product_id=take_values(ids, product_order[rows, positions]),
+        chat_id=take_values(runs.chat_ids, shopping_runs[shopping_indices]),
+        product_id=take_values(product_ids, product_order[shopping_indices, positions]),
         position=positions + 1,
     )
     return mentions | tables_from_rows(runs.host, {"offers": _draw_offers(runs)})
@@ -481,7 +506,7 @@ def draw_shopping(runs: Runs) -> Tables:
 def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
     """Return random offers of the project's products."""
     rng = runs.random_generator(31)
-    merchants, stock = CHOICES["merchants"], CHOICES["stock"]
+    merchants, stock_states = CHOICES["merchants"], CHOICES["stock"]
     offers = []
     for product in runs.plan.fixed_values("products", "product_id"):
         if product in CHOICES["without_offers"]:
@@ -497,7 +522,7 @@ def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
                     "merchant_domain": domain,
                     "price_amount": price,
                     "price_currency": None if price is None else currency,
-                    "stock_status": stock[int(rng.integers(0, len(stock)))],
+                    "stock_status": stock_states[int(rng.integers(0, len(stock_states)))],
                     "delivery_text": "Free delivery" if rng.random() < 0.5 else None,
                     "url": f"https://{domain or 'box.example'}/{product}",
                 }
@@ -507,33 +532,38 @@ def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
 
 # --- the site ----------------------------------------------------------------------------------
 
-_FIRST_UNVERIFIED = 6
+_FIRST_UNVERIFIED_BOT = 6
 """The index of the first bot whose requests cannot be verified."""
-_FIRST_HOUR, _LAST_HOUR = (TODAY - 80) * 24 + 10, TODAY * 24 + 23
-_PATHS = OWN_PATHS | dict(CHOICES["paths"])
+_FIRST_HOUR, _LAST_HOUR = (LAST_DAY_NUMBER - 80) * 24 + 10, LAST_DAY_NUMBER * 24 + 23
+_WEIGHT_BY_PATH = OWN_PATHS | dict(CHOICES["paths"])
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> Tables:
-    """Generate random requests of crawlers, and the hours that were recorded."""
+    """Generate the random table of crawlers' requests, and the table of the hours recorded.
+
+    ``count`` is the number of rows of the first table.
+    """
     if "connected" not in plan.fixed_values("gateways", "cname_state"):
         return {}
     recorded_hours = np.arange(_FIRST_HOUR, _LAST_HOUR + 1, dtype=np.int64)
-    ages = TODAY - recorded_hours // 24
-    hours = recorded_hours % 24
+    days_ago = LAST_DAY_NUMBER - recorded_hours // 24
+    hours_of_day = recorded_hours % 24
     is_down = (
-        (ages == 37) | ((ages == 17) & (hours >= 5) & (hours < 9)) | ((ages == 0) & (hours == 3))
+        (days_ago == 37)
+        | ((days_ago == 17) & (hours_of_day >= 5) & (hours_of_day < 9))
+        | ((days_ago == 0) & (hours_of_day == 3))
     )
     recorded_hours = recorded_hours[~is_down]
     rng = RandomGenerator(seed, plan.number, 40)
     hit_hours = np.sort(recorded_hours[rng.draw_weighted(np.ones(len(recorded_hours)), count)])
     bot_indices, bots = rng.draw_choices("bots", count)
-    path_indices = rng.draw_weighted([*_PATHS.values()], count)
+    path_indices = rng.draw_weighted([*_WEIGHT_BY_PATH.values()], count)
     # Mostly 200; the paths that disguised scanners request do not exist.
     statuses = rng.draw_choices("statuses", count)[1].to_numpy()
     statuses = np.where((bot_indices == 4) & (rng.random(count) < 0.3), 403, statuses)
-    statuses = np.where(path_indices >= [*_PATHS].index("/gone"), 404, statuses)
+    statuses = np.where(path_indices >= [*_WEIGHT_BY_PATH].index("/gone"), 404, statuses)
     request_counts = 1 + rng.draw_weighted(CHOICES["request_counts"], count)
-    impostors = rng.draw_booleans(0.06, count).astype(np.int64)
+    unverified_counts = rng.draw_booleans(0.06, count).astype(np.int64)
     seconds = rng.draw_integers(0, 1_790, count)
     hits = table_from_columns(
         "crawler_hits",
@@ -541,12 +571,16 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> Tables:
         hour=to_timestamps(0, hit_hours * 3_600),
         bot=bots,
         requests=request_counts,
-        path=null_where(rng.draw_booleans(0.02, count), take_values([*_PATHS], path_indices)),
+        path=null_where(
+            rng.draw_booleans(0.02, count), take_values([*_WEIGHT_BY_PATH], path_indices)
+        ),
         status=null_where(rng.draw_booleans(0.01, count), statuses),
         site=take_values(
             [plan.host, f"www.{plan.host}", None], rng.draw_weighted((8, 1, 1), count)
         ),
-        verified_requests=null_where(bot_indices >= _FIRST_UNVERIFIED, request_counts - impostors),
+        verified_requests=null_where(
+            bot_indices >= _FIRST_UNVERIFIED_BOT, request_counts - unverified_counts
+        ),
         bytes=null_where(
             rng.draw_booleans(0.03, count), np.where(statuses == 200, 9_000, 300) * request_counts
         ),
@@ -556,37 +590,46 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> Tables:
     return hits | table_from_columns("crawler_hours", plan.host, hour=hours_recorded)
 
 
-def draw_visits(plan: HostPlan, seed: int, count: int) -> Tables:
-    """Generate random visits and their conversions."""
+def draw_visits(plan: HostPlan, seed: int, visit_count: int) -> Tables:
+    """Generate the random tables of visits and of their conversions.
+
+    ``visit_count`` is the number of visits.
+    """
     analytics = next(iter(plan.fixed_rows("analytics")), {"provider": "none"})
     if analytics["provider"] == "none":
         return {}
     rng = RandomGenerator(seed, plan.number, 50)
-    days = np.sort(TODAY - rng.draw_integers(0, HISTORY_DAYS - 1, count))
-    engine_indices, engines = rng.draw_choices("visit_engines", count)
-    visitors = rng.draw_integers(1, max(count * 4 // 5, 1), count)
-    path_indices = rng.draw_weighted([*OWN_PATHS.values()], count)
-    is_anonymous = np.full(count, plan.host != "acme.example")
+    days = np.sort(LAST_DAY_NUMBER - rng.draw_integers(0, HISTORY_DAYS - 1, visit_count))
+    engine_indices, engines = rng.draw_choices("visit_engines", visit_count)
+    visitor_numbers = rng.draw_integers(1, max(visit_count * 4 // 5, 1), visit_count)
+    path_indices = rng.draw_weighted([*OWN_PATHS.values()], visit_count)
+    is_anonymous = np.full(visit_count, plan.host != "acme.example")
     visits = table_from_columns(
         "visits",
         plan.host,
-        visit_id=serial_ids("v_", count),
+        visit_id=serial_ids("v_", visit_count),
         day=pa.array(days.astype(np.int32)).cast(pa.date32()),
         engine=engines,
-        visitor_id=null_where(is_anonymous, take_values(serial_ids("u_", count), visitors - 1)),
-        path=null_where(rng.draw_booleans(0.02, count), take_values([*OWN_PATHS], path_indices)),
-        engaged=rng.draw_booleans(np.where(engine_indices > 0, 0.7, 0.5), count),
-        seconds=np.floor(rng.random(count) * 2_600) / 10,
+        visitor_id=null_where(
+            is_anonymous, take_values(serial_ids("u_", visit_count), visitor_numbers - 1)
+        ),
+        path=null_where(
+            rng.draw_booleans(0.02, visit_count), take_values([*OWN_PATHS], path_indices)
+        ),
+        engaged=rng.draw_booleans(np.where(engine_indices > 0, 0.7, 0.5), visit_count),
+        seconds=np.floor(rng.random(visit_count) * 2_600) / 10,
     )
     # Only a part of the conversions of the last day has arrived.
-    rates = np.where(engine_indices > 0, 0.026, 0.017) * np.where(days == TODAY, 0.3, 1.0)
-    visit_indices = np.flatnonzero(rng.draw_booleans(rates, count))
+    conversion_rates = np.where(engine_indices > 0, 0.026, 0.017) * np.where(
+        days == LAST_DAY_NUMBER, 0.3, 1.0
+    )
+    visit_indices = np.flatnonzero(rng.draw_booleans(conversion_rates, visit_count))
     revenues = rng.draw_integers(2_000, 40_000, len(visit_indices)) / 100
     is_unpriced = rng.draw_booleans(0.05, len(visit_indices)) | ("currency" not in analytics)
     return visits | table_from_columns(
         "conversions",
         plan.host,
         conversion_id=serial_ids("cv_", len(visit_indices)),
-        visit_id=take_values(serial_ids("v_", count), visit_indices),
+        visit_id=take_values(serial_ids("v_", visit_count), visit_indices),
         revenue=null_where(is_unpriced, revenues),
     )

@@ -30,9 +30,10 @@ Tables: TypeAlias = dict[str, pa.Table]
 
 
 class RandomGenerator(np.random.Generator):
-    """A random number generator for one part of the data.
+    """A random number generator for one part of the synthetic data.
 
-    ``path`` has numbers that identify the part, such as those of the host and the table.
+    ``path`` has numbers that identify the part, such as the number of the host and that of the
+    table. Generators for different parts are independent.
     """
 
     def __init__(self, seed: int, *path: int) -> None:
@@ -40,12 +41,14 @@ class RandomGenerator(np.random.Generator):
 
     def draw_weighted(self, weights: Sequence[float] | Array, count: int) -> Array:
         """Return ``count`` random indices, with probabilities proportional to ``weights``."""
-        edges = np.cumsum(weights, dtype=np.float64)
-        positions = np.searchsorted(edges, self.random(count) * edges[-1], side="right")
-        return np.minimum(positions, len(edges) - 1)  # type: ignore[no-any-return]
+        cumulative_weights = np.cumsum(weights, dtype=np.float64)
+        random_indices = np.searchsorted(
+            cumulative_weights, self.random(count) * cumulative_weights[-1], side="right"
+        )
+        return np.minimum(random_indices, len(cumulative_weights) - 1)  # type: ignore[no-any-return]
 
     def draw_choices(self, name: str, count: int) -> tuple[Array, pa.Array]:
-        """Return ``count`` random indices into ``CHOICES[name]``, and the values there."""
+        """Return ``count`` random indices of the list ``CHOICES[name]``, and the values there."""
         values, weights = zip(*CHOICES[name], strict=True)
         indices = self.draw_weighted(weights, count)
         return indices, take_values(values, indices)
@@ -55,19 +58,19 @@ class RandomGenerator(np.random.Generator):
         return self.integers(low, high, size=count, dtype=np.int64, endpoint=True)
 
     def draw_booleans(self, probability: float | Array, count: int) -> Array:
-        """Return ``count`` random booleans that are true with ``probability``."""
+        """Return ``count`` random booleans that are true with a certain probability."""
         return np.asarray(self.random(count) < probability)
 
 
 def repeat_indices(counts: Array) -> tuple[Array, Array]:
-    """Return an array in which each index of ``counts`` occurs as often as its count.
+    """Repeat each index of ``counts`` as often as the count says; also number the repeats.
 
-    The second array numbers the repeats. For ``[2, 1]`` the result is ``[0, 0, 1]`` and
-    ``[0, 1, 0]``.
+    For the counts ``[2, 1]``, the two arrays are ``[0, 0, 1]`` (indices) and ``[0, 1, 0]`` (numbers
+    of the repeats, from 0).
     """
     indices = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
-    starts = np.cumsum(counts) - counts
-    return indices, np.arange(len(indices), dtype=np.int64) - starts[indices]
+    first_positions = np.cumsum(counts) - counts
+    return indices, np.arange(len(indices), dtype=np.int64) - first_positions[indices]
 
 
 def take_values(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
@@ -76,7 +79,10 @@ def take_values(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
 
 
 def null_where(mask: Array, values: Any) -> pa.Array:
-    """Return values as an Arrow array, with null where ``mask`` is true."""
+    """Return an Arrow array of values, with null where the boolean array ``mask`` is true.
+
+    If ``values`` is a text, it is repeated.
+    """
     values = pa.repeat(values, len(mask)) if isinstance(values, str) else pa.array(values)
     return pc.if_else(pa.array(mask), pa.scalar(None, values.type), values)
 
@@ -87,13 +93,14 @@ def serial_ids(prefix: str, count: int) -> pa.Array:
 
 
 def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
-    """Return Arrow timestamps in UTC, from days since 1970-01-01 and seconds."""
+    """Return Arrow timestamps in UTC, from days since 1970-01-01 and seconds to add to them."""
     return pa.array((days * 86_400 + seconds) * 1_000_000).cast(pa.timestamp("us", tz="UTC"))
 
 
 def table_from_columns(name: str, host: str, /, **columns: Any) -> Tables:
-    """Return a dict with one table of the store, ``name``, made from columns and the host's
-    name.
+    """Create the table ``name`` of a store from its columns; return a dict with this one table.
+
+    The column ``host`` is added. Columns that are left out have nulls.
     """
     row_count = len(next(iter(columns.values())))
     columns["host"] = pa.repeat(host, row_count)
@@ -108,10 +115,13 @@ def table_from_columns(name: str, host: str, /, **columns: Any) -> Tables:
 
 
 def tables_from_rows(host: str, rows_by_table: Mapping[str, Sequence[Mapping[str, Any]]]) -> Tables:
-    """Return a dict of tables of the store, made from rows."""
+    """Create tables of a store from their rows; return them as a dict by name."""
     tables: Tables = {}
     for name, rows in rows_by_table.items():
-        columns = {key: [row.get(key) for row in rows] for key in TABLES[name].column_names}
+        columns = {
+            column_name: [row.get(column_name) for row in rows]
+            for column_name in TABLES[name].column_names
+        }
         tables |= table_from_columns(name, host, **columns)
     return tables
 
@@ -119,12 +129,12 @@ def tables_from_rows(host: str, rows_by_table: Mapping[str, Sequence[Mapping[str
 # --- the world ---------------------------------------------------------------------------------
 
 AS_OF = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
-TODAY = int(AS_OF.timestamp()) // 86_400
+LAST_DAY_NUMBER = int(AS_OF.timestamp()) // 86_400
 """The last day, in days since 1970-01-01."""
 HISTORY_DAYS = 200
 """The number of days on which the synthetic hosts were observed."""
-TURN_DAYS = 30
-"""The number of last days on which rates have changed."""
+RECENT_DAYS = 30
+"""The number of days, up to the last one, on which mention rates differ from those before."""
 
 _WORLD, ROWS = (
     json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
@@ -147,32 +157,34 @@ OWN_PATHS: dict[str, float] = {
 class HostPlan:
     """The settings for the synthetic data of one project.
 
-    ``share`` is the project's share of all answers. ``silent`` lists the days without runs, as
-    numbers of days before the last day.
+    ``answer_share`` is the project's share of all answers. ``run_days`` is the number of days, up
+    to the last one, on which it has runs. ``silent_days`` lists the days in between that have no
+    runs, as numbers of days before the last day.
     """
 
     number: int
     host: str
-    share: float
-    days: int
-    silent: list[int]
+    answer_share: float
+    run_days: int
+    silent_days: list[int]
 
     def fixed_rows(self, table: str) -> list[dict[str, Any]]:
-        """Return the rows of a table that do not depend on the seed."""
+        """Return the rows of a table that are the same for every seed."""
         return ROWS[self.host].get(table, [])  # type: ignore[no-any-return]
 
     def fixed_values(self, table: str, column: str, default: Any = None) -> list[Any]:
-        """Return one column, as a list, of the rows of a table that do not depend on the seed."""
+        """Return one column of a table as a list, from the rows that are the same for every seed.
+
+        ``default`` stands for the value in rows that lack the column.
+        """
         return [row.get(column, default) for row in self.fixed_rows(table)]
 
     def fixed_array(self, table: str, column: str, default: Any = None) -> Array:
-        """Return one column, as a NumPy array, of the rows of a table that do not depend on the
-        seed.
-        """
+        """Return the same values as `fixed_values`, as a NumPy array."""
         return np.array(self.fixed_values(table, column, default))
 
     def pages(self) -> list[dict[str, Any]]:
-        """Return the pages that answers can cite."""
+        """Return the pages that answers can cite, as dicts with their URL, title and domain."""
         own_brand = self.fixed_rows("brands")[0]["brand"]
         pages = []
         for page in _WORLD["pages"]:
@@ -189,17 +201,15 @@ class HostPlan:
         return pages
 
     def domain_types(self) -> dict[str, str | None]:
-        """Return a dict from each domain that answers can cite to its kind, such as
-        ``competitor``.
-        """
+        """Return a dict from each domain that answers can cite to its type, such as ``owned``."""
         rivals = {row.get("domain") for row in self.fixed_rows("brands") if not row.get("own")}
-        kinds: dict[str, str | None] = {}
+        kind_by_domain: dict[str, str | None] = {}
         for page in self.pages():
             domain = page["domain"]
             is_own = domain == self.host or domain.endswith(f".{self.host}")
             default_kind = "competitor" if domain in rivals else page.get("domain_type", "other")
-            kinds.setdefault(domain, "owned" if is_own else default_kind)
-        return {domain: kind for domain, kind in kinds.items() if kind != "unlisted"}
+            kind_by_domain.setdefault(domain, "owned" if is_own else default_kind)
+        return {domain: kind for domain, kind in kind_by_domain.items() if kind != "unlisted"}
 
 
 def _domain_of(url: str) -> str:
