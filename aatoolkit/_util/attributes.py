@@ -38,14 +38,14 @@ class Chaptered(ABCMeta):
         cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: Any
     ) -> None:
         super().__init__(name, bases, namespace)
-        cls.__doc__ = doc = inspect.cleandoc(namespace.get("__doc__") or "")
+        cls.__doc__ = class_doc = inspect.cleandoc(namespace.get("__doc__") or "")
         members = [*members_of(cls)]
-        if doc and members:
-            lines = [f"{member:{_INDENT}}{line}" for member, line in members]
-            if "``help(" not in doc:
+        if class_doc and members:
+            lines = [f"{member:{_NAME_WIDTH}}{line}" for member, line in members]
+            if "``help(" not in class_doc:
                 member = members[0][0]
                 lines += ["", f"``help({name}.{member})`` has the arguments and examples of one."]
-            cls.__doc__ = "\n".join([doc, "", "Members", "-------", *lines])
+            cls.__doc__ = "\n".join([class_doc, "", "Members", "-------", *lines])
 
     def __dir__(cls) -> list[str]:
         # ``help`` would print the whole documentation of each member after the chapter.
@@ -53,25 +53,29 @@ class Chaptered(ABCMeta):
         return [] if is_help else [*super().__dir__()]
 
 
-_INDENT = 17
+# The width of the column of names in the list of members, in characters.
+_NAME_WIDTH = 17
 
 
 def members_of(class_: type) -> list[tuple[str, str]]:
-    """Return a pair per public member of a class: its name, and the first line of its docs."""
-    members = {}
+    """Return a tuple per public member of a class: its name, and the first line of its docstring.
+
+    Members that the docstring of the class describes are left out.
+    """
+    first_line_by_name = {}
     for base in reversed(class_.__mro__):
         for name, member in vars(base).items():
-            doc = inspect.getdoc(member) if base.__module__.startswith("aatoolkit.") else ""
+            member_doc = inspect.getdoc(member) if base.__module__.startswith("aatoolkit.") else ""
             is_listed = f"\n{name} : " in (class_.__doc__ or "") or isinstance(
                 member, str | int | tuple
             )
-            if not name.startswith("_") and doc and not is_listed:
-                members[name] = doc.partition("\n")[0]
-    return [*members.items()]
+            if not name.startswith("_") and member_doc and not is_listed:
+                first_line_by_name[name] = member_doc.partition("\n")[0]
+    return [*first_line_by_name.items()]
 
 
 class NamesNear(metaclass=Chaptered):
-    """A base class whose `AttributeError` suggests similar names.
+    """A base class whose `AttributeError` for an unknown attribute suggests similar names.
 
     Examples
     --------
@@ -86,7 +90,7 @@ class NamesNear(metaclass=Chaptered):
     _called = ""
     """The name of the object in the error message; by default the name of the class."""
 
-    def _item_named(self, name: str) -> str:
+    def _hint_on_missing(self, name: str) -> str:
         """Return a hint on a missing attribute, e.g. ``write tables['rank']``; "" if none fits."""
         return ""
 
@@ -94,7 +98,7 @@ class NamesNear(metaclass=Chaptered):
 
         def __getattr__(self, name: str) -> Any:
             names = [name for name in (*dir(type(self)), *vars(self)) if name[0] != "_"]
-            hint = "" if name[0] == "_" else self._item_named(name)
+            hint = "" if name[0] == "_" else self._hint_on_missing(name)
             raise missing_attribute(self._called or type(self).__name__, name, names, hint)
 
 

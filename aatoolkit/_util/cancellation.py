@@ -9,7 +9,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_CANCELLED: ContextVar[threading.Event | None] = ContextVar("cancelled", default=None)
+# The event that is set if the group of the current call is cancelled; None without a group.
+_CANCEL_EVENT: ContextVar[threading.Event | None] = ContextVar("cancelled", default=None)
 
 
 class CallGroup:
@@ -30,11 +31,11 @@ class CallGroup:
     def __init__(self) -> None:
         self._event = threading.Event()
         self._context = copy_context()
-        self._context.run(_CANCELLED.set, self._event)
+        self._context.run(_CANCEL_EVENT.set, self._event)
 
-    def run(self, action: Callable[..., T], *arguments: object) -> T:
-        """Call ``action(*arguments)`` as a member of this group, and return its result."""
-        return self._context.copy().run(action, *arguments)
+    def run(self, function: Callable[..., T], *arguments: object) -> T:
+        """Call ``function(*arguments)`` as a member of this group, and return its result."""
+        return self._context.copy().run(function, *arguments)
 
     def cancel(self) -> None:
         """Mark all running and all later calls of the group as cancelled."""
@@ -43,5 +44,5 @@ class CallGroup:
 
 def is_cancelled() -> bool:
     """Return whether the current call belongs to a cancelled group."""
-    event = _CANCELLED.get()
-    return event is not None and event.is_set()
+    cancel_event = _CANCEL_EVENT.get()
+    return cancel_event is not None and cancel_event.is_set()

@@ -8,29 +8,29 @@ from contextlib import contextmanager
 from aatoolkit._util.data import constants
 from aatoolkit.errors import PackageMissing
 
-EXPIRE_AFTER = 3600.0
+EXPIRE_AFTER_SECONDS = 3600.0
 """The maximum age of a cached response, in seconds."""
 
-CACHE_SIZE = 2 * 10**9
+CACHE_BYTES = 2 * 10**9
 """The maximum size of the cache on disk, in bytes."""
 
 DEADLINE = 60.0
-"""The maximum duration of a call with its retries, in seconds."""
+"""The maximum duration of a call of the API with its retries, in seconds."""
 
 KEEP_HOURS = 168.0
-"""How long an archive keeps replaced files, in hours."""
+"""The number of hours for which an archive keeps files that were replaced."""
 
 WORKERS = 8
-"""The number of parallel requests."""
+"""The number of requests that are sent in parallel."""
 
 LEVEL = 0.95
 """The confidence level of intervals."""
 
-BUDGET = 60
-"""The maximum number of requests of a draft."""
+MAX_DRAFT_REQUESTS = 60
+"""The maximum number of requests that are sent to draft the profile of a service."""
 
 ENGINES = ("chatgpt", "perplexity", "gemini", "claude", "copilot", "google-ai-overview")
-"""The engines that shells complete, and that have a fixed style in plots.
+"""The engines (AI assistants) that a shell completes, and that have a fixed style in plots.
 
 A new engine needs a style at the same position of ``SERIES`` in ``aatoolkit.display.plot.style``.
 """

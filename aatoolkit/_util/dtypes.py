@@ -11,7 +11,7 @@ from aatoolkit._util.data import constants
 
 @dataclass(frozen=True)
 class Dtype:
-    """A dtype that table declarations may use.
+    """A dtype that table declarations may use, and its names elsewhere.
 
     Parameters
     ----------
@@ -69,5 +69,8 @@ def _load_dtypes() -> Mapping[str, Dtype]:
     return dtypes
 
 
+# The dtypes that table declarations may use, by name.
 DTYPES = _load_dtypes()
+
+# The names of the dtypes of numbers, and of days and timestamps.
 NUMBERS, MOMENTS = ("Int64", "Float64"), ("date", "timestamp")

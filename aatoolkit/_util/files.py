@@ -48,21 +48,22 @@ _SYNC_ERRORS = (errno.EINVAL, errno.ENOTSUP)
 
 @contextlib.contextmanager
 def writing(path: FilePath) -> Iterator[Path]:
-    """Write a file atomically: yield a temporary file, which becomes ``path`` at the end.
+    """Write a file atomically, in a ``with`` block that writes a temporary file.
 
-    If the file cannot be written, raise `NotWritten`.
+    The path of the temporary file is yielded. At the end of the block, the temporary file replaces
+    the file at ``path``. If the file cannot be written, raise `NotWritten`.
     """
-    target = _resolve(path)
-    with _converting_errors(target):
-        mode = _permission_bits(target)
-        with _temporary_path(target.parent, is_folder=False) as temporary_path:
+    target_path = _resolve(path)
+    with _converting_errors(target_path):
+        permission_bits = _permission_bits(target_path)
+        with _temporary_path(target_path.parent, is_folder=False) as temporary_path:
             yield temporary_path
-            if mode not in (None, stat.S_IMODE(temporary_path.stat().st_mode)):
-                temporary_path.chmod(mode)
+            if permission_bits not in (None, stat.S_IMODE(temporary_path.stat().st_mode)):
+                temporary_path.chmod(permission_bits)
             _sync(temporary_path)
-            _replace(temporary_path, target)
-    with _converting_errors(target, "is in place, but may not survive a loss of power"):
-        _sync(target.parent)
+            _replace(temporary_path, target_path)
+    with _converting_errors(target_path, "is in place, but may not survive a loss of power"):
+        _sync(target_path.parent)
 
 
 def write_whole(path: FilePath, content: bytes) -> Path:
@@ -74,27 +75,28 @@ def write_whole(path: FilePath, content: bytes) -> Path:
 
 @contextlib.contextmanager
 def writing_folder(path: FilePath, *, overwrite: bool = False) -> Iterator[Path]:
-    """Write a folder atomically: yield a temporary folder, which becomes ``path`` at the end.
+    """Write a folder atomically, in a ``with`` block that writes files to a temporary folder.
 
-    An existing folder with files is replaced only with ``overwrite``.
+    The path of the temporary folder is yielded. At the end of the block, the temporary folder is
+    renamed to ``path``. An existing folder with files is replaced only with ``overwrite``.
     """
-    target = _resolve(path)
-    with _converting_errors(target):
-        if _is_nonempty_folder(target) and not overwrite:
+    target_path = _resolve(path)
+    with _converting_errors(target_path):
+        if _is_nonempty_folder(target_path) and not overwrite:
             problem = "the folder is not empty; pass overwrite=True to replace it, or name another"
             raise FileExistsError(errno.EEXIST, problem)
-        with _temporary_path(target.parent, is_folder=True) as temporary_path:
+        with _temporary_path(target_path.parent, is_folder=True) as temporary_path:
             yield temporary_path
             _sync_all(temporary_path)
-            if overwrite and _is_nonempty_folder(target):
-                _exchange_folders(temporary_path, target)
+            if overwrite and _is_nonempty_folder(target_path):
+                _exchange_folders(temporary_path, target_path)
             else:
-                _replace(temporary_path, target)
-    with _converting_errors(target, "is in place, but may not survive a loss of power"):
-        _sync(target.parent)
+                _replace(temporary_path, target_path)
+    with _converting_errors(target_path, "is in place, but may not survive a loss of power"):
+        _sync(target_path.parent)
 
 
-def sweep(folder: FilePath) -> list[Path]:
+def remove_abandoned(folder: FilePath) -> list[Path]:
     """Remove the temporary files that killed processes left in a folder; return their paths."""
     removed_paths = []
     for path in [*Path(folder).glob(".*")]:
@@ -117,11 +119,12 @@ def sweep(folder: FilePath) -> list[Path]:
     return removed_paths
 
 
-_sweep_once = lru_cache(maxsize=1024)(sweep)
-"""`sweep`, run once per process and folder."""
+_remove_abandoned_once = lru_cache(maxsize=1024)(remove_abandoned)
+"""Does the same as `remove_abandoned`, but only once per process and folder."""
 
 
 def _resolve(path: FilePath) -> Path:
+    """Return the absolute path without symbolic links; raise `NotWritten` if it is not valid."""
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:  # a null byte, or what no file system can spell
@@ -130,10 +133,10 @@ def _resolve(path: FilePath) -> Path:
 
 
 @contextlib.contextmanager
-def _converting_errors(target: Path, state: str = "was not written") -> Iterator[None]:
+def _converting_errors(target_path: Path, problem: str = "was not written") -> Iterator[None]:
     """Convert an `OSError` in a ``with`` block to `NotWritten`.
 
-    The error's message consists of the path ``target`` and the words ``state``.
+    The error's message consists of the path ``target_path`` and the words ``problem``.
     """
     try:
         yield
@@ -142,7 +145,7 @@ def _converting_errors(target: Path, state: str = "was not written") -> Iterator
     except OSError as error:
         reason = error.strerror or error
         raise NotWritten(
-            f"{target} {state}: {reason}", path=str(target), errno=error.errno
+            f"{target_path} {problem}: {reason}", path=str(target_path), errno=error.errno
         ) from error
 
 
@@ -150,7 +153,7 @@ def _converting_errors(target: Path, state: str = "was not written") -> Iterator
 def _temporary_path(folder: Path, *, is_folder: bool) -> Iterator[Path]:
     """Create and lock a temporary file or folder, yield its path, and remove it at the end."""
     _make_folder(folder)
-    _sweep_once(folder)
+    _remove_abandoned_once(folder)
     while True:
         path = folder / f".tmp-{secrets.token_hex(8)}"
         with contextlib.ExitStack() as exit_stack:
@@ -172,10 +175,10 @@ def _lock(path: Path, exit_stack: contextlib.ExitStack) -> bool | None:
     """
     if fcntl is None:
         return None
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-    exit_stack.callback(os.close, handle)
+    file_descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    exit_stack.callback(os.close, file_descriptor)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file_descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:
@@ -200,6 +203,7 @@ def _permission_bits(target: Path) -> int | None:
 
 
 def _is_nonempty_folder(target: Path) -> bool:
+    """Return whether there is a folder with files at a path."""
     return target.exists() and any(target.iterdir())
 
 
@@ -230,7 +234,8 @@ def _replace(path: Path, target: Path) -> None:
 
 def _exchange_folders(new_folder: Path, target: Path) -> None:
     """Replace a folder by a new folder; if this fails, the old folder stays."""
-    # Linux exchanges the names in one step; elsewhere `sweep` restores the old folder after a kill.
+    # Linux exchanges the names in one step. Elsewhere `remove_abandoned` restores the old folder
+    # after a kill.
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
     cwd, exchange_flag = -100, 2
     if swap is not None and swap(cwd, bytes(new_folder), cwd, bytes(target), exchange_flag) == 0:
@@ -257,24 +262,25 @@ def _sync(path: Path) -> None:
     if is_folder and os.name == "nt":
         return
     try:
-        handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+        file_descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     except PermissionError:
         if is_folder:  # one may write to a folder that one cannot read
             return
         raise
     try:
-        os.fsync(handle)
+        os.fsync(file_descriptor)
     except OSError as error:
         if error.errno not in _SYNC_ERRORS:
             raise
     finally:
-        os.close(handle)
+        os.close(file_descriptor)
 
 
 def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Compare two dicts from file name to hash, and yield each difference.
+    """Compare the hashes of files with the expected hashes, and yield each difference.
 
-    A difference is a pair of "missing", "added" or "altered" and the name of the file.
+    Both arguments are dicts from file name to hash. A difference is a tuple of the word "missing",
+    "added" or "altered" and the name of the file.
 
     Examples
     --------

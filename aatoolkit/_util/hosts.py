@@ -8,8 +8,8 @@ import idna
 
 from aatoolkit.errors import ScopeError
 
-_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_LABEL_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_NUMERIC_LABEL_PATTERN = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _MAX_NAME_LENGTH = 253
 
 
@@ -26,9 +26,9 @@ def canonical_host(host: str) -> str:
     >>> canonical_host(" Bücher.Example. ")
     'xn--bcher-kva.example'
     """
-    name = canonical_name(host.strip()) if isinstance(host, str) else None
-    if name is not None and "." in name:
-        return name
+    host_name = canonical_name(host.strip()) if isinstance(host, str) else None
+    if host_name is not None and "." in host_name:
+        return host_name
     raise ScopeError(
         f"{host!r} is not a project's domain; give it without scheme and path, as in "
         "'acme.example'",
@@ -38,14 +38,16 @@ def canonical_host(host: str) -> str:
 
 
 def canonical_name(host: str) -> str | None:
-    """Return a host name in one spelling (lower case, punycode); None if it is not valid."""
-    lower_text = host.lower() if host.isascii() else host
-    if not lower_text.isascii() or any(label.startswith("xn--") for label in lower_text.split(".")):
+    """Return a host name in one spelling: lower case, punycode; None if the name is not valid."""
+    ascii_host = host.lower() if host.isascii() else host
+    if not ascii_host.isascii() or any(label.startswith("xn--") for label in ascii_host.split(".")):
         try:
-            lower_text = idna.encode(lower_text, uts46=True, std3_rules=True).decode("ascii")
+            ascii_host = idna.encode(ascii_host, uts46=True, std3_rules=True).decode("ascii")
         except (idna.IDNAError, UnicodeError):
             return None
-    labels = lower_text.removesuffix(".").split(".")
-    is_well_formed = all(map(_LABEL.fullmatch, labels)) and not _NUMERIC_LABEL.fullmatch(labels[-1])
-    name = ".".join(labels)
-    return name if is_well_formed and len(name) <= _MAX_NAME_LENGTH else None
+    labels = ascii_host.removesuffix(".").split(".")
+    is_well_formed = all(
+        map(_LABEL_PATTERN.fullmatch, labels)
+    ) and not _NUMERIC_LABEL_PATTERN.fullmatch(labels[-1])
+    host_name = ".".join(labels)
+    return host_name if is_well_formed and len(host_name) <= _MAX_NAME_LENGTH else None

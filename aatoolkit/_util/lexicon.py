@@ -1,7 +1,8 @@
 """The lexicon: a list of words, grouped by meaning, that occur in field names of web services.
 
-A concept is a named set of words with the same meaning, such as ``count`` and ``total``. The file
-``lexicon.txt`` has the concepts, and regular expressions that are built from them.
+A word group is a named set of words with the same meaning: the group ``count`` has the words
+``count``, ``number`` and ``total``, among others. The file ``lexicon.txt`` has the word groups, and
+regular expressions that are built from them.
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ from collections.abc import Collection, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
-_UPPER = "A-ZÀ-ÖØ-ÞĄĆČĎĘĚĞİŁŃŇŐŒŘŚŞŠŤŮŰŹŻŽ"
-_LOWER = rf"[^\W\d_{_UPPER}]"
-_CAMEL_CASE = re.compile(
-    rf"({_LOWER})([{_UPPER}])|(\d)([{_UPPER}])|([{_UPPER}]+)([{_UPPER}]{_LOWER})"
+# Ranges of characters, for use in the brackets of a regular expression.
+_UPPER_LETTERS = "A-ZÀ-ÖØ-ÞĄĆČĎĘĚĞİŁŃŇŐŒŘŚŞŠŤŮŰŹŻŽ"
+_LOWER_LETTER = rf"[^\W\d_{_UPPER_LETTERS}]"
+_CAMEL_CASE_PATTERN = re.compile(
+    rf"({_LOWER_LETTER})([{_UPPER_LETTERS}])|(\d)([{_UPPER_LETTERS}])|([{_UPPER_LETTERS}]+)([{_UPPER_LETTERS}]{_LOWER_LETTER})"
 )
-_WITHOUT_ACCENT = str.maketrans("àáâãäåçèéêëìíîïñòóôõöøùúûü", "aaaaaaceeeeiiiinoooooouuuu")
-_WORD = re.compile(r"[^\W_]+")
-_REFERENCE = re.compile(r"<(\w+)>")
-_PATTERN_LINE = re.compile(r"(state|flag|stem|form) (\w+)(?: (weak|strong|plain))?: *(.+)")
+_ACCENT_TRANSLATION = str.maketrans("àáâãäåçèéêëìíîïñòóôõöøùúûü", "aaaaaaceeeeiiiinoooooouuuu")
+_WORD_PATTERN = re.compile(r"[^\W_]+")
+_REFERENCE_PATTERN = re.compile(r"<(\w+)>")
+_DEFINITION_LINE_PATTERN = re.compile(
+    r"(state|flag|stem|form) (\w+)(?: (weak|strong|plain))?: *(.+)"
+)
 
 
 @lru_cache(maxsize=8192)
@@ -35,141 +39,144 @@ def tokens(text: str) -> tuple[str, ...]:
     """
     text = text[:200]
     if not text.islower():
-        text = _CAMEL_CASE.sub(r"\1\3\5 \2\4\6", text).lower()
-    return tuple(_WORD.findall(text))
+        text = _CAMEL_CASE_PATTERN.sub(r"\1\3\5 \2\4\6", text).lower()
+    return tuple(_WORD_PATTERN.findall(text))
 
 
 @lru_cache(maxsize=4096)
 def fold(name: str) -> str:
-    """Return a name in lower case without separators: ``user_Id`` gives ``userid``."""
+    """Return a name in lower case without separators, such as ``userid`` for ``user_Id``."""
     return "".join(tokens(name))
 
 
 @lru_cache(maxsize=4096)
-def spaced(name: str, without: Collection[str] = ()) -> str:
-    """Return the words of a name joined by spaces, except those in ``without``.
+def spaced(name: str, skipped_words: Collection[str] = ()) -> str:
+    """Return the words of a name joined by spaces, except the words in ``skipped_words``.
 
     Examples
     --------
     >>> spaced("isDataComplete", ("is",))
     'data complete'
     """
-    return " ".join(word for word in tokens(name) if word not in without)
+    return " ".join(word for word in tokens(name) if word not in skipped_words)
 
 
 @cache
-def words_of(*concepts: str) -> frozenset[str]:
-    """Return the union of several concepts, as one set of words.
+def words_of(*word_groups: str) -> frozenset[str]:
+    """Return the words of one or several word groups of the lexicon, as one set.
 
-    A concept is a named set of words with the same meaning, such as ``money``.
+    A word group is a named set of words with the same meaning, such as ``money``. Words with
+    accents are included with and without them.
 
     Examples
     --------
     >>> "umsatz" in words_of("money"), "share" in words_of("rate", "money")
     (True, True)
     """
-    text = " ".join(_words_by_concept()[concept] for concept in concepts)
-    return frozenset([*text.split(), *text.translate(_WITHOUT_ACCENT).split()])
+    joined_words = " ".join(_load_words_by_group()[word_group] for word_group in word_groups)
+    return frozenset([*joined_words.split(), *joined_words.translate(_ACCENT_TRANSLATION).split()])
 
 
 @cache
-def meaning_by_word(concept: str) -> Mapping[str, str]:
-    """Return a dict from word to meaning, for a concept whose entries are ``word=meaning`` pairs.
+def meaning_by_word(word_group: str) -> Mapping[str, str]:
+    """Return a dict from word to meaning, for a word group that has ``word=meaning`` pairs.
 
-    A concept is a named entry of the lexicon, such as ``short`` for abbreviations.
+    A word group is a named set of words in the lexicon, such as ``short`` for abbreviations.
 
     Examples
     --------
     >>> meaning_by_word("short")["impr"]
     'impressions'
     """
-    return dict(pair.split("=") for pair in words_of(concept))
+    return dict(pair.split("=") for pair in words_of(word_group))
 
 
 @lru_cache(maxsize=16384)
-def has_word_of(key: str, concept: str) -> bool:
-    """Return whether any word of a field name belongs to a concept (a set of words).
+def has_word_of(key: str, word_group: str) -> bool:
+    """Return whether any word of a field name belongs to a word group of the lexicon.
 
     Examples
     --------
     >>> has_word_of("productStatus", "business"), has_word_of("rows", "business")
     (True, False)
     """
-    return not words_of(concept).isdisjoint(tokens(key))
+    return not words_of(word_group).isdisjoint(tokens(key))
 
 
 @lru_cache(maxsize=16384)
-def ends_with_word_of(key: str, concept: str) -> bool:
-    """Return whether the last word of a field name belongs to a concept (a set of words).
+def ends_with_word_of(key: str, word_group: str) -> bool:
+    """Return whether the last word of a field name belongs to a word group of the lexicon.
 
     Examples
     --------
     >>> ends_with_word_of("statusMessage", "reason"), ends_with_word_of("messageStatus", "reason")
     (True, False)
     """
-    return not words_of(concept).isdisjoint(tokens(key)[-1:])
+    return not words_of(word_group).isdisjoint(tokens(key)[-1:])
 
 
 @lru_cache(maxsize=16384)
-def is_word_of(key: str, concept: str) -> bool:
-    """Return whether a whole field name is a word of a concept (a set of words).
+def is_word_of(key: str, word_group: str) -> bool:
+    """Return whether a whole field name, without separators, is in a word group of the lexicon.
 
     Examples
     --------
     >>> is_word_of("sample_size", "size"), is_word_of("size", "size")
     (True, False)
     """
-    return fold(key) in words_of(concept)
+    return fold(key) in words_of(word_group)
 
 
 @lru_cache(maxsize=16384)
-def matches_form(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) -> bool:
+def matches_form(key: str, form: str, skipped_words: tuple[str, ...] | frozenset[str] = ()) -> bool:
     """Return whether a field name, split into words, matches a regular expression of the lexicon.
 
-    ``form`` is the name of the regular expression. The words in ``without`` are skipped.
+    ``form`` is the name of the regular expression. The words in ``skipped_words`` are left out of
+    the field name.
 
     Examples
     --------
     >>> matches_form("suppressedRows", "loss"), matches_form("missingPages", "loss")
     (True, False)
     """
-    return patterns("form")[form, None].fullmatch(spaced(key, without)) is not None
+    return patterns("form")[form, None].fullmatch(spaced(key, skipped_words)) is not None
 
 
 @cache
 def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
-    """Return a dict from (name, strength) to the regular expressions of one kind in the lexicon.
+    """Return the regular expressions of one kind in the lexicon, as a dict.
 
-    ``kind`` is ``state``, ``flag``, ``stem`` or ``form``. The strength is a text such as ``weak``,
-    or None.
+    ``kind`` is ``state``, ``flag``, ``stem`` or ``form``. A key of the dict is a tuple of the name
+    of the regular expression and its strength: ``weak``, ``strong``, ``plain`` or None.
     """
     expressions_by_name: dict[tuple[str, str | None], list[str]] = {}
-    for row_kind, name, strength, expression in _read_lexicon()[1]:
+    for row_kind, pattern_name, strength, expression in _read_lexicon()[1]:
         if row_kind == kind:
-            expressions_by_name.setdefault((name, strength or None), []).append(
-                _REFERENCE.sub(_expand_reference, expression)
+            expressions_by_name.setdefault((pattern_name, strength or None), []).append(
+                _REFERENCE_PATTERN.sub(_expand_reference, expression)
             )
     return {
-        name: re.compile("|".join(expressions)) for name, expressions in expressions_by_name.items()
+        pattern_name: re.compile("|".join(expressions))
+        for pattern_name, expressions in expressions_by_name.items()
     }
 
 
-def _expand_reference(reference: re.Match[str]) -> str:
-    """Return the regular expression that matches any word of a concept (a set of words).
+def _expand_reference(reference_match: re.Match[str]) -> str:
+    """Return a regular expression that matches any word of a word group.
 
-    ``reference`` is the match of ``<concept>``, the place where the concept's words are inserted.
+    ``reference_match`` is the match of ``<group>``, which stands for the words of this group.
     """
-    text = _words_by_concept()[reference[1]]
-    return f"(?:{text if '|' in text else '|'.join(text.split())})"
+    joined_words = _load_words_by_group()[reference_match[1]]
+    return f"(?:{joined_words if '|' in joined_words else '|'.join(joined_words.split())})"
 
 
 @cache
-def _words_by_concept() -> Mapping[str, str]:
-    """Return a dict from the name of a concept to its words, which are joined in one text."""
-    concepts = _read_lexicon()[0]
+def _load_words_by_group() -> Mapping[str, str]:
+    """Return a dict from the name of a word group to its words, which are joined in one text."""
+    words_by_group = _read_lexicon()[0]
     return {
-        name: _REFERENCE.sub(lambda match: concepts[match[1]], text)
-        for name, text in concepts.items()
+        word_group: _REFERENCE_PATTERN.sub(lambda match: words_by_group[match[1]], joined_words)
+        for word_group, joined_words in words_by_group.items()
     }
 
 
@@ -183,16 +190,16 @@ def read_text_table(path: Path) -> list[list[str]]:
 def _read_lexicon() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
     """Read the file ``lexicon.txt``.
 
-    Returns a dict from the name of a concept to its words, and a list of the rows that define
+    Returns a dict from the name of a word group to its words, and a list of the rows that define
     regular expressions.
     """
-    concepts: dict[str, str] = {}
+    words_by_group: dict[str, str] = {}
     pattern_rows: list[tuple[str, ...]] = []
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():
-        pattern = _PATTERN_LINE.fullmatch(line)
-        concept, _, text = line.partition(":")
-        if pattern:
-            pattern_rows.append(pattern.groups(""))
-        elif text and not line.startswith("#"):
-            concepts[concept] = f"{concepts.get(concept, '')} {text.strip()}".strip()
-    return {name: text.replace(" |", "|") for name, text in concepts.items()}, pattern_rows
+        definition = _DEFINITION_LINE_PATTERN.fullmatch(line)
+        group, _, words = line.partition(":")
+        if definition:
+            pattern_rows.append(definition.groups(""))
+        elif words and not line.startswith("#"):
+            words_by_group[group] = f"{words_by_group.get(group, '')} {words.strip()}".strip()
+    return {name: words.replace(" |", "|") for name, words in words_by_group.items()}, pattern_rows

@@ -14,7 +14,7 @@ _NO_VALUE = "–"
 def number(value: float, unit: str | None = None, *, exact: bool = False) -> str:
     """Format a number with its unit as text, such as ``51%`` for the fraction 0.508.
 
-    With ``exact``, percentages have a decimal.
+    With ``exact``, percentages have at least one decimal.
 
     Examples
     --------
@@ -56,8 +56,8 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     >>> numbers([1, 2.125]), numbers([1, 12]), numbers([0.5, 1], FRACTION)
     (['1.00', '2.12'], ['1', '12'], ['50%', '100%'])
     """
-    floats = [float(value) for value in values]
-    finite_values = [value for value in floats if math.isfinite(value)]
+    column_values = [float(value) for value in values]
+    finite_values = [value for value in column_values if math.isfinite(value)]
     magnitude = max(map(abs, finite_values), default=0.0)
     if (
         unit in (*_RATES, FRACTION_CHANGE)
@@ -65,20 +65,22 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
         or magnitude >= 1000
         or all(map(_is_integer, finite_values))
     ):
-        return [number(value, unit) for value in floats]
+        return [number(value, unit) for value in column_values]
     decimals = 1 if magnitude >= 10 else 2
     return [
         number(value, unit)
         if not math.isfinite(value) or 0 < abs(value) < 10**-decimals
         else _use_minus_signs(f"{value:.{decimals}f}") + _unit_suffix(unit)
-        for value in floats
+        for value in column_values
     ]
 
 
-def equal_digits(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
-    """Format the numbers of a column with equal decimals, so that the largest has four digits.
+def equal_digits(values: Sequence[float], *, has_mixed_units: bool = False) -> list[str]:
+    """Format the numbers of a column with the same number of decimals.
 
-    With ``is_mixed``, each number has three digits of its own, as their units differ.
+    It is chosen so that the largest number has four digits. With ``has_mixed_units``, each number
+    has three significant digits, because the numbers have different units. So has a number that
+    would be rounded to 0.
 
     Examples
     --------
@@ -92,15 +94,17 @@ def equal_digits(values: Sequence[float], *, is_mixed: bool = False) -> list[str
     ['1234', '<NA>']
     """
     magnitudes = [abs(value) for value in values if math.isfinite(value)]
-    are_whole = all(magnitude == math.floor(magnitude) for magnitude in magnitudes)
-    maximum = max(magnitudes, default=0.0)
+    are_all_whole = all(magnitude == math.floor(magnitude) for magnitude in magnitudes)
+    max_magnitude = max(magnitudes, default=0.0)
     decimals = (
-        0 if are_whole or not maximum else min(max(3 - math.floor(math.log10(maximum)), 0), 9)
+        0
+        if are_all_whole or not max_magnitude
+        else min(max(3 - math.floor(math.log10(max_magnitude)), 0), 9)
     )
 
     def format_value(value: float) -> str:
-        is_hidden = value != 0 and round(value, decimals) == 0
-        return f"{value:{'.3g' if is_mixed or is_hidden else f'.{decimals}f'}}"
+        rounds_to_zero = value != 0 and round(value, decimals) == 0
+        return f"{value:{'.3g' if has_mixed_units or rounds_to_zero else f'.{decimals}f'}}"
 
     return ["<NA>" if math.isnan(value) else format_value(value) for value in values]
 
@@ -169,6 +173,7 @@ def _is_integer(value: float) -> bool:
 
 
 def _use_minus_signs(text: str) -> str:
+    """Replace the hyphens in a number's text by minus signs."""
     return text.replace("-", "−")
 
 
@@ -178,4 +183,5 @@ def _unit_suffix(unit: str | None) -> str:
 
 
 def _is_currency(unit: str | None) -> bool:
+    """Return whether a unit is a currency code such as ``EUR``."""
     return unit is not None and len(unit) == 3 and unit.isupper()

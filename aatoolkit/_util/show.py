@@ -1,7 +1,7 @@
 """Format tables as text of a given width, and as HTML.
 
-A `Frame` is a DataFrame with display options (`ShowAs`). If the option ``details`` is None, the
-table is called a listing: all columns are shown, and no cell is truncated.
+A `Frame` is a DataFrame with display options (`ShowAs`). If the option ``details`` is None, all
+columns are shown and no cell is truncated; such a table is called a listing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ _MAX_ROWS, _MAX_LISTED = 60, 200
 _PAGE_WIDTH = 110
 """The width of a table in a notebook, in characters."""
 
-_GAP = 2
+# The number of spaces between two columns.
+_COLUMN_GAP = 2
+
 _NARROW_WIDTH, _SENTENCE_WIDTH, _PHRASE_LENGTH, _WORD_LENGTH, _NAME_LENGTH = 12, 24, 40, 34, 24
 """Widths in characters: the minimum of a column of words and of sentences, and the longest phrase,
 word and name that is not broken.
@@ -43,34 +45,38 @@ _MAX_NAMED = 12
 _TEXT_LENGTH = 150
 """The length from which a cell makes its column twice as wide in a notebook."""
 
-_MIDNIGHT = " 00:00:00"
+_MIDNIGHT_SUFFIX = " 00:00:00"
 
 STAR = "*"
-"""Stands after a number that was measured in part; the remark below the table begins with it."""
+"""The asterisk after a number that was measured only in part; a remark explains it."""
 
 Marks = dict[str, np.ndarray]
-"""Maps a column to the mask of the rows whose number gets an asterisk."""
+"""Maps the name of a column to a boolean mask of the rows whose number gets an asterisk."""
 
 Remarks = Callable[[pd.DataFrame, Collection[str]], tuple[Marks, list[str]]]
-"""A function of a frame and its shown columns, which returns asterisks and sentences."""
+"""A function that takes a DataFrame and the names of its shown columns. It returns which numbers
+get an asterisk, and sentences to print below the table.
+"""
 
 
 def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[Marks, list[str]]:
+    """Return no asterisks and no sentences, for tables without remarks."""
     return {}, []
 
 
 @dataclass(frozen=True)
 class ShowAs:
-    """Display options of a table: the order of its columns, and remarks below it.
+    """Display options of a table: which columns are shown, and the remarks below the table.
 
     Parameters
     ----------
     details
-        The columns that are shown only if the width allows; None to show all columns.
+        The names of the columns that are shown only if there is room for them; None to show all
+        columns.
     verdict
         The column that holds verdicts as text; it is shown last.
     order
-        The columns that the rows are sorted by; they are always shown.
+        The names of the columns that the rows are sorted by; they are always shown.
     remarks
         A function that returns which numbers get an asterisk, and the sentences below the table.
     """
@@ -138,7 +144,7 @@ class Frame(pd.DataFrame):
 
 
 def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
-    """Create a DataFrame that is displayed by these options, without truncated cells.
+    """Create a DataFrame with display options; by default, all columns are shown in full.
 
     Examples
     --------
@@ -152,7 +158,7 @@ def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
 
 
 def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
-    """Format a table as text for a terminal."""
+    """Format a table as text for a terminal; ``view`` has the display options."""
     width = terminal_width()
     pandas_text = repr(pd.DataFrame(frame))
     if _is_left_to_pandas(frame):
@@ -175,7 +181,7 @@ def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
 
 
 def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
-    """Format a table as HTML for a notebook; None if pandas is set to show no HTML."""
+    """Format a table as HTML for a notebook; return None if pandas is set to show no HTML."""
     if _is_left_to_pandas(frame):
         pandas_html: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
         return pandas_html
@@ -242,9 +248,10 @@ class _Column(NamedTuple):
 
 
 def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
-    """Format all columns of a table as text.
+    """Format the columns of a table that have values as text.
 
-    Returns the columns that have values, and notes on the columns that have none.
+    Returns the columns, and notes to print below the table on columns without values and on hidden
+    rows.
     """
     has_value = frame.notna().any().to_numpy()
     has_value = has_value if has_value.any() else ~has_value
@@ -274,36 +281,28 @@ def _select_columns(
     optional_names = sorted(
         (name for name in names if name not in required_names), key=details.__contains__
     )
-    constant_notes = {
+    cell_notes = {
         name: f"{visible(name)}: {columns[name].cells[0]}"
         for name in optional_names
         if name not in details
         and not columns[name].is_number
         and len({*columns[name].cells}) == 1 < len(rows)
     }
-    width_left, selected_names = width - index_column.natural_width, [*required_names]
-    width_left -= sum(columns[name].min_width + _GAP for name in required_names)
+    width_left, shown_names = width - index_column.natural_width, [*required_names]
+    width_left -= sum(columns[name].min_width + _COLUMN_GAP for name in required_names)
     for name in optional_names:
-        min_width = columns[name].min_width + _GAP
+        min_width = columns[name].min_width + _COLUMN_GAP
         is_blank = name in details and {*columns[name].cells} == {"<NA>"}
-        if (
-            not is_blank
-            and name not in constant_notes
-            and (min_width <= width_left or not selected_names)
-        ):
-            selected_names.append(name)
+        if not is_blank and name not in cell_notes and (min_width <= width_left or not shown_names):
+            shown_names.append(name)
             width_left -= min_width
-    ordered_names = sorted(
-        selected_names, key=lambda name: (name == view.verdict, names.index(name))
-    )
+    ordered_names = sorted(shown_names, key=lambda name: (name == view.verdict, names.index(name)))
     notes = [
         *_note_hidden_rows(frame, _MAX_ROWS),
-        *constant_notes.values(),
-        *view.remarks(frame, selected_names)[1],
+        *cell_notes.values(),
+        *view.remarks(frame, shown_names)[1],
     ]
-    hidden_names = [
-        visible(name) for name in names if name not in (*selected_names, *constant_notes)
-    ]
+    hidden_names = [visible(name) for name in names if name not in (*shown_names, *cell_notes)]
     return [index_column, *(columns[name] for name in ordered_names)], notes, hidden_names
 
 
@@ -320,7 +319,7 @@ def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
 
     ``marks`` has, by column, a boolean mask of the numbers that get an asterisk.
     """
-    is_mixed = "unit" in rows and rows["unit"].nunique(dropna=False) > 1
+    has_mixed_units = "unit" in rows and rows["unit"].nunique(dropna=False) > 1
     label_columns = [
         _format_column(
             "" if name is None else str(name), pd.Series(rows.index.get_level_values(position))
@@ -329,7 +328,7 @@ def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
     ]
     columns = []
     for position, name in enumerate(map(str, rows.columns)):
-        column = _format_column(name, rows.iloc[:, position], is_mixed)
+        column = _format_column(name, rows.iloc[:, position], has_mixed_units)
         if name in marks:
             stars = (STAR if mark else " " * len(STAR) for mark in marks[name])
             cells = [f"{cell}{star}" for cell, star in zip(column.cells, stars, strict=False)]
@@ -338,18 +337,20 @@ def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
     return [*label_columns, *columns]
 
 
-def _format_column(name: str, values: pd.Series, is_mixed: bool = False) -> _Column:
+def _format_column(name: str, values: pd.Series, has_mixed_units: bool = False) -> _Column:
     """Format a column as text: floats with equal decimals, days without ``00:00:00``."""
     dtype = values.dtype
     is_number = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
     if pd.api.types.is_float_dtype(dtype):
         numbers = values.to_numpy(np.float64, na_value=np.nan).tolist()
-        return _Column(visible(name), equal_digits(numbers, is_mixed=is_mixed), is_number)
+        return _Column(
+            visible(name), equal_digits(numbers, has_mixed_units=has_mixed_units), is_number
+        )
     cells = [cell_text(value) for value in values]
     if pd.api.types.is_datetime64_any_dtype(dtype) and all(
-        cell.endswith(_MIDNIGHT) or cell == "<NA>" for cell in cells
+        cell.endswith(_MIDNIGHT_SUFFIX) or cell == "<NA>" for cell in cells
     ):
-        cells = [cell.removesuffix(_MIDNIGHT) for cell in cells]
+        cells = [cell.removesuffix(_MIDNIGHT_SUFFIX) for cell in cells]
     return _Column(visible(name), cells, is_number)
 
 
@@ -369,23 +370,27 @@ def _split_name(word: str) -> list[str]:
 
 
 def _split_into_blocks(columns: Sequence[_Column], level_count: int, width: int) -> list[str]:
-    """Split a wide table into blocks of text; each block starts with the index."""
-    label_columns, blocks = [*columns[:level_count]], [[*columns[:level_count]]]
+    """Split a wide table into blocks of text that are at most ``width`` characters wide.
+
+    Each block has some of the columns, and begins with the columns of the index. There are
+    ``level_count`` of these, and they come first in ``columns``.
+    """
+    label_columns, column_blocks = [*columns[:level_count]], [[*columns[:level_count]]]
     for column in columns[level_count:]:
-        longer_block = [*blocks[-1], column]
-        block_width = sum(column.min_width + _GAP for column in longer_block) - _GAP
+        longer_block = [*column_blocks[-1], column]
+        block_width = sum(column.min_width + _COLUMN_GAP for column in longer_block) - _COLUMN_GAP
         if block_width > width and len(longer_block) > level_count + 1:
-            blocks.append([*label_columns, column])
+            column_blocks.append([*label_columns, column])
         else:
-            blocks[-1] = longer_block
-    return [_align_columns(columns_of_block, width) for columns_of_block in blocks]
+            column_blocks[-1] = longer_block
+    return [_align_columns(columns_of_block, width) for columns_of_block in column_blocks]
 
 
 def _align_columns(columns: Sequence[_Column], width: int) -> str:
-    """Write columns side by side as text of a given width; wide columns are wrapped."""
+    """Return columns side by side as text of at most ``width`` characters, with wrapped cells."""
     min_widths = [column.min_width for column in columns]
     natural_widths = [column.natural_width for column in columns]
-    available_width = max(width - _GAP * (len(columns) - 1), sum(min_widths))
+    available_width = max(width - _COLUMN_GAP * (len(columns) - 1), sum(min_widths))
     max_width = max(natural_widths)
     while (
         max_width > 1
@@ -393,19 +398,21 @@ def _align_columns(columns: Sequence[_Column], width: int) -> str:
         > available_width
     ):
         max_width -= 1
-    widths = [
+    column_widths = [
         max(min_width, min(size, max_width))
         for min_width, size in zip(min_widths, natural_widths, strict=True)
     ]
     headers, lines = [column.name for column in columns], []
     for row in (headers, *zip(*(column.cells for column in columns), strict=True)):
-        wrapped_cells = [wrap_cell(cell, size) for cell, size in zip(row, widths, strict=True)]
+        wrapped_cells = [
+            wrap_cell(cell, size) for cell, size in zip(row, column_widths, strict=True)
+        ]
         for i in range(max(map(len, wrapped_cells))):
-            parts = (
+            cell_texts = (
                 f"{cell[i] if i < len(cell) else '':{'>' if column.is_number else '<'}{size}}"
-                for cell, size, column in zip(wrapped_cells, widths, columns, strict=True)
+                for cell, size, column in zip(wrapped_cells, column_widths, columns, strict=True)
             )
-            lines.append((" " * _GAP).join(parts).rstrip())
+            lines.append((" " * _COLUMN_GAP).join(cell_texts).rstrip())
     return "\n".join(lines)
 
 
@@ -413,69 +420,72 @@ def _align_columns(columns: Sequence[_Column], width: int) -> str:
 
 
 def _columns_to_html(columns: Sequence[_Column], label_count: int) -> str:
-    """Format columns as an HTML table; the first columns are row headers."""
+    """Format columns as an HTML table; the first ``label_count`` columns are row headers."""
     return table_html(
         [column.name for column in columns],
         [*zip(*(column.cells for column in columns), strict=True)],
-        numbers={index for index, column in enumerate(columns) if column.is_number},
-        labels=label_count,
+        number_columns={position for position, column in enumerate(columns) if column.is_number},
+        row_header_count=label_count,
     )
 
 
 def table_html(
-    heads: Sequence[str],
+    headers: Sequence[str],
     rows: Sequence[Sequence[str]],
     *,
     caption: str = "",
-    numbers: Collection[int] = (),
-    codes: Collection[int] = (),
-    labels: int = 0,
+    number_columns: Collection[int] = (),
+    code_columns: Collection[int] = (),
+    row_header_count: int = 0,
 ) -> str:
     """Return an HTML table of texts.
 
     Parameters
     ----------
-    heads : sequence of str
+    headers : sequence of str
         The column headers; empty for no header row.
     rows : sequence of sequence of str
         The cells, as text.
     caption : str, default ''
         The caption of the table.
-    numbers, codes : collection of int, optional
-        The positions of the columns of numbers, and of the columns formatted as code.
-    labels : int, default 0
+    number_columns, code_columns : collection of int, optional
+        The positions of the columns with numbers, and of the columns formatted as code.
+    row_header_count : int, default 0
         The number of leading columns that are row headers.
 
     Examples
     --------
-    >>> table_html(["n"], [["<1>"]], numbers=[0])
+    >>> table_html(["n"], [["<1>"]], number_columns=[0])
     ... # doctest: +NORMALIZE_WHITESPACE
     '<table class="dataframe tex2jax_ignore"><thead><tr><th scope="col"
     style="text-align:right;vertical-align:top">n</th></tr></thead><tbody><tr><td
     style="text-align:right;vertical-align:top">&lt;1&gt;</td></tr></tbody></table>'
     """
 
-    def format_cell(index: int, text: str, scope: str = "") -> str:
-        style = f"text-align:{'right' if index in numbers else 'left'};vertical-align:top"
-        max_length = max((len(row[index]) for row in rows), default=0) if scope == "col" else 0
+    def format_cell(position: int, text: str, scope: str = "") -> str:
+        style = f"text-align:{'right' if position in number_columns else 'left'};vertical-align:top"
+        max_length = max((len(row[position]) for row in rows), default=0) if scope == "col" else 0
         if max_length > _NAME_LENGTH:
             style += f";min-width:{12 if max_length <= _TEXT_LENGTH else 24}em"
         words = visible(text).split(" ")
         content = " ".join("<wbr>".join(map(html.escape, _split_name(word))) for word in words)
-        if index in codes and scope != "col":
+        if position in code_columns and scope != "col":
             content = f"<code>{content}</code>"
         tag, attribute = ("th", f' scope="{scope}"') if scope else ("td", "")
         return f'<{tag}{attribute} style="{style}">{content}</{tag}>'
 
     def format_row(row: Sequence[str]) -> str:
         return "".join(
-            format_cell(index, text, "row" * (index < labels)) for index, text in enumerate(row)
+            format_cell(position, text, "row" * (position < row_header_count))
+            for position, text in enumerate(row)
         )
 
-    header_cells = "".join(format_cell(index, text, "col") for index, text in enumerate(heads))
+    header_cells = "".join(
+        format_cell(position, text, "col") for position, text in enumerate(headers)
+    )
     body = "".join(f"<tr>{format_row(row)}</tr>" for row in rows)
     title = f'<caption style="text-align:left">{markup_long(caption)}</caption>' if caption else ""
-    thead = f"<thead><tr>{header_cells}</tr></thead>" if heads else ""
+    thead = f"<thead><tr>{header_cells}</tr></thead>" if headers else ""
     return f'<table class="dataframe tex2jax_ignore">{title}{thead}<tbody>{body}</tbody></table>'
 
 
@@ -493,7 +503,10 @@ def row_ranges(index: pd.Index, mask: np.ndarray) -> str:
     consecutive_positions = np.split(positions, np.flatnonzero(np.diff(positions) != 1) + 1)
     if not index.equals(pd.RangeIndex(len(index))) or len(consecutive_positions) > 8:
         return counted(len(positions), "row")
-    ranges = (
-        f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in consecutive_positions
+    range_texts = (
+        f"{range_positions[0]}-{range_positions[-1]}"
+        if len(range_positions) > 1
+        else f"{range_positions[0]}"
+        for range_positions in consecutive_positions
     )
-    return f"row{'s' * (len(positions) != 1)} {', '.join(ranges)}"
+    return f"row{'s' * (len(positions) != 1)} {', '.join(range_texts)}"

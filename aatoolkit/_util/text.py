@@ -15,21 +15,21 @@ from typing import Any
 from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.lexicon import meaning_by_word
 
-_MAX_SHOWN = 300
+_MAX_SHOWN_CHARACTERS = 300
 """The maximum number of characters of a text that is displayed."""
 
-_UNSAFE = (
+_UNSAFE_CHARACTERS = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 """Characters that control a terminal, reorder a line or are invisible."""
 
 plain_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
-"""Serialize a value to JSON without escaping."""
+"""Serialize a value to JSON text without escaping characters outside of ASCII."""
 
-_NAME_BREAKS = re.compile(r"(?<=[./?&=])(?=\w)")
-_CONTROLS = re.compile(f"[{_UNSAFE}]")
-_ESCAPABLE = re.compile(rf"[\r{_UNSAFE}]|\\(?=u[0-9a-f]{{4}})")
+_NAME_BREAK_PATTERN = re.compile(r"(?<=[./?&=])(?=\w)")
+_UNSAFE_CHARACTER_PATTERN = re.compile(f"[{_UNSAFE_CHARACTERS}]")
+_ESCAPABLE_PATTERN = re.compile(rf"[\r{_UNSAFE_CHARACTERS}]|\\(?=u[0-9a-f]{{4}})")
 
 
 def visible(text: str) -> str:
@@ -53,11 +53,11 @@ def name_parts(word: str) -> list[str]:
     >>> name_parts("source_domains.rank")
     ['source_domains.', 'rank']
     """
-    return _NAME_BREAKS.split(word)
+    return _NAME_BREAK_PATTERN.split(word)
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
-    r"""Serialize a value to JSON, with control characters escaped.
+    r"""Serialize a value to JSON text, with characters escaped that would control a terminal.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
     '["Müller\\u202e"]'
     """
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
-    return _CONTROLS.sub(_json_escape, text)
+    return _UNSAFE_CHARACTER_PATTERN.sub(_json_escape, text)
 
 
 def canonical_json(value: Any) -> str:
@@ -87,17 +87,20 @@ def escaped(text: str) -> str:
     >>> escaped("a\x9bb\\u0041")
     'a\\u009bb\\u005cu0041'
     """
-    return _ESCAPABLE.sub(_json_escape, text)
+    return _ESCAPABLE_PATTERN.sub(_json_escape, text)
 
 
 def _json_escape(match: re.Match[str]) -> str:
     r"""Return the JSON escape of the matched character, such as ``\u202e``."""
     code_units = match[0].encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{code_units[start : start + 4]}" for start in range(0, len(code_units), 4))
+    return "".join(
+        f"\\u{code_units[digit_position : digit_position + 4]}"
+        for digit_position in range(0, len(code_units), 4)
+    )
 
 
 def joined(text: str) -> str:
-    """Remove each full stop before a semicolon, where sentences were joined by semicolons.
+    """Remove the full stop before each semicolon of a text with several sentences.
 
     Examples
     --------
@@ -108,14 +111,16 @@ def joined(text: str) -> str:
 
 
 def clipped(text: str) -> str:
-    """Truncate a text to 300 characters for display.
+    """Truncate a text to 300 characters for display, followed by ``…``.
 
     Examples
     --------
     >>> len(clipped("n" * 10_000))
     301
     """
-    return visible(text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…")
+    return visible(
+        text if len(text) <= _MAX_SHOWN_CHARACTERS else f"{text[:_MAX_SHOWN_CHARACTERS]}…"
+    )
 
 
 def combined_reason(reasons: Iterable[str | None]) -> str | None:
@@ -131,8 +136,12 @@ def combined_reason(reasons: Iterable[str | None]) -> str | None:
     distinct_reasons = [*dict.fromkeys(filter(None, reasons))]
     if len(distinct_reasons) < 2:
         return distinct_reasons[0] if distinct_reasons else None
-    parts = (part for reason in distinct_reasons for part in reason.split("; "))
-    return "; ".join(dict.fromkeys(part.rstrip(" .") or part for part in parts))
+    distinct_parts = (
+        reason_part for reason in distinct_reasons for reason_part in reason.split("; ")
+    )
+    return "; ".join(
+        dict.fromkeys(reason_part.rstrip(" .") or reason_part for reason_part in distinct_parts)
+    )
 
 
 def some_of(names: Sequence[str], max_count: int = 3, separator: str = ", ") -> str:
@@ -148,7 +157,7 @@ def some_of(names: Sequence[str], max_count: int = 3, separator: str = ", ") -> 
 
 
 def counted(number: int, noun: str) -> str:
-    """Format a number with a noun in the singular or plural, such as "3 rows".
+    """Return a number with a noun in the singular or plural, such as "3 rows".
 
     Examples
     --------
@@ -168,8 +177,8 @@ def humanize(name: str) -> str:
     """
     if name[:1].islower() and name.isalnum():
         name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
-    spellings = meaning_by_word("spelling")
-    return " ".join(spellings.get(word, word) for word in visible(name).split("_")).strip()
+    spelling_by_word = meaning_by_word("spelling")
+    return " ".join(spelling_by_word.get(word, word) for word in visible(name).split("_")).strip()
 
 
 def capitalized(text: str) -> str:
@@ -229,20 +238,20 @@ def wrap_cell(text: str, width: int) -> list[str]:
     >>> wrap_cell("see source_domains.retrieved_answer_count", 24)
     ['see source_domains.', 'retrieved_answer_count']
     """
-    short_words = []
+    breakable_words = []
     for word in text.split(" "):
-        short_word = ""
+        line_part = ""
         for part in name_parts(word) if len(word) > width else [word]:
-            if short_word and len(short_word) + len(part) > width:
-                short_words.append(short_word)
-                short_word = ""
-            short_word += part
-        short_words.append(short_word)
-    return textwrap.wrap(" ".join(short_words), width, break_on_hyphens=False) or [""]
+            if line_part and len(line_part) + len(part) > width:
+                breakable_words.append(line_part)
+                line_part = ""
+            line_part += part
+        breakable_words.append(line_part)
+    return textwrap.wrap(" ".join(breakable_words), width, break_on_hyphens=False) or [""]
 
 
 def wrap_lines(text: str) -> str:
-    r"""Wrap the lines of a text that are wider than the terminal, and indent the rest of the line.
+    r"""Wrap the lines of a text that are wider than the terminal; continuations are indented.
 
     Examples
     --------
@@ -289,8 +298,8 @@ class Described(metaclass=Chaptered):
 
     def _repr_html_(self) -> str:
         title, lines = self._described()
-        items = "".join(f"<li>{markup(line)}</li>" for line in lines)
-        return f'<div class="tex2jax_ignore"><b>{markup(title)}</b><ul>{items}</ul></div>'
+        list_items = "".join(f"<li>{markup(line)}</li>" for line in lines)
+        return f'<div class="tex2jax_ignore"><b>{markup(title)}</b><ul>{list_items}</ul></div>'
 
 
 def parse_moment(text: str) -> date | datetime | None:
@@ -307,15 +316,15 @@ def parse_moment(text: str) -> date | datetime | None:
         return None
 
 
-def fresh(name: str, used_names: Iterable[str]) -> str:
-    """Return a name, with a number appended if the name is used already.
+def unused_name(name: str, used_names: Iterable[str]) -> str:
+    """Return a name that is not used yet: ``name`` itself, or with a number appended.
 
     Examples
     --------
-    >>> fresh("hits", ["hits", "hits_2"])
+    >>> unused_name("hits", ["hits", "hits_2"])
     'hits_3'
     """
-    taken_names, free_name, number = set(used_names), name, 2
+    taken_names, free_name, next_number = set(used_names), name, 2
     while free_name in taken_names:
-        free_name, number = f"{name}_{number}", number + 1
+        free_name, next_number = f"{name}_{next_number}", next_number + 1
     return free_name

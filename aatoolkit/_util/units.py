@@ -1,4 +1,4 @@
-"""The units of numbers: for each, the range of possible values and the text formats."""
+"""The units of numbers, and how numbers in a unit are written as text."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from aatoolkit._util.data import constants
 
 @dataclass(frozen=True)
 class Unit:
-    """The properties of a unit of numbers.
+    """How a unit of numbers is written, and which names of metrics imply it.
 
     Parameters
     ----------
     words
         The text for the unit in a column header, such as ``0 to 1``; None to use its name.
     short
-        The suffix of a number, such as ``" ms"``.
+        The text after a number, such as ``" ms"``.
     metrics
-        The last words of metric names, such as ``rate``, that imply this unit.
+        Words, separated by spaces. A metric whose name ends in one of them has this unit.
     """
 
     words: str | None = None
@@ -27,7 +27,7 @@ class Unit:
 
 
 UNITS = {name: Unit(**properties) for name, properties in constants("units").items()}
-"""The units with known properties, by name."""
+"""The units with known properties, as a dict from the unit's name to a `Unit`."""
 
 COUNT = "count"
 FRACTION = "fraction 0-1"

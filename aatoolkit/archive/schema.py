@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 from aatoolkit._util.text import json_text
 from aatoolkit.archive.store import MOMENT, RUNS, RUNS_SCHEMA, ArchiveStore
 from aatoolkit.errors import ArchiveError
-from aatoolkit.jsontree.coerce import ARROW
-from aatoolkit.normalizer.column_availability import SIGNAL
+from aatoolkit.jsontree.coerce import ARROW_TYPE_BY_DTYPE
+from aatoolkit.normalizer.column_availability import SIGNAL_COLUMNS
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.profile_json import dump_table, load_table
 from aatoolkit.sections.registry import register_table
@@ -50,7 +50,7 @@ CONTEXT_FIELDS = pa.schema(
 
 FRAMES = "frames"
 _TEXT_FIELDS = dict.fromkeys(("section", "table", "states"), "string")
-_SIGNAL_FIELDS = dict.fromkeys(("section", *SIGNAL), "string")
+_SIGNAL_FIELDS = dict.fromkeys(("section", *SIGNAL_COLUMNS), "string")
 STATEMENT_SCHEMAS = {
     FRAMES: pa.schema({**_TEXT_FIELDS, "is_whole": "bool", "rows": "int64"}),
     "availability": pa.schema({**_SIGNAL_FIELDS, "sample_size": "int64", "as_of": MOMENT}),
@@ -154,7 +154,7 @@ class StoredTable:
 
     def schema(self) -> pa.Schema:
         """Return the Arrow schema of the table."""
-        types = {name: ARROW[column.dtype] for name, column in self.columns.items()}
+        types = {name: ARROW_TYPE_BY_DTYPE[column.dtype] for name, column in self.columns.items()}
         return pa.schema([*CONTEXT_FIELDS, *pa.schema({**types, "_row": "int64"})])
 
     def configuration(self) -> dict[str, str]:

@@ -12,17 +12,20 @@ from aatoolkit._util.text import combined_reason
 from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 
 
-class Words(StrEnum):
-    """Base class of enumerations of texts. Its error for an unknown text suggests similar ones."""
+class TextEnum(StrEnum):
+    """Base class of enumerations of texts.
+
+    A text that is no member raises an `ArgumentError`, whose message suggests similar members.
+    """
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        """Raise an ArgumentError for an unknown text, with similar texts in its message."""
+        """Raise an `ArgumentError` for a text that is no member; it suggests similar members."""
         hint = did_you_mean(near_matches(value, map(str, cls)), f"there are {', '.join(cls)}")
         raise ArgumentError(f"{value!r} is no {cls.__name__}; {hint}", argument="value")
 
 
-class Status(Words):
+class Status(TextEnum):
     """Whether data could be measured.
 
     One of ``available``, ``partial``, ``unavailable``, ``not_applicable`` and ``unknown``. A
@@ -41,7 +44,7 @@ class Status(Words):
     UNKNOWN = "unknown"
 
 
-class Cause(Words):
+class Cause(TextEnum):
     """The reason why data could not be measured, or only in part, such as ``not_connected``.
 
     Examples
@@ -144,12 +147,24 @@ def combine(availabilities: Iterable[Availability]) -> Availability:
     Availability(status=<Status.PARTIAL: 'partial'>, cause=<Cause.NOT_RUN: 'not_run'>,
                  reason=None)
     """
-    states = list(availabilities)
-    if len(states) == 1:
-        return states[0]
-    states = [state for state in states if state.status != Status.NOT_APPLICABLE] or states
-    status = reduce(join, (state.status for state in states), Status.NOT_APPLICABLE)
-    incomplete_states = [state for state in states if state.status != Status.AVAILABLE]
-    causes = {state.cause for state in incomplete_states}
+    part_availabilities = list(availabilities)
+    if len(part_availabilities) == 1:
+        return part_availabilities[0]
+    part_availabilities = [
+        availability
+        for availability in part_availabilities
+        if availability.status != Status.NOT_APPLICABLE
+    ] or part_availabilities
+    status = reduce(
+        join, (availability.status for availability in part_availabilities), Status.NOT_APPLICABLE
+    )
+    incomplete_parts = [
+        availability
+        for availability in part_availabilities
+        if availability.status != Status.AVAILABLE
+    ]
+    causes = {availability.cause for availability in incomplete_parts}
     cause = causes.pop() if len(causes) == 1 else None
-    return Availability(status, cause, combined_reason(state.reason for state in incomplete_states))
+    return Availability(
+        status, cause, combined_reason(availability.reason for availability in incomplete_parts)
+    )

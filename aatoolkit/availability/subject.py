@@ -9,8 +9,8 @@ from datetime import date
 
 from aatoolkit.availability.status import Availability
 
-_MIDNIGHT = re.compile(r"(?<=^\d{4}-\d\d-\d\d)[T ]00:00:00(\+00:00|Z)?$")
-_DATE_OR_TIME = re.compile(r"\d{4}-\d\d(-\d\d.*)?")
+_MIDNIGHT_PATTERN = re.compile(r"(?<=^\d{4}-\d\d-\d\d)[T ]00:00:00(\+00:00|Z)?$")
+_DATE_OR_TIME_PATTERN = re.compile(r"\d{4}-\d\d(-\d\d.*)?")
 
 
 @dataclass(frozen=True)
@@ -45,24 +45,24 @@ class Condition:
         The boolean is False for a missing value.
         """
         if self.op == "in":
-            condition_texts = {_MIDNIGHT.sub("", value) for value in self.values}
+            condition_texts = {_MIDNIGHT_PATTERN.sub("", value) for value in self.values}
             return [
-                value is not None and _MIDNIGHT.sub("", as_text(value)) in condition_texts
+                value is not None and _MIDNIGHT_PATTERN.sub("", as_text(value)) in condition_texts
                 for value in values
             ]
-        return [self._compares(value) for value in values]
+        return [self._meets_comparison(value) for value in values]
 
-    def _compares(self, value: object) -> bool:
-        """Return whether a value meets a condition with an operator such as ``>``, not ``in``."""
-        text, limit = _make_comparable(as_text(value), self.values[0])
-        if text is None or limit is None or value is None:
+    def _meets_comparison(self, value: object) -> bool:
+        """Return whether a value meets this condition, if its operator is ``>`` or similar."""
+        operand, bound = _make_comparable(as_text(value), self.values[0])
+        if operand is None or bound is None or value is None:
             return False
-        is_above, is_below = text > limit, text < limit  # type: ignore[operator]
+        is_above, is_below = operand > bound, operand < bound  # type: ignore[operator]
         return bool({">": is_above, ">=": not is_below, "<": is_below, "<=": not is_above}[self.op])
 
     def __str__(self) -> str:
-        sign = "=" if self.op == "in" and len(self.values) == 1 else self.op
-        return f"{self.column} {sign} {', '.join(self.values)}"
+        operator = "=" if self.op == "in" and len(self.values) == 1 else self.op
+        return f"{self.column} {operator} {', '.join(self.values)}"
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Statement:
 
     Examples
     --------
-    >>> statement = Statement(Availability(), engine("chatgpt"))
+    >>> statement = Statement(Availability(), make_engine_conditions("chatgpt"))
     >>> str(statement.rows[0])
     'engine = chatgpt'
     """
@@ -87,25 +87,25 @@ class Statement:
     rows: tuple[Condition, ...] = ()
 
 
-def engine(*ids: str) -> tuple[Condition, ...]:
-    """Return a tuple with one `Condition`: the row is about one of the given engines.
+def make_engine_conditions(*engine_ids: str) -> tuple[Condition, ...]:
+    """Return a tuple with one `Condition`, which selects the rows of some engines (AI assistants).
 
     Examples
     --------
-    >>> str(engine("chatgpt", "gemini")[0])
+    >>> str(make_engine_conditions("chatgpt", "gemini")[0])
     'engine in chatgpt, gemini'
     """
-    return (Condition("engine", "in", ids),)
+    return (Condition("engine", "in", engine_ids),)
 
 
-def after(moment: str) -> tuple[Condition, ...]:
-    """Return a tuple with one `Condition`: the date of the row is after ``moment``.
+def make_conditions_after(moment: str) -> tuple[Condition, ...]:
+    """Return a tuple with one `Condition`, which selects the rows with a date after ``moment``.
 
     ``moment`` is a date or timestamp in ISO format.
 
     Examples
     --------
-    >>> str(after("2026-11-19")[0])
+    >>> str(make_conditions_after("2026-11-19")[0])
     'date > 2026-11-19'
     """
     return (Condition("date", ">", (moment,)),)
@@ -122,24 +122,31 @@ def as_text(value: object) -> str:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def _make_comparable(text: str, limit: str) -> tuple[object, object]:
-    """Convert two texts to a pair that ``<`` compares as numbers, as times or as text.
+def _make_comparable(text: str, limit_text: str) -> tuple[object, object]:
+    """Convert two texts to two values that can be compared by ``<``.
+
+    Two numbers become floats. Two times are shortened to the precision that both have. Other texts
+    stay as they are.
 
     Returns
     -------
     tuple
-        The two converted values; None and None if only one of them is a time.
+        The two converted values; None and None if only ``limit_text`` is a time.
 
     Examples
     --------
     >>> _make_comparable("7", "10"), _make_comparable("2026-11-20T06:00:00Z", "2026-11-20")
     ((7.0, 10.0), ('2026-11-20', '2026-11-20'))
     """
-    if _DATE_OR_TIME.fullmatch(text) and _DATE_OR_TIME.fullmatch(limit):
+    if _DATE_OR_TIME_PATTERN.fullmatch(text) and _DATE_OR_TIME_PATTERN.fullmatch(limit_text):
         # By the day if either is one (2026-11-20), else by the second (2026-11-20T06:00:00).
-        length = min(len(text), len(limit), 10 if 10 in (len(text), len(limit)) else 19)
-        return text[:length].replace(" ", "T"), limit[:length].replace(" ", "T")
+        compared_length = min(
+            len(text), len(limit_text), 10 if 10 in (len(text), len(limit_text)) else 19
+        )
+        return text[:compared_length].replace(" ", "T"), limit_text[:compared_length].replace(
+            " ", "T"
+        )
     try:
-        return float(text), float(limit)
+        return float(text), float(limit_text)
     except ValueError:
-        return (None, None) if _DATE_OR_TIME.fullmatch(limit) else (text, limit)
+        return (None, None) if _DATE_OR_TIME_PATTERN.fullmatch(limit_text) else (text, limit_text)

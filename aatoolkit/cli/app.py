@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import aatoolkit as aa
-from aatoolkit._util.defaults import BUDGET, DEMO_HOST, EXTRAS, KEEP_HOURS
+from aatoolkit._util.defaults import DEMO_HOST, EXTRAS, KEEP_HOURS, MAX_DRAFT_REQUESTS
 from aatoolkit._util.text import counted, visible
 from aatoolkit.cli.shell import (
     CONNECTION_OPTIONS,
@@ -401,7 +401,7 @@ def _installed_version(package: str) -> str:
     profile_commands,
     "draft HOST",
     option("-o --out FILE", "The Python file to write.", OutputPath(), required=True),
-    option("--requests N", "At most so many.", click.IntRange(1), BUDGET),
+    option("--requests N", "At most so many.", click.IntRange(1), MAX_DRAFT_REQUESTS),
     option("--seconds N", "No longer than this.", click.FloatRange(1), 120),
     option("--beside HOST ...", "Another project, to see what differs there; may be repeated."),
     option(

@@ -20,10 +20,10 @@ from urllib.parse import quote
 
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import (
-    CACHE_SIZE,
+    CACHE_BYTES,
     DEADLINE,
     DEMO_HOST,
-    EXPIRE_AFTER,
+    EXPIRE_AFTER_SECONDS,
     WORKERS,
     needed,
 )
@@ -128,9 +128,9 @@ class Client(NamesNear):
         token: str | Secret | None = None,
         *,
         cache: bool | str | Path = True,
-        cache_size: int = CACHE_SIZE,
+        cache_size: int = CACHE_BYTES,
         offline: bool = False,
-        expire_after: float = EXPIRE_AFTER,
+        expire_after: float = EXPIRE_AFTER_SECONDS,
         deadline: float = DEADLINE,
         workers: int = WORKERS,
         profile: ProfileSource | None = None,
@@ -316,7 +316,7 @@ class Client(NamesNear):
         """Close the connections; later requests open new ones."""
         self._source.close()
 
-    def _item_named(self, name: str) -> str:
+    def _hint_on_missing(self, name: str) -> str:
         is_host_list = name in ("hosts", "projects")
         return "the API lists no hosts: write client.project(host) for each" if is_host_list else ""
 
@@ -639,7 +639,7 @@ class Project(NamesNear):
         """Return the names of all sections, for Tab completion."""
         return section_names(self.client._profile)
 
-    def _item_named(self, name: str) -> str:
+    def _hint_on_missing(self, name: str) -> str:
         if name == "sections":
             return "aa.sections.names() lists them"
         is_section = name in self._section_names()

@@ -16,7 +16,7 @@ from aatoolkit._util.show import Frame, block, fold, show_as
 from aatoolkit._util.text import counted, markup, visible, wrapped_in_ipython
 from aatoolkit.availability import Status
 from aatoolkit.errors import AAToolkitError, ItemNotFound, NotWritten, near_matches, unknown
-from aatoolkit.normalizer.rows import listing
+from aatoolkit.normalizer.rows import frame_from_rows
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.scope import Scope
 
@@ -59,7 +59,7 @@ class Dataset(Keyed[str, Tables]):
             raise ItemNotFound(unknown("section", section, self), key=section, suggestions=matches)
         return self._items[section]
 
-    def _item_named(self, name: str) -> str:
+    def _hint_on_missing(self, name: str) -> str:
         if name in self:
             return f"it has a section of that name: write dataset[{name!r}]"
         section = next((section for section, tables in self.items() if name in tables), None)
@@ -85,7 +85,7 @@ class Dataset(Keyed[str, Tables]):
             for section, error in self.errors.items()
         ]
         columns = ("section", "table", "rows", "status", "availability")
-        return show_as(listing(columns, [*rows, *failure_rows], rows="Int64"))
+        return show_as(frame_from_rows(columns, [*rows, *failure_rows], rows="Int64"))
 
     def compare(self, baseline: Dataset | None = None, level: float = LEVEL) -> pd.DataFrame:
         """Compare mention rates with an earlier dataset, or with the period before.
@@ -341,7 +341,7 @@ class Dataset(Keyed[str, Tables]):
             fold(
                 f"<code>{markup(name)}</code> {len(tables)} tables, "
                 f"{sum(tables.rows.values()):,} rows "
-                + "".join(tables._state(table)[0] for table in tables),
+                + "".join(tables._status(table)[0] for table in tables),
                 tables._repr_html_(),
             )
             for name, tables in self.items()
@@ -414,7 +414,7 @@ class Collection(Keyed[HostScope, Dataset]):
 
     __contains__ = Mapping.__contains__  # the host alone will do
 
-    def _item_named(self, name: str) -> str:
+    def _hint_on_missing(self, name: str) -> str:
         is_member = hasattr(Dataset, name)
         return f"each value is a Dataset: write collected[host, scope].{name}" if is_member else ""
 

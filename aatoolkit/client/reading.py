@@ -36,7 +36,7 @@ from aatoolkit.metadata.attrs import attach, stored_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.provenance import rebuild
-from aatoolkit.normalizer.tables import ResponseAtHand, Tables, quietly
+from aatoolkit.normalizer.tables import ResponseAtHand, Tables, call_without_warnings
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections import Profile
@@ -524,7 +524,7 @@ def _tables_from_files(
         fetched_at=datetime.now(UTC),
         scope=None if response_source.scope is None else Scope._from_query(response_source.scope),
     )
-    tables = quietly(options.tables, name, payload)
+    tables = call_without_warnings(options.tables, name, payload)
     if metadata.keys() != tables.keys():
         raise PayloadError(
             f"the files of {name} were made with another profile: they have "

@@ -24,7 +24,7 @@ from aatoolkit.frame.cell_status import (
     status_columns,
 )
 from aatoolkit.frame.groupby import check_columns, flattened, names_of, nullable
-from aatoolkit.jsontree.decode import EXACT_FLOAT
+from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT
 from aatoolkit.metadata.attrs import EMPTY, FrameMetadata, attach, metadata_of, with_row_states
 from aatoolkit.metadata.column import load_state
 from aatoolkit.metadata.recorded import recorded
@@ -80,7 +80,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
         if units is None:
             units = pd.Series(metadata.declared(name).unit, index=rows.index, dtype="string")
         values = flat_frame[name]
-        if not is_whole and values.dtype.kind in "iu" and (values.abs() > EXACT_FLOAT).any():
+        if not is_whole and values.dtype.kind in "iu" and (values.abs() > MAX_EXACT_FLOAT).any():
             raise NotWritten(
                 f"{name} holds whole numbers beyond 2**53, which do not fit beside "
                 "fractions; name whole-number columns alone"

@@ -15,7 +15,7 @@ from aatoolkit.frame.cell_status import availability_of, cells_of, is_status_col
 from aatoolkit.frame.csv import as_texts
 from aatoolkit.frame.duplicates import is_joined
 from aatoolkit.frame.groupby import check_columns, flattened, naive_times
-from aatoolkit.jsontree.decode import EXACT_FLOAT
+from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT
 from aatoolkit.metadata.attrs import EMPTY, UNDECLARED, metadata_of
 from aatoolkit.metadata.fingerprint import OVERWRITTEN
 
@@ -127,7 +127,7 @@ def _to_plain(values: pd.Series) -> pd.Series:
     is_whole = dtype.kind in "ui"
     if dtype.kind in "uif":
         largest_number = values.abs().max() if is_whole else 0
-        if pd.isna(largest_number) or largest_number <= EXACT_FLOAT:
+        if pd.isna(largest_number) or largest_number <= MAX_EXACT_FLOAT:
             return pd.Series(values.to_numpy(np.float64, na_value=np.nan))
     cells = values.astype(object) if is_whole or dtype.kind == "b" else as_texts(values)
     texts = cells.to_numpy(object, copy=True)

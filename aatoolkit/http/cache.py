@@ -26,7 +26,7 @@ import orjson
 from platformdirs import user_cache_path
 from requests_cache.backends.sqlite import SQLiteDict
 
-from aatoolkit._util.defaults import CACHE_SIZE
+from aatoolkit._util.defaults import CACHE_BYTES
 from aatoolkit.errors import ArgumentError, warn
 from aatoolkit.http.endpoint import Secret
 from aatoolkit.payload import Request, Response
@@ -123,7 +123,7 @@ class ResponseCache:
     """
 
     def __init__(
-        self, folder: Path, token: Secret | None = None, max_bytes: int = CACHE_SIZE
+        self, folder: Path, token: Secret | None = None, max_bytes: int = CACHE_BYTES
     ) -> None:
         self.folder = folder
         self._token, self._max_bytes = token, max_bytes

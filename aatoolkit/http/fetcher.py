@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from aatoolkit import errors
-from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, WORKERS
+from aatoolkit._util.defaults import CACHE_BYTES, DEADLINE, EXPIRE_AFTER_SECONDS, WORKERS
 from aatoolkit.http.cache import ResponseCache, resolve_cache_folder
 from aatoolkit.http.endpoint import BaseUrl, Secret
 from aatoolkit.http.judge import allows_stale_response, is_fresh, may_be_cached
@@ -34,9 +34,9 @@ class Fetcher:
         token: str | Secret | None = None,
         *,
         cache: bool | str | Path = True,
-        cache_size: int = CACHE_SIZE,
+        cache_size: int = CACHE_BYTES,
         offline: bool = False,
-        expire_after: float = EXPIRE_AFTER,
+        expire_after: float = EXPIRE_AFTER_SECONDS,
         deadline: float = DEADLINE,
         workers: int = WORKERS,
         sleep: Callable[[float], None] = pause,

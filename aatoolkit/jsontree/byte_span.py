@@ -11,10 +11,10 @@ from aatoolkit.jsontree.decode import BOM
 from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, parse_path
 
 ByteSpan = tuple[int, int]
-"""The start and stop of a value in the body, as in a slice."""
+"""The positions of the first byte of a value and of the byte after its end, as in a slice."""
 
-_STRING = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
-_TOKEN = re.compile(rb"[\[\]{}]|" + _STRING + rb"|[^\s,:\]}\[{]+", re.S)
+_STRING_PATTERN = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
+_TOKEN_PATTERN = re.compile(rb"[\[\]{}]|" + _STRING_PATTERN + rb"|[^\s,:\]}\[{]+", re.S)
 
 
 class ByteIndex:
@@ -29,16 +29,17 @@ class ByteIndex:
 
     def __init__(self, body: bytes) -> None:
         self.body = body
-        self._items_by_start: dict[int, dict[str | int, tuple[ByteSpan | None, ByteSpan]]] = {}
+        self._spans_by_start: dict[int, dict[str | int, tuple[ByteSpan | None, ByteSpan]]] = {}
 
     @cached_property
     def _root(self) -> ByteSpan | None:
+        """The span of bytes of the whole document; None if it is empty."""
         return next(self._iter_spans(len(BOM) if self.body.startswith(BOM) else 0), None)
 
     def span(self, path: str) -> ByteSpan | None:
-        """Return the start and stop byte of the value at a JSON path; None if there is none.
+        """Return the span of bytes of the value at a JSON path; None if there is no such value.
 
-        For a path that ends with ``~``, such as ``$.rate~``, return the bytes of the key instead.
+        For a path that ends with ``~``, such as ``$.rate~``, return the span of the key instead.
         """
         steps = parse_path(path.removesuffix(KEY_SIGN))
         key_span = value_span = self._root
@@ -53,29 +54,29 @@ class ByteIndex:
             )
         return key_span if path.endswith(KEY_SIGN) else value_span
 
-    def _find_items(self, start: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
-        """Return a dict from the keys of an object, or positions of an array, to spans of bytes.
+    def _find_items(self, open_byte: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
+        """Return the spans of bytes of all items of an object or array.
 
-        Each item has two spans: that of its key (None in an array) and that of its value. ``start``
-        is the position of the opening bracket.
+        The result is a dict from key or position to a tuple of two spans: that of the key (None in
+        an array), and that of the value. ``open_byte`` is the position of the opening bracket.
         """
-        if start not in self._items_by_start:
-            items = self._items_by_start[start] = {}
-            spans = [*self._iter_spans(start + 1)] if self.body[start] in b"[{" else []
-            if self.body[start] == b"{"[0]:
+        if open_byte not in self._spans_by_start:
+            spans_by_key = self._spans_by_start[open_byte] = {}
+            spans = [*self._iter_spans(open_byte + 1)] if self.body[open_byte] in b"[{" else []
+            if self.body[open_byte] == b"{"[0]:
                 for key_span, value_span in zip(spans[::2], spans[1::2], strict=True):
-                    items[json.loads(self.body[slice(*key_span)])] = key_span, value_span
+                    spans_by_key[json.loads(self.body[slice(*key_span)])] = key_span, value_span
             else:
-                items.update((position, (None, span)) for position, span in enumerate(spans))
-        return self._items_by_start[start]
+                spans_by_key.update((position, (None, span)) for position, span in enumerate(spans))
+        return self._spans_by_start[open_byte]
 
-    def _iter_spans(self, start: int) -> Iterator[ByteSpan]:
+    def _iter_spans(self, first_byte: int) -> Iterator[ByteSpan]:
         """Yield the span of bytes of each key and each value in an object or array, in order.
 
-        ``start`` is the position of the byte after the opening bracket.
+        ``first_byte`` is the position of the byte after the opening bracket.
         """
         depth = value_start = 0
-        for token in _TOKEN.finditer(self.body, start):
+        for token in _TOKEN_PATTERN.finditer(self.body, first_byte):
             value_start = value_start if depth else token.start()
             depth += (token[0] in (b"{", b"[")) - (token[0] in (b"}", b"]"))
             if depth < 0:

@@ -1,4 +1,4 @@
-"""Convert JSON values to typed Arrow arrays; values that do not fit a dtype are reported.
+"""Convert JSON values to typed Arrow arrays, and report the values that do not fit the dtype.
 
 There is no implicit conversion: a boolean is no number, a number in quotes is a text, and a
 timestamp needs a time zone. A column can declare another notation, such as ``1,204`` for a number.
@@ -21,13 +21,13 @@ import pyarrow as pa
 
 from aatoolkit._util.dtypes import Reading
 from aatoolkit._util.lexicon import meaning_by_word
-from aatoolkit.jsontree.decode import EXACT_FLOAT, is_unicode
+from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT, is_unicode
 from aatoolkit.jsontree.vectors import MISSING, Missing
 
 if TYPE_CHECKING:
     from aatoolkit.sections.column import Column
 
-ARROW: dict[str, pa.DataType] = {
+ARROW_TYPE_BY_DTYPE: dict[str, pa.DataType] = {
     "string": pa.string(),
     "Int64": pa.int64(),
     "Float64": pa.float64(),
@@ -39,23 +39,24 @@ ARROW: dict[str, pa.DataType] = {
 }
 """The Arrow types by dtype; categories are text until their levels are known."""
 
-_TYPES = {**ARROW, "string": pa.large_string()}
+_MEMORY_TYPE_BY_DTYPE = {**ARROW_TYPE_BY_DTYPE, "string": pa.large_string()}
 """The Arrow types in memory, by dtype; text has the type that pandas uses."""
 
-POOL = pa.system_memory_pool()
-"""The memory pool for columns; Arrow's default pool does not free buffers of growing columns."""
+MEMORY_POOL = pa.system_memory_pool()
+"""The Arrow memory pool for columns; the default pool does not free the buffers of growing columns.
+"""
 
-_NULL = type(None)
+_NULL_TYPE = type(None)
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
-_YEAR = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
-_DAY = rf"{_YEAR}-[0-9]{{2}}-[0-9]{{2}}"
-_INSTANT = (
-    rf"{_DAY}[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{{1,6}})?)?"
+_YEAR_PATTERN = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
+_DAY_PATTERN = rf"{_YEAR_PATTERN}-[0-9]{{2}}-[0-9]{{2}}"
+_INSTANT_PATTERN = (
+    rf"{_DAY_PATTERN}[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{{1,6}})?)?"
     r"(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])"
 )
 
 
-class Parsed(NamedTuple):
+class ParsedColumn(NamedTuple):
     """A column as an Arrow array, with the positions of invalid and of missing values.
 
     Attributes
@@ -85,36 +86,38 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
     ([1, None, None, None], [2, 3])
     """
     parsed = read_as(values, Reading(dtype))
-    return parsed.array.cast(ARROW[dtype]), [*parsed.invalid]
+    return parsed.array.cast(ARROW_TYPE_BY_DTYPE[dtype]), [*parsed.invalid]
 
 
-def make_exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array:
-    """Convert JSON values to an Arrow array; raise ValueError if one does not fit the dtype.
+def make_exact_array(values: Iterable[Any], value_types: set[type], dtype: str) -> pa.Array:
+    """Convert JSON values to an Arrow array; raise ValueError if any value does not fit the dtype.
 
-    ``kinds`` is the set of the Python types of the values.
+    ``value_types`` is the set of the Python types of the values.
     """
-    if not kinds <= _EXACT_TYPES[dtype]:
+    if not value_types <= _EXACT_TYPES_BY_DTYPE[dtype]:
         raise ValueError
-    if dtype in _TIME_MEMOS:
-        return _make_array(map(_TIME_MEMOS[dtype].__getitem__, values), dtype)
-    if Missing in kinds:
+    if dtype in _TIME_CACHE_BY_DTYPE:
+        return _make_array(map(_TIME_CACHE_BY_DTYPE[dtype].__getitem__, values), dtype)
+    if Missing in value_types:
         values = [None if value is MISSING else value for value in values]
     if dtype == "list<string>":
         values = list(values)
-        if not {*map(type, chain.from_iterable(filter(None, values)))} <= {str, _NULL}:
+        if not {*map(type, chain.from_iterable(filter(None, values)))} <= {str, _NULL_TYPE}:
             raise ValueError
     return _make_array(values, dtype)
 
 
 def _make_array(values: Iterable[Any], dtype: str) -> pa.Array:
-    return pa.array(values, _TYPES[dtype], memory_pool=POOL)
+    return pa.array(values, _MEMORY_TYPE_BY_DTYPE[dtype], memory_pool=MEMORY_POOL)
 
 
-def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) -> Parsed:
+def read_as(
+    values: Sequence[Any], reading: Reading | Column, year_or_day: Any = None
+) -> ParsedColumn:
     """Parse the values of a column in its declared notation, such as ``1,204`` for a number.
 
-    ``year`` is needed for days that are written without a year. It is the year, or a day in this
-    year.
+    ``reading`` has the dtype and the notation. ``year_or_day`` is needed for days that are written
+    without a year. It is their year, or the last day that they may mean.
 
     Examples
     --------
@@ -123,35 +126,35 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
     >>> parsed.array.to_pylist(), parsed.invalid, parsed.missing
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
-    dtype, convert = reading.dtype, _CONVERTERS[reading.dtype]
-    missing_values = {*map(hashable_key, reading.missing)}
+    dtype, convert = reading.dtype, _CONVERTER_BY_DTYPE[reading.dtype]
+    missing_keys = {*map(hashable_key, reading.missing)}
     missing_rows = [
         row
-        for row, value in enumerate(values if missing_values else ())
-        if hashable_key(value) in missing_values
+        for row, value in enumerate(values if missing_keys else ())
+        if hashable_key(value) in missing_keys
     ]
     parsed_values = [None if value is MISSING else value for value in values]
     for row in missing_rows:
         parsed_values[row] = None
     bad_rows = []
     if reading.parse is None:
-        exact_types = _EXACT_TYPES[dtype]
+        exact_types = _EXACT_TYPES_BY_DTYPE[dtype]
         bad_rows = _parse_in_place(
             parsed_values,
             [row for row, value in enumerate(parsed_values) if type(value) not in exact_types],
             convert,
         )
         with suppress(ValueError, OverflowError):
-            return Parsed(
+            return ParsedColumn(
                 _multiply(make_exact_array(parsed_values, set(), dtype), reading.scale),
                 bad_rows,
                 missing_rows,
             )
     else:
-        parse = partial(_PARSERS[reading.parse], dtype, year)
+        parse = partial(_PARSER_BY_NOTATION[reading.parse], dtype, year_or_day)
         convert = parse if reading.parse == "any" else partial(_parse_if_short, parse)
     bad_rows += _parse_in_place(parsed_values, range(len(parsed_values)), convert)
-    return Parsed(
+    return ParsedColumn(
         _multiply(_make_array(parsed_values, dtype), reading.scale), sorted(bad_rows), missing_rows
     )
 
@@ -159,25 +162,25 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
 def _parse_in_place(
     values: list[Any], positions: Iterable[int], convert: Callable[[Any], Any]
 ) -> list[int]:
-    """Convert the values at some positions of a list in place.
+    """Replace the values at some positions of a list by the results of a function.
 
-    Return the positions of values that do not fit; these values become None.
+    Return the positions of the values that the function cannot convert; these become None.
     """
-    memo: dict[str, Any] = {}
+    result_by_text: dict[str, Any] = {}
     invalid_positions = []
     for position in positions:
         value = values[position]
         if value is None:
             continue
-        if type(value) is str and value in memo:
-            result = memo[value]
+        if type(value) is str and value in result_by_text:
+            result = result_by_text[value]
         else:
             try:
                 result = convert(value)
             except (ValueError, OverflowError, TypeError):
                 result = None
             if type(value) is str:
-                memo[value] = result
+                result_by_text[value] = result
         values[position] = None if result is MISSING else result
         if result is None:
             invalid_positions.append(position)
@@ -185,39 +188,43 @@ def _parse_in_place(
 
 
 def _parse_if_short(parse: Callable[[Any], Any], value: Any) -> Any:
-    """Parse a value by a function; return None for a text of over 100 characters."""
-    return None if type(value) is str and len(value) > LONGEST else parse(value)
+    """Return the result of a function for a value; None for a text of over 100 characters."""
+    return None if type(value) is str and len(value) > MAX_PARSED_LENGTH else parse(value)
 
 
 def hashable_key(value: Any) -> Any:
-    """Return a key for comparing JSON scalars by equality.
+    """Return a hashable object that is equal for two equal JSON scalars.
 
-    In contrast to Python, True and 1 have different keys. The key of an object or array is None.
+    In contrast to Python, the results for True and 1 differ. The result is None for an object or
+    array.
     """
     return None if isinstance(value, dict | list) else (value, type(value) is bool)
 
 
-def _multiply(array: pa.Array, scale: float | None) -> pa.Array:
+def _multiply(array: pa.Array, factor: float | None) -> pa.Array:
     """Multiply the numbers of an Arrow array by a factor, such as 0.01 for percent.
 
     The factor None returns the array unchanged.
     """
-    if scale is None:
+    if factor is None:
         return array
     import pyarrow.compute as pc
 
-    inverse = 1 / scale
+    inverse = 1 / factor
     # Dividing by 100 is rounded correctly, multiplying by 0.01 is not.
-    if scale < 1 and abs(inverse - round(inverse)) < 1e-9 * inverse:
+    if factor < 1 and abs(inverse - round(inverse)) < 1e-9 * inverse:
         return pc.divide(array, float(round(inverse)))
-    return pc.multiply(array, float(scale))
+    return pc.multiply(array, float(factor))
 
 
 # --- plain JSON ------------------------------------------------------------------------------
 
 
-class _Memo(dict[Any, Any]):
-    """A cache that maps the text of a day or timestamp to the integer by which Arrow stores it."""
+class _TimeCache(dict[Any, Any]):
+    """A cached dict from the text of a day or timestamp to the integer by which Arrow stores it.
+
+    ``pattern`` is a regular expression for valid texts, and ``parse`` converts a text.
+    """
 
     def __init__(self, pattern: str, parse: Callable[[str], int]) -> None:
         super().__init__({None: None, MISSING: None})
@@ -226,10 +233,10 @@ class _Memo(dict[Any, Any]):
     def __missing__(self, text: str) -> int:
         if not self._pattern.fullmatch(text):
             raise ValueError
-        number = self._parse(text)
+        stored_number = self._parse(text)
         if len(self) < 1 << 14:
-            self[text] = number
-        return number
+            self[text] = stored_number
+        return stored_number
 
 
 def _to_day_number(day: date) -> int:
@@ -242,19 +249,23 @@ def _to_instant_number(instant: datetime) -> int:
     return (instant - _EPOCH) // _MICROSECOND
 
 
-_TIME_MEMOS = {
-    "date": _Memo(_DAY, lambda text: _to_day_number(date.fromisoformat(text))),
-    "timestamp": _Memo(_INSTANT, lambda text: _to_instant_number(datetime.fromisoformat(text))),
+_TIME_CACHE_BY_DTYPE = {
+    "date": _TimeCache(_DAY_PATTERN, lambda text: _to_day_number(date.fromisoformat(text))),
+    "timestamp": _TimeCache(
+        _INSTANT_PATTERN, lambda text: _to_instant_number(datetime.fromisoformat(text))
+    ),
 }
 
 
 def _check_text(value: Any) -> str:
+    """Return a text unchanged; raise ValueError for another value or invalid Unicode."""
     if type(value) is not str or not is_unicode(value):
         raise ValueError
     return value
 
 
 def _check_texts(value: Any) -> Any:
+    """Return a list of texts and nulls unchanged; raise ValueError for any other value."""
     if type(value) is not list:
         raise ValueError
     return [None if text is None else _check_text(text) for text in value]
@@ -262,7 +273,7 @@ def _check_texts(value: Any) -> Any:
 
 def _to_exact_integer(value: Any) -> int:
     """Return a whole number as an int; raise ValueError for any other value."""
-    if type(value) is float and value.is_integer() and abs(value) <= EXACT_FLOAT:
+    if type(value) is float and value.is_integer() and abs(value) <= MAX_EXACT_FLOAT:
         value = int(value) if value or copysign(1, value) > 0 else None  # no integer is -0.0
     if type(value) is not int or not -(2**63) <= value < 2**63:
         raise ValueError
@@ -271,66 +282,76 @@ def _to_exact_integer(value: Any) -> int:
 
 def _to_exact_float(value: Any) -> float:
     """Return a number as a float; raise ValueError if a float cannot hold it exactly."""
-    if type(value) is float or (type(value) is int and abs(value) <= EXACT_FLOAT):
+    if type(value) is float or (type(value) is int and abs(value) <= MAX_EXACT_FLOAT):
         return float(value)
     raise ValueError
 
 
-_TYPES_OF_NON_TEXT: dict[str, set[type]] = {
+_NON_TEXT_TYPES_BY_DTYPE: dict[str, set[type]] = {
     "Int64": {int},
     "Float64": {float, int},
     "boolean": {bool},
     "list<string>": {list},
 }
-_EXACT_TYPES = {dtype: {*_TYPES_OF_NON_TEXT.get(dtype, {str}), _NULL, Missing} for dtype in ARROW}
+_EXACT_TYPES_BY_DTYPE = {
+    dtype: {*_NON_TEXT_TYPES_BY_DTYPE.get(dtype, {str}), _NULL_TYPE, Missing}
+    for dtype in ARROW_TYPE_BY_DTYPE
+}
 """Maps each dtype to the Python types that Arrow converts to the dtype without changing values."""
 
-_CONVERTERS: dict[str, Callable[[Any], Any]] = {
+_CONVERTER_BY_DTYPE: dict[str, Callable[[Any], Any]] = {
     "string": _check_text,
     "category": _check_text,
     "Int64": _to_exact_integer,
     "Float64": _to_exact_float,
     "boolean": lambda value: value if type(value) is bool else None,
-    "date": lambda value: _TIME_MEMOS["date"][_check_text(value)],
-    "timestamp": lambda value: _TIME_MEMOS["timestamp"][_check_text(value)],
+    "date": lambda value: _TIME_CACHE_BY_DTYPE["date"][_check_text(value)],
+    "timestamp": lambda value: _TIME_CACHE_BY_DTYPE["timestamp"][_check_text(value)],
     "list<string>": _check_texts,
 }
-"""Maps each dtype to a function that converts a value; None or an error: it does not fit."""
+"""Maps each dtype to a function that converts a value. The function returns None or raises an error
+if the value does not fit the dtype.
+"""
 
 # --- other notations --------------------------------------------------------------------------
 
 _SPACES = "' \u00a0\u2009\u202f\u2019"
-_DIGITS = r"\s*#?[+\-\u2212]?(?:[0-9]{{1,3}}(?:[{0}" + _SPACES + r"][0-9]{{3}})+|[0-9]+)"
-LONGEST = 100
+_DIGITS_PATTERN = r"\s*#?[+\-\u2212]?(?:[0-9]{{1,3}}(?:[{0}" + _SPACES + r"][0-9]{{3}})+|[0-9]+)"
+MAX_PARSED_LENGTH = 100
 """The maximum length of a text that is parsed, in characters."""
-_NUMBERS = {
-    ".": re.compile(_DIGITS.format(",") + r"(?:\.[0-9]+)?\s*%?\s*"),
-    ",": re.compile(_DIGITS.format(".") + r"(?:,[0-9]+)?\s*%?\s*"),
+_NUMBER_PATTERN_BY_MARK = {
+    ".": re.compile(_DIGITS_PATTERN.format(",") + r"(?:\.[0-9]+)?\s*%?\s*"),
+    ",": re.compile(_DIGITS_PATTERN.format(".") + r"(?:,[0-9]+)?\s*%?\s*"),
 }
-_SIGNS = str.maketrans({"\u2212": "-", **dict.fromkeys("#+%\t\n\r\f\v" + _SPACES)})
-_ABBREVIATED = re.compile(r"\s*#?([+\-\u2212]?\d+(?:\.\d+)?)\s?([kKmMbB])\s*")
-_THOUSANDS = {"k": 10**3, "m": 10**6, "b": 10**9}
-_FLAGS = {
+_SIGN_MAP = str.maketrans({"\u2212": "-", **dict.fromkeys("#+%\t\n\r\f\v" + _SPACES)})
+_ABBREVIATED_NUMBER_PATTERN = re.compile(r"\s*#?([+\-\u2212]?\d+(?:\.\d+)?)\s?([kKmMbB])\s*")
+_FACTOR_BY_SUFFIX = {"k": 10**3, "m": 10**6, "b": 10**9}
+_BOOL_BY_TEXT = {
     **dict.fromkeys(("true", "yes", "y", "on", "1", "t"), True),
     **dict.fromkeys(("false", "no", "n", "off", "0", "f"), False),
 }
-_AMOUNT = (
+_AMOUNT_PATTERN = (
     r"(\d{1,3}(?:[,' \u00a0\u2009\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.(?:\d\d?|\d{4,}))?"
     r"|\d{1,3}(?:[.' \u00a0\u2009\u202f]\d{3})*,\d{2}|\d+,\d{2})"
 )
-_SIGN, _UNIT = r"([+\-\u2212]?)", r"([^\d\s.,+\-\u2212]{1,4})?"
+_SIGN_PATTERN, _UNIT_PATTERN = r"([+\-\u2212]?)", r"([^\d\s.,+\-\u2212]{1,4})?"
 CURRENCY_SIGNS = "$€£¥₹₩₽₺₪₫₴₦฿"
 """The signs of currencies that are recognized, such as in ``€ 5``."""
-_MONEY = re.compile(rf"\s*{_SIGN}\s*{_UNIT}\s*{_SIGN}\s*{_AMOUNT}\s*{_UNIT}\s*")
-_CLOCK = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:\.\d+)?)")
-_PERIOD = re.compile(r"p((?:\d+w)?(?:\d+d)?)(?:t((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?s)?))?")
-_PARTS = re.compile(r"(?:\s*\d+(?:\.\d+)?\s*[a-z]+)+\s*")
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
-_SECONDS = {unit: float(seconds) for unit, seconds in meaning_by_word("seconds_of").items()}
+_MONEY_PATTERN = re.compile(
+    rf"\s*{_SIGN_PATTERN}\s*{_UNIT_PATTERN}\s*{_SIGN_PATTERN}\s*{_AMOUNT_PATTERN}\s*{_UNIT_PATTERN}\s*"
+)
+_CLOCK_TIME = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:\.\d+)?)")
+_ISO_PERIOD = re.compile(r"p((?:\d+w)?(?:\d+d)?)(?:t((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?s)?))?")
+_TIME_PARTS = re.compile(r"(?:\s*\d+(?:\.\d+)?\s*[a-z]+)+\s*")
+_TIME_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
+_UNIT_SECONDS = {unit: float(seconds) for unit, seconds in meaning_by_word("seconds_of").items()}
 
 
 def _to_number(dtype: str, value: Any) -> Any:
-    """Convert a number to the type of a dtype, ``Float64`` or ``Int64``, exactly."""
+    """Convert a number to a float for the dtype ``Float64``, or to an int for ``Int64``.
+
+    Raise ValueError if that is not exact.
+    """
     if dtype == "Float64":
         return _to_exact_float(value)
     return _to_exact_integer(value + 0.0 if type(value) is float else value)
@@ -339,12 +360,14 @@ def _to_number(dtype: str, value: Any) -> Any:
 def _parse_number(decimal_mark: str, dtype: str, _year: Any, value: Any) -> Any:
     if type(value) is not str:
         return _to_number(dtype, value)
-    match = _ABBREVIATED.fullmatch(value) if decimal_mark == "." else None
+    match = _ABBREVIATED_NUMBER_PATTERN.fullmatch(value) if decimal_mark == "." else None
     if match is not None:
-        return _to_number(dtype, float(match[1].translate(_SIGNS)) * _THOUSANDS[match[2].lower()])
-    if not _NUMBERS[decimal_mark].fullmatch(value):
+        return _to_number(
+            dtype, float(match[1].translate(_SIGN_MAP)) * _FACTOR_BY_SUFFIX[match[2].lower()]
+        )
+    if not _NUMBER_PATTERN_BY_MARK[decimal_mark].fullmatch(value):
         return None
-    text = value.translate(_SIGNS).replace(",."[decimal_mark == ","], "").replace(",", ".")
+    text = value.translate(_SIGN_MAP).replace(",."[decimal_mark == ","], "").replace(",", ".")
     return (
         _to_exact_integer(int(text))
         if dtype == "Int64" and "." not in text
@@ -353,42 +376,47 @@ def _parse_number(decimal_mark: str, dtype: str, _year: Any, value: Any) -> Any:
 
 
 def _parse_text(parse: Callable[[str], Any], dtype: str, _year: Any, value: Any) -> Any:
-    """Return the result of ``parse`` for a text; a value that is already a number is not parsed."""
+    """Return the result of the function ``parse`` for a text.
+
+    Another value is not parsed: a number is returned if the dtype is ``Float64``, else None.
+    """
     if type(value) is str:
         return parse(value)
     return _to_number(dtype, value) if dtype == "Float64" else None
 
 
 def _parse_amount(text: str) -> float | None:
-    """Return the amount in a price such as ``€ 1,204.50``; None if it is ambiguous."""
-    match = _MONEY.fullmatch(text)
+    """Return the amount in a price such as ``€ 1,204.50``; None if it is ambiguous or no price."""
+    match = _MONEY_PATTERN.fullmatch(text)
     if match is None or (match[1] and match[3]):
         return None
-    digits = match[4].translate(_SIGNS)
+    digits = match[4].translate(_SIGN_MAP)
     if re.fullmatch(r"[\d.]*,\d{2}", digits):
         digits = digits.replace(".", "").replace(",", ".")
     amount = float(digits.replace(",", ""))
     return -amount if (match[1] or match[3]) in ("-", "\u2212") else amount
 
 
-def currency(text: str) -> str | None:
-    """Return the sign or code in a price such as ``12 EUR``; None if there is none."""
-    match = _MONEY.fullmatch(text)
+def parse_currency(text: str) -> str | None:
+    """Return the currency in a price, such as ``EUR`` in ``12 EUR``; None if there is none."""
+    match = _MONEY_PATTERN.fullmatch(text)
     return None if match is None else match[2] or match[5]
 
 
 def _parse_duration(text: str) -> float | None:
     """Return a duration such as ``1m 30s`` in seconds; None for other texts."""
     lower_text = text.strip().lower()
-    clock_match, period_match = _CLOCK.fullmatch(lower_text), _PERIOD.fullmatch(lower_text)
+    clock_match, period_match = _CLOCK_TIME.fullmatch(lower_text), _ISO_PERIOD.fullmatch(lower_text)
     if clock_match is not None:
         return int(clock_match[1] or 0) * 3600 + int(clock_match[2]) * 60 + float(clock_match[3])
     if period_match is not None:
         lower_text = period_match[1] + (period_match[2] or "")
-    numbers_and_units = _PART.findall(lower_text) if _PARTS.fullmatch(lower_text) else []
-    if not numbers_and_units or not {unit for _, unit in numbers_and_units} <= _SECONDS.keys():
+    numbers_and_units = _TIME_PART.findall(lower_text) if _TIME_PARTS.fullmatch(lower_text) else []
+    if not numbers_and_units or not {unit for _, unit in numbers_and_units} <= _UNIT_SECONDS.keys():
         return None
-    numbers_and_seconds = ((float(number), _SECONDS[unit]) for number, unit in numbers_and_units)
+    numbers_and_seconds = (
+        (float(number), _UNIT_SECONDS[unit]) for number, unit in numbers_and_units
+    )
     return sum(
         number * seconds if seconds >= 1 else number / 1000
         for number, seconds in numbers_and_seconds
@@ -403,37 +431,38 @@ def _parse_any(dtype: str, _year: Any, value: Any) -> str | None:
 
 
 def _parse_parts(dtype: str, year: Any, value: Any) -> Any:
-    """Return the value that an object gives in parts: 0.25 for ``{"num": 1, "den": 4}``.
+    """Return the value that an object gives in parts, such as 0.25 for ``{"num": 1, "den": 4}``.
 
-    The object has a numerator and a denominator, or the parts of a day.
+    The object has a numerator and a denominator, units and nanounits, or the parts of a day.
     """
     if type(value) is not dict:
         return None
-    numbers = {
-        name: _parse_number(".", dtype, year, part)
-        for name, part in value.items()
-        if part is not None
+    number_by_name = {
+        name: _parse_number(".", dtype, year, part_value)
+        for name, part_value in value.items()
+        if part_value is not None
     }
-    match numbers:
+    match number_by_name:
         case {"year": year, "month": month, "day": day} if dtype == "date":
             return _to_day_number(date(int(year), int(month), int(day)))
         case {"num": num, "den": den} | {"numerator": num, "denominator": den}:
             return num / den if den else MISSING
         # Such as {"units": 1, "nanos": 5}.
         case {"units": _} | {"nanos": _}:
-            return numbers.get("units", 0) + numbers.get("nanos", 0) / 10**9
+            return number_by_name.get("units", 0) + number_by_name.get("nanos", 0) / 10**9
     return MISSING
 
 
 def _parse_boolean(dtype: str, _year: Any, value: Any) -> bool | None:
+    """Return the boolean that a text such as ``yes``, or 0 or 1, means; None for other values."""
     if type(value) is str:
-        return _FLAGS.get(value.strip().lower())
+        return _BOOL_BY_TEXT.get(value.strip().lower())
     return bool(value) if type(value) in (bool, int) and value in (0, 1) else None
 
 
 _MONTH_NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _MONTH_DAY = r"(?:(?P<first>\d\d?)\.?[\s-]+)?(?P<name>[A-Za-z]{3,9})\.?(?:\s+(?P<day>\d\d?))?"
-_DAY_NOTATIONS = {
+_PATTERN_BY_DAY_NOTATION = {
     "YYYYMMDD": r"(?P<year>\d{4})(?:(?=\d{4}(?:00)?$)|[/.年])"
     r"(?P<month>\d\d?)[/.月]?(?P<day>\d\d?)(?:日|00)?",
     "DD/MM/YYYY": r"(?P<day>\d\d?)([/.\-])(?P<month>\d\d?)\2(?P<year>\d{4})",
@@ -447,33 +476,37 @@ _DAY_NOTATIONS = {
 """Regular expressions for days, by notation; weeks, months and quarters mean their first day."""
 
 
-def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None:
-    """Return a day as the integer by which Arrow stores it; None if the text is no day.
+def _parse_day(
+    day_pattern: re.Pattern[str], dtype: str, year_or_day: Any, value: Any
+) -> int | None:
+    """Return a day as the integer by which Arrow stores it; None if the value is no day.
 
-    For the dtype ``timestamp``, the result stands for midnight. ``pattern`` is one of
-    `_DAY_NOTATIONS`.
+    For the dtype ``timestamp``, the result stands for midnight. ``day_pattern`` is one of
+    `_PATTERN_BY_DAY_NOTATION`. ``year_or_day`` is used if the day is written without its year.
     """
-    match = pattern.fullmatch(str(value).strip()) if type(value) in (str, int) else None
+    match = day_pattern.fullmatch(str(value).strip()) if type(value) in (str, int) else None
     if match is None:
         return None
-    parts = match.groupdict()
-    if "name" in parts:
-        name = parts["name"][:3].lower()
-        if name not in _MONTH_NAMES or bool(parts["first"]) == bool(parts["day"]):
+    date_parts = match.groupdict()
+    if "name" in date_parts:
+        name = date_parts["name"][:3].lower()
+        if name not in _MONTH_NAMES or bool(date_parts["first"]) == bool(date_parts["day"]):
             return None
-        parts["month"] = _MONTH_NAMES.index(name) + 1
-        parts["day"] = parts["first"] or parts["day"]
-    if parts.get("quarter"):
-        parts["month"] = 3 * int(parts["quarter"]) - 2
-    month, day_of_month = int(parts.get("month", 1)), int(parts.get("day", 1))
-    if "week" in parts:
-        parsed_day = date.fromisocalendar(int(parts["year"]), int(parts["week"]), 1)
-    elif "year" in parts:
-        parsed_day = date(int(parts["year"]), month, day_of_month)
-    elif year is None:
+        date_parts["month"] = _MONTH_NAMES.index(name) + 1
+        date_parts["day"] = date_parts["first"] or date_parts["day"]
+    if date_parts.get("quarter"):
+        date_parts["month"] = 3 * int(date_parts["quarter"]) - 2
+    month, day_of_month = int(date_parts.get("month", 1)), int(date_parts.get("day", 1))
+    if "week" in date_parts:
+        parsed_day = date.fromisocalendar(int(date_parts["year"]), int(date_parts["week"]), 1)
+    elif "year" in date_parts:
+        parsed_day = date(int(date_parts["year"]), month, day_of_month)
+    elif year_or_day is None:
         return None
     else:  # in that year, or the last time before that day
-        latest_day = date.fromisoformat(f"{year}-12-31" if len(str(year)) == 4 else str(year)[:10])
+        latest_day = date.fromisoformat(
+            f"{year_or_day}-12-31" if len(str(year_or_day)) == 4 else str(year_or_day)[:10]
+        )
         is_after_latest = (month, day_of_month) > (latest_day.month, latest_day.day)
         parsed_day = date(latest_day.year - is_after_latest, month, day_of_month)
     return _to_day_number(parsed_day) * (1 if dtype == "date" else 86_400_000_000)
@@ -488,14 +521,18 @@ def _parse_utc(dtype: str, _year: Any, value: Any) -> int | None:
     return _to_day_number(moment) if dtype == "date" else _to_instant_number(moment)
 
 
-_EPOCH_TEXT = re.compile(
+_EPOCH_TEXT_PATTERN = re.compile(
     r"(?:/Date\()?(-?[0-9]{1,20}(\.[0-9]*)?((?<=[0-9])E[0-9])?)(?:[+-][0-9]{4})?(?:\)/)?", re.I
 )
 
 
 def _parse_epoch(per_second: int | Fraction, dtype: str, _year: Any, value: Any) -> int | None:
+    """Return a Unix time as the integer by which Arrow stores it; None for other values.
+
+    ``per_second`` is the number of the time's units in a second: 1000 for milliseconds.
+    """
     if type(value) is str:
-        match = _EPOCH_TEXT.fullmatch(value)
+        match = _EPOCH_TEXT_PATTERN.fullmatch(value)
         value = (
             None if match is None else float(match[1]) if match[2] or match[3] else int(match[1])
         )
@@ -508,18 +545,18 @@ def _parse_epoch(per_second: int | Fraction, dtype: str, _year: Any, value: Any)
     return microseconds if dtype == "timestamp" else microseconds // 86_400_000_000
 
 
-_PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
+_PARSER_BY_NOTATION: dict[str, Callable[[str, Any, Any], Any]] = {
     "number": partial(_parse_number, "."),
     "decimal comma": partial(_parse_number, ","),
     "money": partial(_parse_text, _parse_amount),
-    "currency": partial(_parse_text, currency),
+    "currency": partial(_parse_text, parse_currency),
     "any": _parse_any,
     "duration": partial(_parse_text, _parse_duration),
     "parts": _parse_parts,
     "boolean": _parse_boolean,
     **{
         parse: partial(_parse_day, re.compile(regex, re.ASCII))
-        for parse, regex in _DAY_NOTATIONS.items()
+        for parse, regex in _PATTERN_BY_DAY_NOTATION.items()
     },
     "utc": _parse_utc,
     "epoch s": partial(_parse_epoch, 1),
@@ -527,4 +564,6 @@ _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
     "epoch ns": partial(_parse_epoch, 10**9),
     "epoch days": partial(_parse_epoch, Fraction(1, 86400)),
 }
-"""Maps each notation to the function that parses it, from dtype, year and value."""
+"""Maps each notation to the function that parses a value. Its arguments are the dtype, the year (or
+a day in it) and the value.
+"""

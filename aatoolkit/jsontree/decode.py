@@ -20,35 +20,35 @@ import orjson
 
 from aatoolkit._util.text import visible
 from aatoolkit.errors import DecodeError, PayloadError
-from aatoolkit.jsontree.layout import MAX_DEPTH, Inexact, StructureCounter
+from aatoolkit.jsontree.layout import MAX_DEPTH, InexactDecoding, StructureCounter
 
 T = TypeVar("T")
 
 BOM = b"\xef\xbb\xbf"
 """The UTF-8 byte order mark, which is skipped if a document begins with it."""
 
-EXACT_FLOAT = 2**53
+MAX_EXACT_FLOAT = 2**53
 """The greatest number up to which a float can represent every whole number."""
 
-_BLOCK, _EXCERPT = 1 << 17, 200
+_BLOCK_SIZE, _EXCERPT_LENGTH = 1 << 17, 200
 _QUOTE, _BACKSLASH, _COLON, _SPACE = b'"\\: '
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-_END_OF_KEY = re.compile(rb'(?<!\\)(?:\\\\)*"\s*\Z')
+_STRING_PATTERN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_KEY_END_PATTERN = re.compile(rb'(?<!\\)(?:\\\\)*"\s*\Z')
 
 
 class _InvalidDocument(Exception):
-    """Raised for an invalid document, with a word for the kind of problem and a message."""
+    """Raised for an invalid JSON document; it has a word for the kind of problem, and a message."""
 
 
-def decode(response: bytes | str | Any, **facts: Any) -> Any:
+def decode(response: bytes | str | Any, **error_details: Any) -> Any:
     """Decode one JSON document from bytes or text; or check and copy a decoded value.
 
     Parameters
     ----------
     response : bytes, str or object
         The document, or a decoded value.
-    **facts
-        Attributes for the error, such as ``url``.
+    **error_details
+        Attributes of the exception if the document is not valid, such as ``url``.
 
     Raises
     ------
@@ -69,40 +69,41 @@ def decode(response: bytes | str | Any, **facts: Any) -> Any:
         return value, counter.keys
 
     with gc_paused():
-        return read_document(response, count_value_keys, **facts)
+        return read_document(response, count_value_keys, **error_details)
 
 
 def read_document(
-    response: bytes | str | Any, convert: Callable[[Any, bool], tuple[T, int]], **facts: Any
+    response: bytes | str | Any, convert: Callable[[Any, bool], tuple[T, int]], **error_details: Any
 ) -> T:
-    """Decode a document as `decode` does, and convert it in the same step.
+    """Decode a document as `decode` does, and return what a function makes of the decoded value.
 
-    ``convert`` is a function that takes the decoded value, and whether its integers are certainly
-    exact. It returns the result, and the number of keys in all objects. This number is compared
-    with the number of keys in the bytes, to find duplicate keys.
+    ``convert`` is a function that takes the decoded value, and a boolean: whether large integers
+    are certainly exact. It returns a tuple of its result and the number of keys in all objects.
+    This number is compared with the number of keys in the bytes, to find duplicate keys.
+    ``error_details`` are attributes of the exception if the document is not valid.
     """
     if not isinstance(response, bytes | str):
-        return convert(check_json_value(response, **facts), True)[0]
+        return convert(check_json_value(response, **error_details), True)[0]
     body = response.encode("utf-8", "surrogatepass") if isinstance(response, str) else response
-    document = body.removeprefix(BOM)
+    json_bytes = body.removeprefix(BOM)
     try:
         # convert also returns the number of keys in all objects.
-        result, key_count = convert(orjson.loads(document), False)
-        if count_keys(document) == key_count:
+        result, key_count = convert(orjson.loads(json_bytes), False)
+        if count_keys(json_bytes) == key_count:
             return result
-    except (Inexact, orjson.JSONDecodeError):
+    except (InexactDecoding, orjson.JSONDecodeError):
         pass
-    return convert(decode_exactly(body, **facts), True)[0]
+    return convert(decode_exactly(body, **error_details), True)[0]
 
 
 def count_keys(body: bytes) -> int:
-    """Count the keys in the bytes of a document; raise `Inexact` if that is not possible.
+    """Count the keys in the bytes of a document; raise `InexactDecoding` if that is not possible.
 
     The count is used to find duplicate keys, which orjson drops.
     """
     key_count, byte_values = 0, np.frombuffer(body, np.uint8)
-    for start in range(0, len(byte_values), _BLOCK):
-        colons = np.flatnonzero(byte_values[start : start + _BLOCK] == _COLON) + start
+    for offset in range(0, len(byte_values), _BLOCK_SIZE):
+        colons = np.flatnonzero(byte_values[offset : offset + _BLOCK_SIZE] == _COLON) + offset
         previous_bytes = byte_values[colons - 1]
         is_quote = previous_bytes == _QUOTE
         is_doubtful = (previous_bytes <= _SPACE) | (
@@ -110,15 +111,18 @@ def count_keys(body: bytes) -> int:
         )
         key_count += int(np.count_nonzero(is_quote & ~is_doubtful))
         for colon in colons[is_doubtful].tolist():
-            window = body[max(colon - 64, 0) : colon]
-            if not window.strip(b'\\" \t\r\n'):
-                raise Inexact  # the string begins before the window
-            key_count += _END_OF_KEY.search(window) is not None
+            bytes_before_colon = body[max(colon - 64, 0) : colon]
+            if not bytes_before_colon.strip(b'\\" \t\r\n'):
+                raise InexactDecoding  # the string begins before the window
+            key_count += _KEY_END_PATTERN.search(bytes_before_colon) is not None
     return key_count
 
 
-def decode_exactly(body: bytes, **facts: Any) -> Any:
-    """Decode a document with Python's own decoder, which is slower than orjson but exact."""
+def decode_exactly(body: bytes, **error_details: Any) -> Any:
+    """Decode a document with Python's own decoder, which is slower than orjson but exact.
+
+    ``error_details`` are attributes of the exception if the document is not valid.
+    """
     try:
         return _decode_strictly(body.removeprefix(BOM))
     except _InvalidDocument as invalid:
@@ -128,14 +132,14 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
         f"the response is not a JSON document: {message}",
         problem=problem,
         excerpt=excerpt(body),
-        **facts,
+        **error_details,
     )
 
 
-def check_json_value(response: Any, **facts: Any) -> Any:
+def check_json_value(response: Any, **error_details: Any) -> Any:
     """Return a copy of a decoded value; raise `PayloadError` if it cannot be written as JSON."""
     try:
-        value = decode_exactly(json.dumps(response).encode(), **facts)
+        value = decode_exactly(json.dumps(response).encode(), **error_details)
     except (TypeError, ValueError, RecursionError) as error:
         problem = str(error)
     else:
@@ -165,8 +169,8 @@ def excerpt(body: bytes) -> str:
     >>> excerpt(b"a\x1b[31m\nb")
     'a\\x1b[31m\\nb'
     """
-    text = body[: 4 * _EXCERPT].decode("utf-8", "backslashreplace")
-    return visible(text[:_EXCERPT])[:_EXCERPT]
+    text = body[: 4 * _EXCERPT_LENGTH].decode("utf-8", "backslashreplace")
+    return visible(text[:_EXCERPT_LENGTH])[:_EXCERPT_LENGTH]
 
 
 def is_unicode(text: str) -> bool:
@@ -199,13 +203,13 @@ def _decode_strictly(body: bytes) -> Any:
         StructureCounter(is_exact=True).count_inside([value])
     except UnicodeDecodeError as error:
         raise _InvalidDocument("encoding", f"it is not in UTF-8 (byte {error.start})") from None
-    except (Inexact, RecursionError):
+    except (InexactDecoding, RecursionError):
         raise _InvalidDocument("too_deep", f"it is nested more than {MAX_DEPTH} deep") from None
     except ValueError as error:
-        structure = _STRING.sub(b"", body)
-        start_count = structure.count(b"{") + structure.count(b"[")
-        end_count = structure.count(b"}") + structure.count(b"]")
-        if start_count > end_count and first_bytes[:1] in (b"{", b"["):
+        bytes_without_strings = _STRING_PATTERN.sub(b"", body)
+        opening_count = bytes_without_strings.count(b"{") + bytes_without_strings.count(b"[")
+        closing_count = bytes_without_strings.count(b"}") + bytes_without_strings.count(b"]")
+        if opening_count > closing_count and first_bytes[:1] in (b"{", b"["):
             raise _InvalidDocument("truncated", "it breaks off before its end") from None
         raise _InvalidDocument("not_json", f"{error}") from None
     if "\\u" in text and not is_unicode(json.dumps(value, ensure_ascii=False)):
@@ -214,19 +218,24 @@ def _decode_strictly(body: bytes) -> Any:
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a dict of some keys and values; raise `_InvalidDocument` for a duplicate key."""
     value = dict(pairs)
     if len(value) < len(pairs):
-        ((duplicate_key, _),) = Counter(key for key, _ in pairs).most_common(1)
-        key = excerpt(repr(duplicate_key).encode("utf-8", "backslashreplace"))
-        raise _InvalidDocument("duplicate_key", f"the key {key} is given twice in one object")
+        ((duplicate_key, _),) = Counter(key_excerpt for key_excerpt, _ in pairs).most_common(1)
+        key_excerpt = excerpt(repr(duplicate_key).encode("utf-8", "backslashreplace"))
+        raise _InvalidDocument(
+            "duplicate_key", f"the key {key_excerpt} is given twice in one object"
+        )
     return value
 
 
 def _refuse_constant(name: str) -> NoReturn:
+    """Raise `_InvalidDocument` for ``NaN`` and infinities, which JSON does not allow."""
     raise _InvalidDocument("not_finite", f"{name} is no JSON number")
 
 
 def _make_float(text: str) -> float:
+    """Convert the text of a JSON number to a float; raise `_InvalidDocument` if it is too large."""
     value = float(text)
     if math.isinf(value):
         raise _InvalidDocument("not_finite", f"the number {excerpt(text.encode())} is too large")

@@ -21,87 +21,100 @@ MAX_FIELDS = 1000
 MAX_DEPTH = 128
 """The maximum depth of nesting in a document."""
 
+# Fewer than 3 distinct keys are names of fields. More than 64 are probably data.
 _MIN_KEYS, _MANY_KEYS = 3, 64
-_DATE_OR_NUMBER, _ADDRESS = r"[+-]?\d.*", r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
+_DATE_OR_NUMBER, _URL_OR_EMAIL = r"[+-]?\d.*", r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
 _HOST, _UUID = r"(?:[\w-]+\.)+[a-z]{2,}(?:/.*)?", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_DATA_KEY = re.compile("|".join((_DATE_OR_NUMBER, _ADDRESS, _HOST, _UUID)), re.I | re.S)
-_FIELD_NAME = re.compile(r"[^\W\d]\w*|[$@_#].*", re.S)
+_DATA_KEY_PATTERN = re.compile(
+    "|".join((_DATE_OR_NUMBER, _URL_OR_EMAIL, _HOST, _UUID)), re.I | re.S
+)
+_FIELD_NAME_PATTERN = re.compile(r"[^\W\d]\w*|[$@_#].*", re.S)
 
 
-class Inexact(Exception):
-    """Raised if the decoder orjson may have rounded a number or dropped a duplicate key."""
+class InexactDecoding(Exception):
+    """Raised if the decoder orjson may have changed a document: a large number or duplicate key."""
 
 
 class StructureCounter:
-    """Counts the distinct paths and the keys of a document, and checks their limits.
+    """Counts the distinct paths and the keys of a JSON document, and checks the number of paths.
 
-    ``limit`` is the maximum number of paths. ``is_exact`` says whether the document was decoded by
-    Python's own decoder, which keeps large integers exact.
+    ``max_paths`` is the maximum number of distinct paths. ``is_exact`` says whether the document
+    was decoded by Python's own decoder, which keeps large integers exact.
     """
 
-    def __init__(self, limit: int = 2**63, is_exact: bool = False) -> None:
-        self.limit, self.is_exact = limit, is_exact
+    def __init__(self, max_paths: int = 2**63, is_exact: bool = False) -> None:
+        self.max_paths, self.is_exact = max_paths, is_exact
         # most_keys is the largest number of keys in one object, or in all objects of one array.
         self.paths = self.keys = self.most_keys = 0
 
-    def count_path(self, values: Sequence[Any], kinds: set[type], depth: int) -> None:
-        """Count one path.
+    def count_path(self, values: Sequence[Any], value_types: set[type], depth: int) -> None:
+        """Add 1 to the number of distinct paths.
 
-        ``values`` are all values at the path, and ``kinds`` is the set of their types. Raise
-        `PayloadError` if there are too many paths. Raise `Inexact` if orjson may have rounded a
-        value, or if the values are nested too deeply.
+        ``values`` are all values at the path, and ``value_types`` is the set of their types.
+        ``depth`` is the depth of nesting. Raise `PayloadError` if there are too many paths. Raise
+        `InexactDecoding` if orjson may have rounded a value, or if values are nested too deeply.
         """
         self.paths += 1
-        if self.paths > self.limit:
+        if self.paths > self.max_paths:
             raise PayloadError(
-                f"the response has more than {self.limit:,} different paths; if that is right, "
+                f"the response has more than {self.max_paths:,} different paths; if that is right, "
                 "raise the limit of `normalize` or `shred` (max_nodes)",
-                limit=self.limit,
-                problems=[f"more than {self.limit:,} different paths @ $"],
+                limit=self.max_paths,
+                problems=[f"more than {self.max_paths:,} different paths @ $"],
             )
 
         # Python's decoder then reports the depth, or reads large numbers exactly.
-        if depth >= MAX_DEPTH and not kinds.isdisjoint((dict, list)):
-            raise Inexact
+        if depth >= MAX_DEPTH and not value_types.isdisjoint((dict, list)):
+            raise InexactDecoding
         # Beyond 64 bits orjson makes floats of whole numbers.
-        if float in kinds and not self.is_exact:
+        if float in value_types and not self.is_exact:
             floats = [value for value in values if type(value) is float]
             if max(floats) >= 2**63 or min(floats) <= -(2**63):
-                raise Inexact
+                raise InexactDecoding
 
     def count_keys(self, objects: Sequence[dict[str, Any]], record_field_count: int = 0) -> None:
-        """Count the keys of all objects at one path."""
-        sizes = [*map(len, objects)]
-        self.keys += sum(sizes)
-        self.most_keys = max(self.most_keys, record_field_count, *sizes)
+        """Count the keys of all objects at one path.
+
+        ``record_field_count`` is the number of distinct keys, if the objects are elements of an
+        array.
+        """
+        key_counts = [*map(len, objects)]
+        self.keys += sum(key_counts)
+        self.most_keys = max(self.most_keys, record_field_count, *key_counts)
 
     def count_values(
-        self, values: Sequence[Any], kinds: set[type], depth: int, are_records: bool = False
+        self, values: Sequence[Any], value_types: set[type], depth: int, are_records: bool = False
     ) -> None:
-        """Count the values at one path, and the paths and keys nested in these values."""
-        self.count_path(values, kinds, depth)
-        if not kinds.isdisjoint((dict, list)):
+        """Count the path of some values, and all paths and keys nested in these values.
+
+        ``are_records`` says whether the values are elements of an array.
+        """
+        self.count_path(values, value_types, depth)
+        if not value_types.isdisjoint((dict, list)):
             self.count_inside(values, depth, are_records)
 
     def count_inside(
         self, values: Sequence[Any], depth: int = 0, are_records: bool = False
     ) -> None:
-        """Count the paths and keys nested in some values, without the path of the values."""
+        """Count the paths and keys nested in some values, but not the path of the values itself.
+
+        ``are_records`` says whether the values are elements of an array.
+        """
         arrays = [value for value in values if type(value) is list]
         objects = [value for value in values if type(value) is dict]
-        children: dict[str | None, list[Any]] = {}
+        values_by_name: dict[str | None, list[Any]] = {}
         if arrays:
-            children[None] = [*chain.from_iterable(arrays)]
+            values_by_name[None] = [*chain.from_iterable(arrays)]
         if objects:
-            columns = values_by_key(objects)
-            self.count_keys(objects, len(columns) if are_records else 0)
+            values_by_key_name = values_by_key(objects)
+            self.count_keys(objects, len(values_by_key_name) if are_records else 0)
             # Values under keys that are data count as one path.
-            if len(columns) > _MANY_KEYS and are_keys_data(objects):
-                children[""] = [*chain.from_iterable(map(dict.values, objects))]
+            if len(values_by_key_name) > _MANY_KEYS and are_keys_data(objects):
+                values_by_name[""] = [*chain.from_iterable(map(dict.values, objects))]
             else:
-                children.update(columns.items())
-        for name, items in children.items():
-            self.count_values(items, {*map(type, items)}, depth + 1, name is None)
+                values_by_name.update(values_by_key_name.items())
+        for name, named_values in values_by_name.items():
+            self.count_values(named_values, {*map(type, named_values)}, depth + 1, name is None)
 
 
 def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
@@ -112,13 +125,13 @@ def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     >>> dict(values_by_key([{"a": 1}, {"a": 2, "b": 3}]))
     {'a': [1, 2], 'b': [3]}
     """
-    columns = values_by_common_key(objects)
-    if not columns:
-        columns = defaultdict(list)
-        for item in objects:
-            for name, value in item.items():
-                columns[name].append(value)
-    return columns
+    grouped_values = values_by_common_key(objects)
+    if not grouped_values:
+        grouped_values = defaultdict(list)
+        for json_object in objects:
+            for name, value in json_object.items():
+                grouped_values[name].append(value)
+    return grouped_values
 
 
 def values_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
@@ -170,6 +183,6 @@ def are_keys_data(objects: Sequence[dict[str, Any]]) -> bool:
 @lru_cache(1 << 14)
 def _classify_key(key: str) -> str:
     """Return ``"data"`` for a key such as a date, ``"name"`` for a field name, else ``"other"``."""
-    if _DATA_KEY.fullmatch(key):
+    if _DATA_KEY_PATTERN.fullmatch(key):
         return "data"
-    return "name" if _FIELD_NAME.fullmatch(key) else "other"
+    return "name" if _FIELD_NAME_PATTERN.fullmatch(key) else "other"

@@ -68,9 +68,9 @@ class Entries:
 
 @dataclass(frozen=True)
 class Named:
-    """A step from an array to the element of a named column.
+    """A step from an array to the element of the column ``name``.
 
-    The array at the path ``header`` has the column names, in the same order as the elements.
+    The array at the path ``header`` has the names of the columns, in the order of the elements.
     """
 
     header: tuple[Step, ...]
@@ -79,16 +79,16 @@ class Named:
 
 Step = Field | Position | Each | Entries | Named
 
-_TOKEN = re.compile(
+_STEP_PATTERN = re.compile(
     r"""\[(?P<position>[0-9]*)\]|\["(?P<header>(?:[^"\\]|\\.)*)"="(?P<of>(?:[^"\\]|\\.)*)"\]"""
     r"""|\[@(?P<element>[0-9]+)\]|\{@(?P<entry>[0-9]+)\}|\["(?P<bracketed>(?:[^"\\]|\\.)*)"\]|\{(?P<entries>[^{}]*)\}"""
     r"""|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<name>[^.\[\]{}"]+)|\.(?=[^.\[\]{}])""",
     re.S,
 )
-_ROOT = re.compile(r"\$(?=[.\[{]|\Z)\.?")
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PATTERN_NAME = re.compile(r"[^.\[\]{}\"@#^$&][^.\[\]{}\"]*")
-_LENIENT = json.JSONDecoder(strict=False)
+_ROOT_PATTERN = re.compile(r"\$(?=[.\[{]|\Z)\.?")
+_IDENTIFIER_PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_UNQUOTED_NAME_PATTERN = re.compile(r"[^.\[\]{}\"@#^$&][^.\[\]{}\"]*")
+_LENIENT_DECODER = json.JSONDecoder(strict=False)
 
 
 @lru_cache(maxsize=4096)
@@ -107,29 +107,29 @@ def parse_path(path: str) -> tuple[Step, ...]:
     (Field(name='points'), Position(number=3))
     """
     steps: list[Step] = []
-    root = _ROOT.match(path)
-    offset = start = root.end() if root else 0
+    root_match = _ROOT_PATTERN.match(path)
+    offset = first_offset = root_match.end() if root_match else 0
     while offset < len(path):
-        token = _TOKEN.match(path, offset)
-        if token is None or (offset == start and token[0] == "."):
+        match = _STEP_PATTERN.match(path, offset)
+        if match is None or (offset == first_offset and match[0] == "."):
             raise ValueError(f"{path!r} is not a path: it cannot be read from character {offset}")
-        offset = token.end()
-        quoted_name = token["quoted"] if token["bracketed"] is None else token["bracketed"]
-        if token["position"] is not None:
-            steps.append(Position(int(token["position"])) if token["position"] else Each())
-        elif token["header"] is not None:
-            header = parse_path(_unquote(path, token["header"]))
-            steps.append(Named(header, _unquote(path, token["of"])))
-        elif token["element"] is not None:
-            steps.append(Each(int(token["element"])))
-        elif token["entry"] is not None:
-            steps.append(Entries(at=int(token["entry"])))
-        elif token["entries"] is not None:
-            steps.append(Entries(tuple(key for key in token["entries"].split(",") if key)))
+        offset = match.end()
+        quoted_name = match["quoted"] if match["bracketed"] is None else match["bracketed"]
+        if match["position"] is not None:
+            steps.append(Position(int(match["position"])) if match["position"] else Each())
+        elif match["header"] is not None:
+            header_steps = parse_path(_unquote(path, match["header"]))
+            steps.append(Named(header_steps, _unquote(path, match["of"])))
+        elif match["element"] is not None:
+            steps.append(Each(int(match["element"])))
+        elif match["entry"] is not None:
+            steps.append(Entries(at=int(match["entry"])))
+        elif match["entries"] is not None:
+            steps.append(Entries(tuple(key for key in match["entries"].split(",") if key)))
         elif quoted_name is not None:
             steps.append(Field(_unquote(path, quoted_name)))
-        elif token["name"] is not None:
-            steps.append(Field(token["name"]))
+        elif match["name"] is not None:
+            steps.append(Field(match["name"]))
     return tuple(steps)
 
 
@@ -149,8 +149,9 @@ def parse_pattern(path: str) -> tuple[Step, ...]:
 
 
 def _unquote(path: str, text: str) -> str:
+    """Decode the escape sequences of a quoted name; ``path`` is for the error message."""
     try:
-        name: str = _LENIENT.decode(f'"{text}"')
+        name: str = _LENIENT_DECODER.decode(f'"{text}"')
     except ValueError:
         raise ValueError(f"{path!r} is not a path: {text!r} is not JSON text") from None
     return name
@@ -167,7 +168,7 @@ def format_path(steps: Iterable[Step]) -> str:
     text = ""
     for step in steps:
         if isinstance(step, Field):
-            is_unquoted = step.name.isprintable() and _PATTERN_NAME.fullmatch(step.name)
+            is_unquoted = step.name.isprintable() and _UNQUOTED_NAME_PATTERN.fullmatch(step.name)
             name = step.name if is_unquoted else json_text(step.name)
             text += f".{name}" if text else name
         elif isinstance(step, Position):
@@ -175,8 +176,8 @@ def format_path(steps: Iterable[Step]) -> str:
         elif isinstance(step, Named):
             text += f"[{json_text(format_path(step.header))}={json_text(step.name)}]"
         else:
-            at_text = "" if step.at is None else f"@{step.at}"
-            text += f"[{at_text}]" if isinstance(step, Each) else f"{{{at_text}}}"
+            row_reference = "" if step.at is None else f"@{step.at}"
+            text += f"[{row_reference}]" if isinstance(step, Each) else f"{{{row_reference}}}"
     return text
 
 
@@ -202,11 +203,11 @@ def key_step(key: str) -> str:
     >>> key_step("rate"), key_step("a b")
     ('.rate', '["a b"]')
     """
-    return f".{key}" if _IDENTIFIER.fullmatch(key) else f"[{json_text(key)}]"
+    return f".{key}" if _IDENTIFIER_PATTERN.fullmatch(key) else f"[{json_text(key)}]"
 
 
-def is_within(path: str, outer: str) -> bool:
-    """Return whether a JSON path equals ``outer``, or leads to a value or key inside that value.
+def is_within(path: str, outer_path: str) -> bool:
+    """Return whether a JSON path equals ``outer_path``, or leads to a value or key inside of it.
 
     Examples
     --------
@@ -216,7 +217,9 @@ def is_within(path: str, outer: str) -> bool:
     False
     """
     value_path = path.removesuffix(KEY_SIGN)
-    return outer in (path, value_path) or value_path.startswith((f"{outer}.", f"{outer}["))
+    return outer_path in (path, value_path) or value_path.startswith(
+        (f"{outer_path}.", f"{outer_path}[")
+    )
 
 
 def leaf_values(value: Any, path: str, end_paths: Container[str] = ()) -> list[tuple[str, str]]:

@@ -62,22 +62,22 @@ import pyarrow as pa
 
 from aatoolkit._util.text import canonical_json
 from aatoolkit.errors import MetadataError, PayloadError
-from aatoolkit.jsontree.decode import EXACT_FLOAT, decode, gc_paused
+from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT, decode, gc_paused
 from aatoolkit.jsontree.layout import MAX_NODES, StructureCounter, are_keys_data
 from aatoolkit.jsontree.vectors import MISSING, Missing, Vector
 
-DOCUMENT = "$"
+ROOT_TABLE = "$"
 """The name of the table of the document itself."""
 
 PARENT, POSITION, KEY, VALUE = "_parent", "_pos", "_key", "_value"
 ITEMS, ENTRIES, KIND = "[]", "{}", "@kind"
 INTEGER, BIG, NUMBER, STRING, BOOLEAN = "integer", "big", "number", "string", "boolean"
-PLAN = b"aatoolkit.shred"
+PLAN_KEY = b"aatoolkit.shred"
 """The key of the plan in the metadata of a table's schema."""
 
 _MAX_NAME_BYTES = 160
-_SPECIAL_CHARACTER = re.compile(r'[\x00-\x1f\x7f%.\[\]{}@~/\\:*?"<>|]')
-_ARROW = {
+_SPECIAL_CHARACTER_PATTERN = re.compile(r'[\x00-\x1f\x7f%.\[\]{}@~/\\:*?"<>|]')
+_ARROW_TYPE_BY_KIND = {
     INTEGER: pa.int64(),
     BIG: pa.string(),
     NUMBER: pa.float64(),
@@ -89,8 +89,10 @@ _ARROW = {
 _KINDS_WITHOUT_COLUMN = ("missing", "null", "object")
 """The kinds of values for which there is no column of values."""
 
-_KINDS = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN, type(None): "null"}
-_KINDS |= {dict: "object", list: "array", Missing: "missing"}
+_KIND_BY_TYPE = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN, type(None): "null"}
+_KIND_BY_TYPE |= {dict: "object", list: "array", Missing: "missing"}
+# The plan of a table or field. It says which columns have which values of the document, so that
+# the document can be restored from the columns.
 _Plan = dict[str, Any]
 
 
@@ -124,14 +126,14 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
     >>> {name: table.num_rows for name, table in tables.items()}
     {'$': 1, 'rows[]': 3}
     """
-    counter, pending_tables = StructureCounter(max_nodes), [_Table(DOCUMENT, [decode(response)])]
+    counter, pending_tables = StructureCounter(max_nodes), [_Table(ROOT_TABLE, [decode(response)])]
     tables = {}
     while pending_tables:
         table = pending_tables.pop()
         cell_plan = table.add_field(table.values, "", counter)
-        plan = {"table": table.name, "rows": len(table.values), "cell": cell_plan}
-        plan_json = canonical_json(plan).encode()
-        arrow_table = pa.table(table.columns).replace_schema_metadata({PLAN: plan_json})
+        table_plan = {"table": table.name, "rows": len(table.values), "cell": cell_plan}
+        plan_json = canonical_json(table_plan).encode()
+        arrow_table = pa.table(table.columns).replace_schema_metadata({PLAN_KEY: plan_json})
         tables[_shorten_name(table.name)] = arrow_table
         pending_tables += reversed(table.children)
     return tables
@@ -148,11 +150,12 @@ class _Table:
     def add_field(self, values: Sequence[Any], field_path: str, counter: StructureCounter) -> _Plan:
         """Add the columns of a field to the table; return the plan by which `unshred` restores it.
 
-        ``values`` has one value per row. ``field_path`` is a path such as ``response.text``.
+        ``values`` has one value of the field per row. ``field_path`` is the path from the row to
+        the field, such as ``response.text``. ``counter`` limits the number of paths.
         """
         counter.count_path(values, set(), 0)
-        column_name, plan = field_path or VALUE, _Plan()
-        kinds = [*map(_KINDS.__getitem__, map(type, values))]
+        column_name, field_plan = field_path or VALUE, _Plan()
+        kinds = [*map(_KIND_BY_TYPE.__getitem__, map(type, values))]
         present_kinds = {*kinds}
         if INTEGER in present_kinds:
             integers = [value for value in values if type(value) is int]
@@ -163,7 +166,7 @@ class _Table:
                         values[row], kinds[row] = str(value), BIG
             elif NUMBER in present_kinds and _are_distinguishable(values):
                 kinds = [NUMBER if kind == INTEGER else kind for kind in kinds]
-                plan["whole"] = True
+                field_plan["whole"] = True
         objects = [value for value in values if type(value) is dict]
         if objects and are_keys_data(objects):
             kinds = ["entries" if kind == "object" else kind for kind in kinds]
@@ -177,19 +180,19 @@ class _Table:
                 for value, value_kind in zip(values, kinds, strict=True)
             ]
 
-        bare_kinds = [kind for kind in _KINDS_WITHOUT_COLUMN if kind in present_kinds]
-        if len(bare_kinds) > 1:
-            plan["kind"] = column_name + KIND
+        kinds_without_column = [kind for kind in _KINDS_WITHOUT_COLUMN if kind in present_kinds]
+        if len(kinds_without_column) > 1:
+            field_plan["kind"] = column_name + KIND
             self.columns[column_name + KIND] = pa.array(kinds).dictionary_encode()
-        elif bare_kinds:
-            plan["bare"] = bare_kinds[0]
-        scalar_kinds = sorted(present_kinds & _ARROW.keys())
-        plan["scalars"] = {
+        elif kinds_without_column:
+            field_plan["bare"] = kinds_without_column[0]
+        scalar_kinds = sorted(present_kinds & _ARROW_TYPE_BY_KIND.keys())
+        field_plan["scalars"] = {
             kind: column_name if len(scalar_kinds) == 1 else f"{column_name}@{kind}"
             for kind in scalar_kinds
         }
-        for kind, name in plan["scalars"].items():
-            self.columns[name] = pa.array(values_of_kind(kind), _ARROW[kind])
+        for kind, name in field_plan["scalars"].items():
+            self.columns[name] = pa.array(values_of_kind(kind), _ARROW_TYPE_BY_KIND[kind])
         if present_kinds == {"null"} or (present_kinds == {"null", "missing"} and field_path):
             self.columns[column_name] = pa.nulls(len(values))
         for kind, suffix in (("array", ITEMS), ("entries", ENTRIES)):
@@ -197,32 +200,34 @@ class _Table:
                 self.columns[column_name + suffix] = self._add_child(
                     values_of_kind(kind), field_path, suffix
                 )
-                plan[suffix] = [column_name + suffix, self.children[-1].name]
+                field_plan[suffix] = [column_name + suffix, self.children[-1].name]
         if "object" in present_kinds:
             vector = Vector(values)
-            plan["fields"] = {
+            field_plan["fields"] = {
                 name: self.add_field(
                     vector.field(name).values, _make_column_name(field_path, name), counter
                 )
                 for name in sorted(vector.fields())
             }
-        return plan
+        return field_plan
 
     def _add_child(self, containers: Sequence[Any], field_path: str, suffix: str) -> pa.Array:
         """Add a nested table with one row for each item of some arrays or objects.
 
-        Return a column of this table with the number of items in each row.
+        ``containers`` has one array or object, or None, per row of this table. ``suffix`` is ``[]``
+        for arrays and ``{}`` for objects. Return a column for this table: the number of items in
+        each row.
         """
-        prefix = "" if self.name == DOCUMENT else self.name
-        name = f"{prefix}{'.' if prefix and field_path else ''}{field_path}{suffix}"
+        prefix = "" if self.name == ROOT_TABLE else self.name
+        child_name = f"{prefix}{'.' if prefix and field_path else ''}{field_path}{suffix}"
         vector = Vector(containers)
-        items = vector.elements() if suffix == ITEMS else vector.entries()
-        child = _Table(name, items.values)
-        child.columns[PARENT] = pa.array(items.level.parents)
-        child.columns[POSITION] = pa.array(items.level.positions, pa.int32())
+        item_vector = vector.elements() if suffix == ITEMS else vector.entries()
+        child_table = _Table(child_name, item_vector.values)
+        child_table.columns[PARENT] = pa.array(item_vector.level.parents)
+        child_table.columns[POSITION] = pa.array(item_vector.level.positions, pa.int32())
         if suffix == ENTRIES:
-            child.columns[KEY] = pa.array(items.level.keys, pa.string())
-        self.children.append(child)
+            child_table.columns[KEY] = pa.array(item_vector.level.keys, pa.string())
+        self.children.append(child_table)
         return pa.array(
             [None if container is None else len(container) for container in containers], pa.int32()
         )
@@ -234,21 +239,24 @@ def _are_distinguishable(values: Sequence[Any]) -> bool:
     That is so if no float is a whole number, and no integer is too large.
     """
     return all(
-        not value.is_integer() if type(value) is float else abs(value) <= EXACT_FLOAT
+        not value.is_integer() if type(value) is float else abs(value) <= MAX_EXACT_FLOAT
         for value in values
         if type(value) in (int, float)
     )
 
 
 def _make_column_name(prefix: str, key: str) -> str:
-    """Return the column name of a field, with special characters escaped, such as ``%2E``."""
-    escaped_key = _SPECIAL_CHARACTER.sub(lambda match: f"%{ord(match[0]):02X}", key) or "%"
+    """Return the column name of a field: its path, with special characters escaped as ``%2E``.
+
+    ``prefix`` is the path of the object that has the field, and ``key`` the key of the field.
+    """
+    escaped_key = _SPECIAL_CHARACTER_PATTERN.sub(lambda match: f"%{ord(match[0]):02X}", key) or "%"
     escaped_key = f"%5F{key[1:]}" if key in (PARENT, POSITION, KEY, VALUE) else escaped_key
     return f"{prefix}.{escaped_key}" if prefix else escaped_key
 
 
 def _shorten_name(name: str) -> str:
-    """Return a table name unchanged, or if it is long, its beginning and a hash."""
+    """Return the name of a table; a long name is replaced by its beginning and a hash."""
     if len(name.encode()) <= _MAX_NAME_BYTES:
         return name
     return f"{name[:32]}~{hashlib.blake2b(name.encode(), digest_size=12).hexdigest()}"
@@ -283,7 +291,7 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     tables_by_name = {}
     for name, table in tables.items():
         try:
-            plan = json.loads(table.schema.metadata[PLAN])
+            plan = json.loads(table.schema.metadata[PLAN_KEY])
             tables_by_name[plan["table"]] = table, plan
         except (AttributeError, KeyError, TypeError, ValueError):
             raise MetadataError(
@@ -291,7 +299,7 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
                 "shred made, with the metadata of their schemas"
             ) from None
     try:
-        (value,) = _read_values(tables_by_name, DOCUMENT)
+        (value,) = _read_values(tables_by_name, ROOT_TABLE)
         return value
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         problem = f"the tables do not fit their plans ({type(error).__name__}: {error})"
@@ -301,16 +309,19 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     )
 
 
-def _read_values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
-    """Return a list of JSON values, one per row of a table."""
-    if name not in tables:
-        raise ValueError(f"the table {_shorten_name(name)} is missing")
-    table, plan = tables[name]
-    if table.num_columns and table.num_rows != plan["rows"]:
-        raise ValueError(f"the table {_shorten_name(name)} had {plan['rows']} rows")
+def _read_values(tables: dict[str, tuple[pa.Table, _Plan]], table_name: str) -> list[Any]:
+    """Restore the JSON values of the rows of a table, as a list.
+
+    ``tables`` has the tables of the document by name, with their plans.
+    """
+    if table_name not in tables:
+        raise ValueError(f"the table {_shorten_name(table_name)} is missing")
+    table, table_plan = tables[table_name]
+    if table.num_columns and table.num_rows != table_plan["rows"]:
+        raise ValueError(f"the table {_shorten_name(table_name)} had {table_plan['rows']} rows")
 
     def read_cell_values(cell_plan: _Plan) -> list[Any]:
-        kinds = [cell_plan.get("bare", "null")] * plan["rows"]
+        kinds = [cell_plan.get("bare", "null")] * table_plan["rows"]
         if "kind" in cell_plan:
             kinds = table.column(cell_plan["kind"]).to_pylist()
         values: list[Any] = [MISSING if kind == "missing" else None for kind in kinds]
@@ -322,19 +333,25 @@ def _read_values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[A
         for suffix in (ITEMS, ENTRIES):
             if suffix in cell_plan:
                 column_name, child_name = cell_plan[suffix]
-                lengths = table.column(column_name).to_pylist()
-                items, child = _read_values(tables, child_name), tables[child_name][0]
-                parents = [row for row, length in enumerate(lengths) for _ in range(length or 0)]
-                if child.column(PARENT).to_pylist() != parents:
+                item_counts = table.column(column_name).to_pylist()
+                child_values, child_table = _read_values(tables, child_name), tables[child_name][0]
+                expected_parents = [
+                    row
+                    for row, item_count in enumerate(item_counts)
+                    for _ in range(item_count or 0)
+                ]
+                if child_table.column(PARENT).to_pylist() != expected_parents:
                     raise ValueError(f"rows of the table {_shorten_name(child_name)} are missing")
                 if suffix == ENTRIES:
-                    items = [*zip(child.column(KEY).to_pylist(), items, strict=True)]
-                start = 0
-                for row, length in enumerate(lengths):
-                    if length is not None:
-                        row_items = items[start : start + length]
+                    child_values = [
+                        *zip(child_table.column(KEY).to_pylist(), child_values, strict=True)
+                    ]
+                first_item = 0
+                for row, item_count in enumerate(item_counts):
+                    if item_count is not None:
+                        row_items = child_values[first_item : first_item + item_count]
                         values[row] = row_items if suffix == ITEMS else dict(row_items)
-                        start += length
+                        first_item += item_count
         if "fields" in cell_plan:
             object_rows = [
                 row for row, kind in enumerate(kinds) if kind == "object" and values[row] is None
@@ -342,10 +359,10 @@ def _read_values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[A
             for row in object_rows:
                 values[row] = {}
             for key, field_plan in cell_plan["fields"].items():
-                items = read_cell_values(field_plan)
+                child_values = read_cell_values(field_plan)
                 for row in object_rows:
-                    if items[row] is not MISSING:
-                        values[row][key] = items[row]
+                    if child_values[row] is not MISSING:
+                        values[row][key] = child_values[row]
         return values
 
-    return read_cell_values(plan["cell"])
+    return read_cell_values(table_plan["cell"])

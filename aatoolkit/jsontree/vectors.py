@@ -1,8 +1,8 @@
 """Vectors: all values at one path of a JSON document, as one list.
 
 For example, the vector of ``chats[].id`` has one value per element of ``chats``. These elements are
-the rows of the vector; a `Level` describes them. `Vector.field`, `Vector.elements` and
-`Vector.entries` go one step down the path, for all rows at once.
+the rows of the vector, and a `Level` describes them. `Vector.field`, `Vector.elements` and
+`Vector.entries` return the vector one step further down the path.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ MISSING = Missing()
 
 
 class Level:
-    """The rows of a vector: the document, the elements of arrays, or the entries of objects."""
+    """The rows of a `Vector`: the document, the elements of all arrays at a path, or the entries.
+
+    An entry is a key of an object with its value.
+    """
 
     def __init__(
         self,
@@ -79,8 +82,8 @@ class Level:
     def positions(self) -> RowIndex:
         """An array: for each row, its position in its own array or object, from 0."""
         lengths = np.asarray(self.lengths, np.int64)
-        starts = np.repeat(lengths.cumsum() - lengths, lengths)
-        return self.rows - starts
+        first_item_positions = np.repeat(lengths.cumsum() - lengths, lengths)
+        return self.rows - first_item_positions
 
     @cached_property
     def paths(self) -> list[str]:
@@ -88,13 +91,13 @@ class Level:
         container = self.container
         if container is None:
             return ["$"] * self.size
-        path_ends = map("[{}]".format, self.positions.tolist())
+        path_suffixes = map("[{}]".format, self.positions.tolist())
         if self.keys is not None:
-            path_ends = map(key_step, self.keys)
+            path_suffixes = map(key_step, self.keys)
         container_paths = container.paths
         return [
-            container_paths[row] + path_end
-            for row, path_end in zip(self.parents, path_ends, strict=True)
+            container_paths[row] + path_suffix
+            for row, path_suffix in zip(self.parents, path_suffixes, strict=True)
         ]
 
 
@@ -104,8 +107,8 @@ class Vector:
     Examples
     --------
     >>> document = Vector([{"a": [{"b": 1}, {}, {"b": None}]}])
-    >>> inner = document.field("a").elements().field("b")
-    >>> inner.values, inner.path(2), inner.field("c").is_absent
+    >>> vector = document.field("a").elements().field("b")
+    >>> vector.values, vector.path(2), vector.field("c").is_absent
     ([1, MISSING, None], '$.a[2].b', False)
     """
 
@@ -144,15 +147,15 @@ class Vector:
         return type(None) in self.kinds and self.kinds <= {type(None), Missing}
 
     @cached_property
-    def numbers(self) -> set[bool]:
-        """A set with True if any number is not 0, and False if any number is 0."""
+    def nonzero_flags(self) -> set[bool]:
+        """A set of booleans: for each number among the values, whether it is not 0."""
         if self.kinds.isdisjoint((int, float)):
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
 
-    def of_type(self, kind: type) -> Sequence[Any]:
+    def of_type(self, value_type: type) -> Sequence[Any]:
         """Return a list of the values of one type, in order."""
-        return [value for value in self.values if type(value) is kind]
+        return [value for value in self.values if type(value) is value_type]
 
     @cached_property
     def values_by_field(self) -> dict[str, list[Any]]:
@@ -171,94 +174,103 @@ class Vector:
         return [value if type(value) is dict else {} for value in self.values]
 
     def fields(self) -> list[str]:
-        """Return the names of all fields that the objects have, in the order of the document."""
+        """Return the distinct field names of all objects, in the order of the document."""
         return [*self.values_by_field] or [*dict.fromkeys(chain.from_iterable(self.objects))]
 
     def field(self, name: str) -> Vector:
         """Return a `Vector` of the values of one field; `MISSING` for objects without the field."""
-        child = self._children.get(name)
-        if child is None:
+        child_vector = self._children.get(name)
+        if child_vector is None:
             values = self.values_by_field.get(name)
             if values is None and dict in self.kinds and not self.values_by_field:
                 values = [*map(dict.get, self.objects, repeat(name), repeat(MISSING))]
-            child = self._children[name] = Vector(
+            child_vector = self._children[name] = Vector(
                 [MISSING] * len(self.values) if values is None else values,
                 self.level,
                 (*self.field_names, name),
             )
-            child.is_absent = child.kinds == {Missing} and (dict in self.kinds or self.is_absent)
-        return child
+            child_vector.is_absent = child_vector.kinds == {Missing} and (
+                dict in self.kinds or self.is_absent
+            )
+        return child_vector
 
     def elements(self) -> Vector:
         """Return a `Vector` of the elements of all arrays, with one row per element."""
-        child = self._children.get(Ellipsis)
-        if child is None:
+        child_vector = self._children.get(Ellipsis)
+        if child_vector is None:
             arrays = self.values
             if self.kinds != {list}:
                 arrays = [value if type(value) is list else () for value in arrays]
-            child = self._children[Ellipsis] = self.flatten(arrays)
-        return child
+            child_vector = self._children[Ellipsis] = self.flatten(arrays)
+        return child_vector
 
     def entries(self, only: Sequence[str] = ()) -> Vector:
-        """Return a `Vector` of the values in all objects, with one row per key and object.
+        """Return a `Vector` of the values in all objects, with one row per key of each object.
 
-        With ``only``, other keys are left out.
+        With ``only``, only these keys are included.
         """
         only_keys = tuple(only)
-        child = self._children.get(only_keys)
-        if child is None:
+        child_vector = self._children.get(only_keys)
+        if child_vector is None:
             objects = self.objects
             if only_keys:
-                objects = [{key: item[key] for key in only_keys if key in item} for item in objects]
+                objects = [
+                    {key: json_object[key] for key in only_keys if key in json_object}
+                    for json_object in objects
+                ]
             keys = list(chain.from_iterable(objects))
-            child = self._children[only_keys] = self.flatten([*map(dict.values, objects)], keys)
-        return child
+            child_vector = self._children[only_keys] = self.flatten(
+                [*map(dict.values, objects)], keys
+            )
+        return child_vector
 
     def keys(self) -> Vector:
         """Return a `Vector` of the keys of the rows, which must be entries of objects."""
-        child = self._children.get(None)
-        if child is None:
-            child = self._children[None] = Vector(self.level.keys or [], self.level, is_key=True)
-        return child
+        child_vector = self._children.get(None)
+        if child_vector is None:
+            child_vector = self._children[None] = Vector(
+                self.level.keys or [], self.level, is_key=True
+            )
+        return child_vector
 
     def flatten(
         self, lists: Sequence[Any], keys: list[str] | None = None, is_computed: bool = False
     ) -> Vector:
         """Return a `Vector` of the items of some lists, with one row per item.
 
-        ``lists`` has one list for each row of this vector. ``keys`` are the keys of the items, if
-        these are entries of objects.
+        ``lists`` has one list for each row of this vector. If the items are the values of objects,
+        ``keys`` has their keys. ``is_computed`` says whether a user's function computed the items.
         """
         values = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
         return Vector(values, Level(len(values), self, [*map(len, lists)], keys, is_computed))
 
     def descend(self, steps: Sequence[Step]) -> Vector:
-        """Follow a path down from the values; return a `Vector` of the values at its end."""
-        vector = self
+        """Follow a path down from the values; return a `Vector` of the values at the path's end."""
+        end_vector = self
         for step in steps:
             if type(step) is Field:
-                vector = vector.field(step.name)
+                end_vector = end_vector.field(step.name)
             elif type(step) is Each:
-                vector = vector.elements()
+                end_vector = end_vector.elements()
             elif type(step) is Entries:
-                vector = vector.entries(step.only)
+                end_vector = end_vector.entries(step.only)
             else:
                 raise ValueError(f"{step} is one element of an array; a vector has all elements")
-        return vector
+        return end_vector
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """The steps of the path from the document to the values."""
-        container, fields = self.level.container, map(Field, self.field_names)
+        container, field_steps = self.level.container, map(Field, self.field_names)
         if container is None:
-            return tuple(fields)
-        return (*container.steps, Each() if self.level.keys is None else Entries(), *fields)
+            return tuple(field_steps)
+        return (*container.steps, Each() if self.level.keys is None else Entries(), *field_steps)
 
     @property
     def paths(self) -> list[str]:
         """The JSON paths of the values, one per row."""
-        path_end = self._path_end
-        return [path + path_end for path in self.level.paths] if path_end else self.level.paths
+        suffix = self._path_end
+        return [path + suffix for path in self.level.paths] if suffix else self.level.paths
 
     def path(self, row: int) -> str:
         """Return the JSON path of the value in a row."""
@@ -266,11 +278,15 @@ class Vector:
 
     @property
     def _path_end(self) -> str:
+        """The end of each value's JSON path, after the path of its row."""
         return "".join(map(key_step, self.field_names)) + (KEY_SIGN if self.is_key else "")
 
 
-def compose_row_indexes(index: RowIndex, next_index: RowIndex) -> RowIndex:
-    """Return ``next_index[index]``, with -1 for each -1 in ``index``."""
+def compose_row_indexes(row_index: RowIndex, next_index: RowIndex) -> RowIndex:
+    """Return ``next_index[row_index]``, but -1 where ``row_index`` is -1.
+
+    Both are arrays of positions, in which -1 stands for none.
+    """
     if not len(next_index):
-        return np.full(len(index), -1, np.int64)
-    return np.where(index >= 0, next_index[index], -1)
+        return np.full(len(row_index), -1, np.int64)
+    return np.where(row_index >= 0, next_index[row_index], -1)

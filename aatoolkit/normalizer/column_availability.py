@@ -39,34 +39,35 @@ from aatoolkit.jsontree.paths import (
 )
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata
 from aatoolkit.metadata.column import RowStatus
-from aatoolkit.normalizer.rows import TablePlan, listing
+from aatoolkit.normalizer.rows import TablePlan, frame_from_rows
 from aatoolkit.sections.section import ENVELOPE_FIELDS, Column, Section
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 PathOfRow = Callable[[int], str | None]
 """Takes the number of a row; returns the JSON path of a column's value in this row, or None."""
 
-INFERRED = "options"
-"""The name of the rule that reads availability from the service's list of engines."""
+ENGINE_LIST_RULE = "options"
+"""The name of the rule that finds engines without data in the service's list of engines."""
 
-WHY = "denied"
+DENIED_REASON = "denied"
 """The reason in ``extra`` for a number that, as the response says, was not measured."""
 
-_MAX_ROWS = 500
-"""A statement about more rows than this is applied to the whole column."""
+_MAX_STATED_ROWS = 500
+"""The availability of more rows than this is not kept by row, but combined with the column's."""
 
-_MEASURED = Availability(Status.AVAILABLE)
-_ABSENT = Availability(Status.UNKNOWN, Cause.ABSENT)
+_AVAILABLE = Availability(Status.AVAILABLE)
+_ABSENT_FIELD = Availability(Status.UNKNOWN, Cause.ABSENT)
 
 
-SIGNAL = ("scope", "target", "rows", "status", "cause", "reason", "sample_size", "as_of",
+# The columns of the DataFrame with one row per statement of a response on missing data.
+SIGNAL_COLUMNS = ("scope", "target", "rows", "status", "cause", "reason", "sample_size", "as_of",
           "evidence", "rule", "raw")  # fmt: skip
 
 
 class TableStatements:
     """Finds out which columns and rows of one table could be measured.
 
-    It uses the signals (statements of the response on missing data).
+    That is known from signals, which are the statements of the response on missing data.
     """
 
     def __init__(
@@ -76,14 +77,14 @@ class TableStatements:
         array_of: Callable[[str], pa.Array],  # returns the values of a column
         size: int,  # the number of rows
     ) -> None:
-        self._table, self._dimensions = plan.table, plan.dimensions
+        self._table, self._dimensions = plan.table, plan.dimension_columns
         self._size = size
         self._values = cache(lambda name: array_of(name).to_pylist())
-        self._signals = [signal for signal in signals if signal.rule != INFERRED]
+        self._signals = [signal for signal in signals if signal.rule != ENGINE_LIST_RULE]
         self._narrow_signals = [
             signal for signal in self._signals if signal.scope in ("field", "row")
         ]
-        self._section_state = section_state(self._signals) or UNKNOWN
+        self._section_state = find_section_availability(self._signals) or UNKNOWN
 
     def make_column_metadata(
         self, column: Column, name: str, is_absent: bool, is_measured: bool, path_of_row: PathOfRow
@@ -104,39 +105,39 @@ class TableStatements:
             Takes the number of a row, and returns the JSON path of its value, or None.
         """
         if is_absent and self._section_state.status not in EMPTY:
-            return ColumnMetadata(name, _ABSENT)
+            return ColumnMetadata(name, _ABSENT_FIELD)
         column_state = self._find_column_state(column)
         statements: list[Statement] = []
         if column.name not in self._table.key:
-            statements, group_states = self._make_group_statements(column)
-            row_statements, row_states = self._make_row_statements(column, path_of_row)
+            statements, group_availabilities = self._make_group_statements(column)
+            row_statements, row_availabilities = self._make_row_statements(column, path_of_row)
             statements += row_statements
             if column_state.status not in EMPTY and column.dtype in NUMBERS and not column.is_label:
-                column_state = _combine_with_rows(column_state, group_states)
-            column_state = _combine_with_rows(column_state, row_states)
+                column_state = _combine_with_rows(column_state, group_availabilities)
+            column_state = _combine_with_rows(column_state, row_availabilities)
             if statements and column_state == UNKNOWN and is_measured:
-                column_state = _MEASURED
+                column_state = _AVAILABLE
         if is_measured and column_state.status in EMPTY:
-            column_state = combine([column_state, _MEASURED])
+            column_state = combine([column_state, _AVAILABLE])
         columns = {condition.column for statement in statements for condition in statement.rows}
         values = {name: np.array(self._values(name), object) for name in columns}
-        states, _ = RowStatus(values, self._size, values).states(column_state, statements)
-        return ColumnMetadata(name, combine(states), tuple(statements), column_state)
+        availabilities, _ = RowStatus(values, self._size, values).states(column_state, statements)
+        return ColumnMetadata(name, combine(availabilities), tuple(statements), column_state)
 
     def mask_denied_rows(self, column: Column, is_valid: Mask, path_of_row: PathOfRow) -> Mask:
         """Return a mask of the rows whose number was not measured, as the response says.
 
         An example is a 0 next to ``hasData: false``. ``is_valid`` is a mask of the rows with a
-        value.
+        value. ``path_of_row`` takes the number of a row, and returns the JSON path of its value.
         """
-        states = self._find_cell_states(column)
+        availability_by_path = self._find_cell_states(column)
         denied_mask: Mask = is_valid & self._mask_denied_engines(
             self._find_column_state(column).status in EMPTY
         )
-        for row in np.flatnonzero(is_valid).tolist() if states else ():
-            stated_path = narrowest_path(path_of_row(row), states)
+        for row in np.flatnonzero(is_valid).tolist() if availability_by_path else ():
+            stated_path = narrowest_path(path_of_row(row), availability_by_path)
             if stated_path:
-                denied_mask[row] = states[stated_path].status in EMPTY
+                denied_mask[row] = availability_by_path[stated_path].status in EMPTY
         return denied_mask
 
     @property
@@ -161,7 +162,7 @@ class TableStatements:
     def _mask_denied_engines(self, is_empty: bool) -> Mask:
         """Return a mask of the rows whose engine (AI assistant) has no data, as the response says.
 
-        ``is_empty`` is the result for engines that the response does not mention.
+        ``is_empty`` is the mask's value for rows of engines that the response does not mention.
         """
         if not self._denial_by_engine:
             return np.full(self._size, is_empty)
@@ -170,44 +171,48 @@ class TableStatements:
         return np.array([self._denial_by_engine.get(name, is_empty) for name in engines], bool)
 
     def _find_cell_states(self, column: Column) -> dict[str, Availability]:
-        """Return a dict from JSON path to availability, for single values of a column.
+        """Return the availability of single values of a column, as a dict by JSON path.
 
-        It has only the paths that the response itself mentions as available or missing.
+        The dict has only the paths for which the response states the availability.
         """
         return {
-            format_json_path(target_steps(signal.target or "")): signal.availability
+            format_json_path(parse_target(signal.target or "")): signal.availability
             for signal in self._narrow_signals
-            if reach(signal.target or "", column.pattern) == "some"
+            if target_extent(signal.target or "", column.pattern) == "some"
         }
 
     def _find_column_state(self, column: Column) -> Availability:
         """Return the availability of a column as a whole, ignoring statements about single rows."""
-        states: dict[int, list[Availability]] = {}
+        by_depth: dict[int, list[Availability]] = {}
         for signal in self._narrow_signals:
             target = signal.target or ""
             is_of_column = signal.scope == "field" and not signal.rows
-            if is_of_column and reach(target, column.pattern) == "all":
-                states.setdefault(len(target_steps(target)), []).append(signal.availability)
+            if is_of_column and target_extent(target, column.pattern) == "all":
+                by_depth.setdefault(len(parse_target(target)), []).append(signal.availability)
         # The narrowest statement counts.
-        return combine(states[max(states)]) if states else self._section_state
+        return combine(by_depth[max(by_depth)]) if by_depth else self._section_state
 
     def _make_group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return statements on the availability of rows, selected by engine (AI assistant) or day.
+        """Return statements on the rows of single engines (AI assistants) or days.
 
-        If the table has no column of engines or days, its numbers are sums over them. The
-        statements are then returned as a second list, of availabilities ``partial``.
+        If the table has no column of engines or days, its numbers are sums over all of them, which
+        are ``partial`` if one of them is missing. These availabilities are returned as a second
+        list.
         """
         statements = []
-        group_states = []
+        partial_availabilities = []
         for signal in self._signals:
             is_about_column = signal.scope in ("engine", "section") or (
-                signal.scope == "field" and reach(signal.target or "", column.pattern) == "all"
+                signal.scope == "field"
+                and target_extent(signal.target or "", column.pattern) == "all"
             )
             if not signal.rows or not is_about_column:
                 continue
-            state = signal.availability
+            availability = signal.availability
             if signal.scope == "engine":
-                state = replace(state, reason=f"{signal.target}: {state.reason or state}")
+                availability = replace(
+                    availability, reason=f"{signal.target}: {availability.reason or availability}"
+                )
             column_names = [
                 self._dimensions.get(condition.column, condition.column) or ""
                 for condition in signal.rows
@@ -215,11 +220,11 @@ class TableStatements:
             if {*column_names} <= {*self._table.names}:
                 pairs = zip(signal.rows, column_names, strict=True)
                 conditions = (replace(condition, column=name) for condition, name in pairs)
-                statements.append(Statement(state, tuple(conditions)))
+                statements.append(Statement(availability, tuple(conditions)))
             # The table has no column of engines or days; its numbers are sums over them.
-            elif state.status not in (Status.AVAILABLE, Status.UNKNOWN):
-                group_states.append(replace(state, status=Status.PARTIAL))
-        return statements, list(dict.fromkeys(group_states))
+            elif availability.status not in (Status.AVAILABLE, Status.UNKNOWN):
+                partial_availabilities.append(replace(availability, status=Status.PARTIAL))
+        return statements, list(dict.fromkeys(partial_availabilities))
 
     def _make_row_statements(
         self, column: Column, path_of_row: PathOfRow
@@ -229,23 +234,23 @@ class TableStatements:
         If the key does not identify these rows, the first list is empty, and the second list has
         their availabilities.
         """
-        states = self._find_cell_states(column)
-        rows_by_state: dict[Availability, list[int]] = {}
-        for row in range(self._size) if states else ():
-            stated_path = narrowest_path(path_of_row(row), states)
+        availability_by_path = self._find_cell_states(column)
+        rows_by_availability: dict[Availability, list[int]] = {}
+        for row in range(self._size) if availability_by_path else ():
+            stated_path = narrowest_path(path_of_row(row), availability_by_path)
             if stated_path:
-                rows_by_state.setdefault(states[stated_path], []).append(row)
-        conditions_by_state = {
-            state: self._make_key_conditions(rows_in_state)
-            for state, rows_in_state in rows_by_state.items()
+                rows_by_availability.setdefault(availability_by_path[stated_path], []).append(row)
+        conditions_by_availability = {
+            availability: self._make_key_conditions(positions)
+            for availability, positions in rows_by_availability.items()
         }
         # The key cannot identify the rows.
-        if not all(conditions_by_state.values()):
-            return [], list(dict.fromkeys(states.values()))
+        if not all(conditions_by_availability.values()):
+            return [], list(dict.fromkeys(availability_by_path.values()))
         return [
-            Statement(state, conditions)
-            for state in conditions_by_state
-            for conditions in conditions_by_state[state]
+            Statement(availability, conditions)
+            for availability in conditions_by_availability
+            for conditions in conditions_by_availability[availability]
         ], []
 
     def _make_key_conditions(self, rows: list[int]) -> list[tuple[Condition, ...]]:
@@ -260,7 +265,7 @@ class TableStatements:
             for name in key_names
         ]
         keys = [*zip(*key_texts, strict=True)]
-        if len(rows) > _MAX_ROWS or not keys or any(None in keys[row] for row in rows):
+        if len(rows) > _MAX_STATED_ROWS or not keys or any(None in keys[row] for row in rows):
             return []
         for name, values in zip(key_names, key_texts, strict=True):
             row_values = dict.fromkeys(values[row] for row in rows)
@@ -275,12 +280,18 @@ class TableStatements:
         ]
 
 
-def _combine_with_rows(state: Availability, row_states: Sequence[Availability]) -> Availability:
-    """Return the availability of a column, combined with that of some of its rows."""
-    return combine(row_states if row_states and state == UNKNOWN else [state, *row_states])
+def _combine_with_rows(
+    availability: Availability, row_availabilities: Sequence[Availability]
+) -> Availability:
+    """Return the availability of a column, combined with the availabilities of some of its rows."""
+    return combine(
+        row_availabilities
+        if row_availabilities and availability == UNKNOWN
+        else [availability, *row_availabilities]
+    )
 
 
-def section_state(signals: Iterable[Signal]) -> Availability | None:
+def find_section_availability(signals: Iterable[Signal]) -> Availability | None:
     """Return the availability of a response as a whole; None if the response does not state it.
 
     ``signals`` are the statements of the response on missing data.
@@ -298,7 +309,8 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
 def is_error_response(section: Section, document: object, signals: Iterable[Signal]) -> bool:
     """Return whether a response has only an error message, and no data.
 
-    That is so if it has none of the fields of the section (kind of response).
+    That is so if it reports an error, and has none of the fields that the section (kind of
+    response) declares.
     """
     if not any(
         signal.scope == "section" and signal.rule in ("transport", "error") and denies(signal)
@@ -313,33 +325,37 @@ def is_error_response(section: Section, document: object, signals: Iterable[Sign
 
 
 def denies(signal: Signal) -> bool:
-    """Return whether a signal (a statement on data) says that something was not measured.
+    """Return whether a signal (a statement of the response) says that some data were not measured.
 
     Signals inferred from the service's list of engines (AI assistants) do not count.
     """
-    return signal.availability.status in EMPTY and signal.rule != INFERRED
+    return signal.availability.status in EMPTY and signal.rule != ENGINE_LIST_RULE
 
 
-def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str | None:
-    """Return the longest key of ``states`` that is ``path`` or the beginning of it, or None.
+def narrowest_path(
+    path: str | None, availability_by_path: Mapping[str, Availability]
+) -> str | None:
+    """Return the innermost path with an availability that leads to the value at ``path``, or None.
+
+    It is the longest key of ``availability_by_path`` that equals ``path`` or is its beginning.
 
     Examples
     --------
     >>> narrowest_path("$.points[0].rate", {"$.points": UNKNOWN, "$.points[0]": UNKNOWN})
     '$.points[0]'
     """
-    while path and path not in states:
+    while path and path not in availability_by_path:
         path = path[: max(path.rfind("."), path.rfind("["), 0)]
     return path
 
 
 @lru_cache(maxsize=4096)
-def target_steps(target: str) -> tuple[Step, ...]:
+def parse_target(target: str) -> tuple[Step, ...]:
     """Parse a JSON path to a tuple of steps; a text that is not a path is taken as a field name.
 
     Examples
     --------
-    >>> target_steps("rates[0]"), target_steps("rates[")
+    >>> parse_target("rates[0]"), parse_target("rates[")
     ((Field(name='rates'), Position(number=0)), (Field(name='rates['),))
     """
     try:
@@ -349,17 +365,17 @@ def target_steps(target: str) -> tuple[Step, ...]:
 
 
 @lru_cache(maxsize=4096)
-def reach(target: str, pattern: str) -> str | None:
-    """Return ``"all"`` or ``"some"`` if a path leads to all or some values of a column, else None.
+def target_extent(target: str, pattern: str) -> str | None:
+    """Return whether a path leads to ``"all"`` or ``"some"`` values of a column; None if to none.
 
-    ``target`` is the path, and ``pattern`` the path of the column.
+    ``target`` is the path, and ``pattern`` the path of all values of the column.
 
     Examples
     --------
-    >>> reach("domains[].rank", "domains[].rank"), reach("domains[0]", "domains[].rank")
-    ('all', 'some')
+    >>> [target_extent(target, "domains[].rank") for target in ("domains[].rank", "domains[0]")]
+    ['all', 'some']
     """
-    steps, column_steps = target_steps(target), parse_path(pattern)
+    steps, column_steps = parse_target(target), parse_path(pattern)
     # A single name means all fields of this name, and the fields inside them.
     if len(steps) == 1 and isinstance(steps[0], Field) and steps[0] in column_steps:
         return "all"
@@ -380,10 +396,12 @@ def reach(target: str, pattern: str) -> str | None:
 def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str:
     """Return the availability of a table as text, combined from its columns."""
     columns = metadata.columns
-    states = [column.availability for name, column in columns.items() if name not in metadata.key]
-    states = states or [column.availability for column in columns.values()]
-    table_state = combine(dict.fromkeys(states))  # most columns share theirs
-    section = section_state(signals)
+    availabilities = [
+        column.availability for name, column in columns.items() if name not in metadata.key
+    ]
+    availabilities = availabilities or [column.availability for column in columns.values()]
+    table_state = combine(dict.fromkeys(availabilities))  # most columns share theirs
+    section = find_section_availability(signals)
     # A statement about the section with the same status has the better reason.
     has_reason = section is not None and section.reason and section.status == table_state.status
     return str(section if has_reason else table_state)
@@ -392,8 +410,8 @@ def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str
 def make_signal_frame(signals: list[Signal]) -> pd.DataFrame:
     """Return a DataFrame with one row for each statement of a response on missing data."""
     signals = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
-    return listing(
-        SIGNAL,
+    return frame_from_rows(
+        SIGNAL_COLUMNS,
         signal_rows(signals),
         scope=pd.CategoricalDtype(["section", "field", "row", "engine"]),
         status=pd.CategoricalDtype([*map(str, Status)]),
@@ -403,17 +421,20 @@ def make_signal_frame(signals: list[Signal]) -> pd.DataFrame:
 
 
 def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
-    """Return one tuple for each statement on missing data, with the columns named in `SIGNAL`."""
+    """Return one tuple per statement on missing data, with a value per name in `SIGNAL_COLUMNS`."""
     sample_sizes, _ = coerce_values([signal.sample_size for signal in signals], "Int64")
     moments, _ = coerce_values([signal.as_of for signal in signals], "timestamp")
     return [
         (
             *(signal.scope, signal.target, " and ".join(map(str, signal.rows)) or None),
-            *(detail and str(detail) for detail in (state.status, state.cause, state.reason)),
+            *(
+                detail and str(detail)
+                for detail in (availability.status, availability.cause, availability.reason)
+            ),
             *(sample_size, as_of, signal.path, signal.rule, signal.raw),
         )
         for signal, sample_size, as_of in zip(
             signals, sample_sizes.to_pylist(), moments.to_pylist(), strict=True
         )
-        for state in [signal.availability]
+        for availability in [signal.availability]
     ]

@@ -15,7 +15,7 @@ from typing import Any
 
 from aatoolkit import sections
 from aatoolkit.availability.detect import Hint, Signal, detect, raw
-from aatoolkit.availability.detect.words import repeats_question
+from aatoolkit.availability.detect.words import echoes_request
 from aatoolkit.errors import ArgumentError, PayloadError, SchemaDriftWarning, warn
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
 from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES
@@ -23,22 +23,22 @@ from aatoolkit.jsontree.paths import Field, Named, Step, is_within, leaf_values,
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.column_availability import (
-    INFERRED,
+    ENGINE_LIST_RULE,
     denies,
     describe_availability,
     is_error_response,
     make_signal_frame,
 )
 from aatoolkit.normalizer.columns import BuiltTable
-from aatoolkit.normalizer.provenance import provenance
+from aatoolkit.normalizer.provenance import record_provenance
 from aatoolkit.normalizer.rows import (
     DriftReport,
     ResponseWalk,
     TableRows,
     build_field_tree,
     find_unread_values,
-    listing,
-    plans,
+    frame_from_rows,
+    plan_tables,
 )
 from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables
 from aatoolkit.payload import NO_CONTENT_STATUSES, Payload, window_of
@@ -50,10 +50,10 @@ from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.sections.registry import register_section
 from aatoolkit.sections.section import ENVELOPE_FIELDS
 
-OWNER = "draft"
-"""The name of the profile in the metadata of tables with a drafted declaration."""
+DRAFT_NAME = "draft"
+"""The profile name in the metadata of tables whose declaration was drafted from the response."""
 
-_BACKENDS = ("numpy_nullable", "pyarrow")
+_DTYPE_BACKENDS = ("numpy_nullable", "pyarrow")
 
 _WHY_EMPTY = "empty without a reason: perhaps nothing was measured, so it is not read as zero"
 _EMPTY_VALUES: tuple[Any, ...] = (None, MISSING, "", [], {})
@@ -133,14 +133,14 @@ def normalize(
     >>> normalize(Section("mine", "Brands.", table), response).main["mention_count"].tolist()
     [0]
     """
-    if dtype_backend not in _BACKENDS:
+    if dtype_backend not in _DTYPE_BACKENDS:
         raise ArgumentError(
             f"dtype_backend={dtype_backend!r} is not known; use 'numpy_nullable' or 'pyarrow'",
             argument="dtype_backend",
         )
     reader = _Reader(strict, dtype_backend, options, max_nodes)
     service_profile = sections.default_profile() if profile is None else Profile.load(profile)
-    owner = f"profile {OWNER}" if service_profile.name == OWNER else service_profile.name
+    owner = f"profile {DRAFT_NAME}" if service_profile.name == DRAFT_NAME else service_profile.name
     if isinstance(section, Section):
         return reader.read(response, section, "own" if profile is None else owner)
     declared = service_profile.section(section) if profile is None else service_profile.get(section)
@@ -149,7 +149,7 @@ def normalize(
         return reader.read(response, declared, owner, is_tentative)
     drafted_section = _draft_section(response, section, None)
     if drafted_section is not None:
-        return reader.read(response, drafted_section, OWNER)
+        return reader.read(response, drafted_section, DRAFT_NAME)
     default_profile = sections.default_profile()
     if section not in default_profile:
         raise PayloadError(
@@ -160,10 +160,13 @@ def normalize(
 
 @dataclass(frozen=True)
 class _Reader:
-    """The arguments of `normalize`, and a method that converts a response with them."""
+    """Converts responses to tables; the attributes are arguments of `normalize`.
+
+    ``max_paths`` is the argument ``max_nodes``.
+    """
 
     strict: bool
-    backend: str
+    dtype_backend: str
     options: ScopeOptions | None
     max_paths: int
 
@@ -188,10 +191,12 @@ class _Reader:
             Whether tables may be inferred if the response does not fit the declaration.
         """
 
-        def visit_response(root: Any, is_exact: bool) -> tuple[tuple[Vector, ResponseWalk], int]:
-            document, response_walk = Vector([root]), ResponseWalk(self.max_paths, is_exact)
-            response_walk.visit(document, build_field_tree(declaration))
-            return (document, response_walk), response_walk.keys
+        def visit_response(
+            root: Any, has_exact_integers: bool
+        ) -> tuple[tuple[Vector, ResponseWalk], int]:
+            vector, response_walk = Vector([root]), ResponseWalk(self.max_paths, has_exact_integers)
+            response_walk.visit(vector, build_field_tree(declaration))
+            return (vector, response_walk), response_walk.keys
 
         body, error_details = response, {"section": declaration.name}
         detect_options: dict[str, Any] = {"options": self.options}
@@ -219,35 +224,37 @@ class _Reader:
             vector=None if has_many_fields else document,
             **detect_options,
         )
-        signals, prefix = detection.signals, register_section(declaration, owner)
+        signals, name_prefix = detection.signals, register_section(declaration, owner)
         if isinstance(response, Payload) and response.scope is not None:
             _warn_of_ignored_filters(declaration.name, response.scope, root, signals)
-        source, report = _describe_source(declaration, response, root), DriftReport()
+        source_info, drift_report = _describe_source(declaration, response, root), DriftReport()
         is_error = is_error_response(declaration, root, signals)
         if is_error:
-            report.add_extra(document, range(1), "error response")
+            drift_report.add_extra(document, range(1), "error response")
             document = Vector([{}])
-        rows = {plan.table.name: TableRows(document, plan) for plan in plans(declaration)}
-        built_tables = {
-            name: BuiltTable(table_rows, prefix + name, signals, source, report)
-            for name, table_rows in rows.items()
+        rows_by_table = {
+            plan.table.name: TableRows(document, plan) for plan in plan_tables(declaration)
         }
-        for unread_entry in find_unread_values([*rows.values()]):
-            report.add_extra(*unread_entry)
+        built_tables = {
+            name: BuiltTable(table_rows, name_prefix + name, signals, source_info, drift_report)
+            for name, table_rows in rows_by_table.items()
+        }
+        for unread_entry in find_unread_values([*rows_by_table.values()]):
+            drift_report.add_extra(*unread_entry)
         for table in built_tables.values():
-            table.check_key(report)
+            table.check_key(drift_report)
         if is_error:
-            report.differences.clear()
+            drift_report.differences.clear()
         else:
-            report.extend(response_walk.report)
-        is_doubtful = is_tentative and not is_error and not has_many_fields
-        if is_doubtful and not _fits_response(built_tables.values(), report, signals):
+            drift_report.extend(response_walk.report)
+        may_be_drafted = is_tentative and not is_error and not has_many_fields
+        if may_be_drafted and not _fits_response(built_tables.values(), drift_report, signals):
             draft = _draft_section(response, declaration.name, declaration)
             if draft is not None:
-                return self.read(response, draft, OWNER)
-        if owner != OWNER:
-            report.ignore_absences(declaration.optional)
-            report.raise_or_warn(declaration, self.strict)
+                return self.read(response, draft, DRAFT_NAME)
+        if owner != DRAFT_NAME:
+            drift_report.ignore_absences(declaration.optional)
+            drift_report.raise_or_warn(declaration, self.strict)
         else:  # once a process, as Python's filters have it
             warn(
                 "this service is new to aatoolkit: its tables and columns have the names that they "
@@ -256,48 +263,55 @@ class _Reader:
                 SchemaDriftWarning,
                 _warning_registry,
             )
-        read_again = partial(replace(self, strict=False).read, declaration=declaration, owner=owner)
+        convert_again = partial(
+            replace(self, strict=False).read, declaration=declaration, owner=owner
+        )
         # A decoded response may be changed before it is read again.
         is_immutable = isinstance(response, Payload | bytes | str)
-        responses = [ResponseAtHand(source, response, read_again)] if is_immutable else []
+        responses = [ResponseAtHand(source_info, response, convert_again)] if is_immutable else []
 
-        parts = TableParts(built_tables, signals, responses)
+        table_parts = TableParts(built_tables, signals, responses)
         return Tables(
             declaration.name,
             {
-                name: partial(table.frame, self.backend, responses)
+                name: partial(table.frame, self.dtype_backend, responses)
                 for name, table in built_tables.items()
             },
             rows={name: table.size for name, table in built_tables.items()},
             payload=response if isinstance(response, Payload) else None,
             declaration=declaration,
-            drafted=owner == OWNER,
-            prefix=prefix,
-            parts=parts,
+            drafted=owner == DRAFT_NAME,
+            prefix=name_prefix,
+            parts=table_parts,
             words=lambda: {
                 name: describe_availability(built_table.metadata, signals)
                 for name, built_table in built_tables.items()
             },
             availability=lambda: make_signal_frame(signals),
-            hints=lambda: listing(
+            hints=lambda: frame_from_rows(
                 ("path", "value", "why"),
                 {
                     hint.path: [*vars(hint).values()]
                     for hint in [*_find_hints(declaration, response, signals), *detection.hints]
                 }.values(),
             ),
-            drift=report.drift_frame,
-            extra=report.extra_frame,
-            provenance=lambda: provenance(document, [*built_tables.values()], report.extra),
+            drift=drift_report.drift_frame,
+            extra=drift_report.extra_frame,
+            provenance=lambda: record_provenance(
+                document, [*built_tables.values()], drift_report.text_and_reason_by_path
+            ),
         )
 
 
 def _describe_source(declaration: Section, response: Any, document: Any) -> attrs.Source:
-    start, end = window_of(document)
+    """Return what is known of a response, such as its host, URL, time and window of days."""
+    window_start, window_end = window_of(document)
     if not isinstance(response, Payload):
         host = document.get("domain") if isinstance(document, Mapping) else None
         host = host if isinstance(host, str) else None
-        return attrs.Source(host, declaration.name, window_start=start, window_end=end)
+        return attrs.Source(
+            host, declaration.name, window_start=window_start, window_end=window_end
+        )
     return attrs.Source(
         response.host,
         declaration.name,
@@ -306,30 +320,30 @@ def _describe_source(declaration: Section, response: Any, document: Any) -> attr
         response.fetched_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
         response.sha256,
         response.stale,
-        start,
-        end,
+        window_start,
+        window_end,
     )
 
 
 def _warn_of_ignored_filters(
     section: str, scope: Scope, document: Any, signals: Iterable[Signal]
 ) -> None:
-    """Warn if the service seems to have ignored a filter of the request.
+    """Warn of each filter of the request that the service seems to have ignored.
 
-    That is assumed if the response repeats the names of the filters, with null for this one.
+    That is assumed if the response repeats the request's filters, and has null for this filter.
     """
     nested_values = document.values() if isinstance(document, dict) else ()
-    echoes = {
+    echoed_filters = {
         to_snake_case(name): echoed_value
-        for container in (document, *nested_values)
-        if isinstance(container, dict)
-        for key, echo in container.items()
-        if repeats_question(key) and isinstance(echo, dict)
-        for name, echoed_value in echo.items()
+        for json_object in (document, *nested_values)
+        if isinstance(json_object, dict)
+        for key, echoed_object in json_object.items()
+        if echoes_request(key) and isinstance(echoed_object, dict)
+        for name, echoed_value in echoed_object.items()
     }
     reasons = " ".join(signal.availability.reason or "" for signal in signals)
     for name, values in scope._filters.items():
-        echoed_value = echoes.get(name, echoes.get(f"{name}s", name))
+        echoed_value = echoed_filters.get(name, echoed_filters.get(f"{name}s", name))
         if echoed_value in (None, "", []) and name not in reasons:
             warn(
                 f"{section}: the response repeats the filter {name} without a value: the service "
@@ -339,7 +353,10 @@ def _warn_of_ignored_filters(
 
 
 def _keep_frequent_keys(value: Any) -> Any:
-    """Return a copy of a JSON value that keeps only the most frequent keys of its objects."""
+    """Return a copy of a JSON value in which objects have only the most frequent keys.
+
+    It is used for responses with very many distinct keys.
+    """
     if isinstance(value, dict):
         return _keep_frequent_keys([value])[0]
     if not isinstance(value, list):
@@ -364,29 +381,33 @@ def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Itera
     if not section.watched and not section.emptied:
         return
     document = Vector([response.json if isinstance(response, Payload) else decode(response)])
-    is_unstated = all(signal.rule == INFERRED for signal in signals)
+    is_status_unstated = all(signal.rule == ENGINE_LIST_RULE for signal in signals)
     # Paths that are empty if nothing was measured.
-    for path in section.emptied if is_unstated else ():
+    for path in section.emptied if is_status_unstated else ():
         path_steps = parse_pattern(path) if path != "$" else ()
         value = document.descend([step for step in path_steps if isinstance(step, Field)]).values[0]
         if value != "" and value in _EMPTY_VALUES:
-            evidence = raw(None if value is MISSING else value)
-            yield Hint("$" if path == "$" else f"$.{path}", evidence, _WHY_EMPTY)
+            value_text = raw(None if value is MISSING else value)
+            yield Hint("$" if path == "$" else f"$.{path}", value_text, _WHY_EMPTY)
     signal_paths = [signal.path for signal in signals if signal.path not in ("", "$")]
     for pattern in section.watched:
-        vector, values, path_end = _find_values_at(document, parse_pattern(pattern))
-        texts_by_row = {
-            row: repr(value) for row, value in enumerate(values) if value not in _EMPTY_VALUES
+        value_vector, values, path_suffix = _find_values_at(document, parse_pattern(pattern))
+        text_by_position = {
+            position: repr(value)
+            for position, value in enumerate(values)
+            if value not in _EMPTY_VALUES
         }
-        counts = Counter(texts_by_row.values())
+        text_counts = Counter(text_by_position.values())
         # The rarest value is the likeliest exception.
-        for row in sorted(texts_by_row, key=lambda row: counts[texts_by_row[row]])[:1]:
-            path = vector.path(row) + path_end
+        for position in sorted(
+            text_by_position, key=lambda position: text_counts[text_by_position[position]]
+        )[:1]:
+            path = value_vector.path(position) + path_suffix
             if not any(
                 is_within(path, signal_path) or is_within(signal_path, path)
                 for signal_path in signal_paths
             ):
-                yield Hint(path, raw(values[row]), _WHY_WATCHED)
+                yield Hint(path, raw(values[position]), _WHY_WATCHED)
 
 
 def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:
@@ -395,24 +416,24 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
     Returns
     -------
     vector : Vector
-        The object that has the JSON path of each value.
+        Its method ``path`` gives the beginning of each value's JSON path.
     values : list
         The values.
     suffix : str
-        The text to add to each of these JSON paths.
+        The end of each value's JSON path.
     """
     last_step = steps[-1]
     if not isinstance(last_step, Named):
         vector = document.descend(steps)
         return vector, vector.values, ""
     # A column of an array of arrays; another array has the names of the columns.
-    grid, labels = document.descend(steps[:-1]), [*document.descend(last_step.header).values]
-    position = labels.index(last_step.name) if last_step.name in labels else len(labels)
+    rows, headers = document.descend(steps[:-1]), [*document.descend(last_step.header).values]
+    position = headers.index(last_step.name) if last_step.name in headers else len(headers)
     values = [
         row[position] if isinstance(row, list) and position < len(row) else None
-        for row in grid.values
+        for row in rows.values
     ]
-    return grid, values, f"[{position}]"
+    return rows, values, f"[{position}]"
 
 
 # --- drafts ----------------------------------------------------------------------------------
@@ -421,18 +442,18 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
 def _fits_response(
     tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]
 ) -> bool:
-    """Return whether a response fits its declaration.
+    """Return whether a response fits its declaration well enough to be read by it.
 
     It fits if at least half of the main table's columns have values, or if at least half of all
     values have a column. It also fits if the response says that nothing was measured.
     """
-    counts_of_tables = (
+    value_counts_of_tables = (
         [table.size - table.array(name).null_count for name in table.table.names]
         for table in tables
     )
-    main_counts = next(counts_of_tables)
+    main_value_counts = next(value_counts_of_tables)
     # At least half of the columns of the main table have values.
-    if any(main_counts) and 2 * sum(map(bool, main_counts)) >= len(main_counts):
+    if any(main_value_counts) and 2 * sum(map(bool, main_value_counts)) >= len(main_value_counts):
         return True
     if any(signal.scope == "section" and denies(signal) for signal in signals):
         return True
@@ -441,11 +462,15 @@ def _fits_response(
         text for _, text in chain.from_iterable(unread_leaves) if text not in ("null", "{}", "[]")
     ]
     # At least half of the values are in columns.
-    return bool(len(unread_texts) <= sum(main_counts) + sum(map(sum, counts_of_tables)))
+    return bool(len(unread_texts) <= sum(main_value_counts) + sum(map(sum, value_counts_of_tables)))
 
 
 def _draft_section(response: Any, name: str, declaration: Section | None) -> Section | None:
-    """Infer the declaration of tables and columns from a response; None if it has no table."""
+    """Infer the declaration of tables and columns from a response.
+
+    ``name`` is the name of the section (kind of response), and ``declaration`` the declaration that
+    the response does not fit, if there is one. Return None if no table can be inferred.
+    """
     if isinstance(response, Payload) and (not response.body or response.status >= 400):
         return None
     try:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from aatoolkit.errors import MetadataError, PayloadError
-from aatoolkit.jsontree.coerce import ARROW, coerce_values
+from aatoolkit.jsontree.coerce import ARROW_TYPE_BY_DTYPE, coerce_values
 from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, leaf_values, parse_path
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.normalizer.columns import BuiltTable
@@ -27,78 +27,91 @@ from aatoolkit.sections.section import Column
 if TYPE_CHECKING:
     import pandas as pd
 
-_ZONE = re.compile(r"(Z|[+-][0-9]{2}:?[0-9]{2})$")
-_FULL, _INTEGER, _NUMBER = "T26Z", "integer", "number"
-_NAMES = "string", "Int64", "Float64", "boolean", "date", "timestamp", "list<string>"
-_WRITTEN = [ARROW[name] for name in _NAMES]
-"""The Arrow types whose cells `_write_cells` can write; values of other types are kept as text."""
+_TIME_ZONE_PATTERN = re.compile(r"(Z|[+-][0-9]{2}:?[0-9]{2})$")
+_FULL_FORMAT, _INTEGER_FORMAT, _NUMBER_FORMAT = "T26Z", "integer", "number"
+_CELL_DTYPES = "string", "Int64", "Float64", "boolean", "date", "timestamp", "list<string>"
+_CELL_TYPES = [ARROW_TYPE_BY_DTYPE[name] for name in _CELL_DTYPES]
+"""The Arrow types of columns whose cells `_write_cells` can convert back to JSON values; values of
+other types are kept as text.
+"""
 
 _Cell = tuple[str, str, int, str]
-"""The table, column and row of a cell, and the format of its value (`_find_format`)."""
+"""The names of a cell's table and column, its row number, and the format of its value in JSON, as
+`_find_format` returns it.
+"""
 
-_TEXT, _WORD = pa.string(), pa.dictionary(pa.int32(), pa.string())
-_SCHEMA = pa.schema(
-    {"path": _TEXT, "table": _WORD, "column": _WORD, "row": pa.int64()}
-    | {"format": _WORD, "text": _TEXT}
+_TEXT_TYPE, _DICTIONARY_TYPE = pa.string(), pa.dictionary(pa.int32(), pa.string())
+_PROVENANCE_SCHEMA = pa.schema(
+    {"path": _TEXT_TYPE, "table": _DICTIONARY_TYPE, "column": _DICTIONARY_TYPE, "row": pa.int64()}
+    | {"format": _DICTIONARY_TYPE, "text": _TEXT_TYPE}
 )
 
 
-def provenance(
+def record_provenance(
     document: Vector, tables: Sequence[BuiltTable], extra_paths: Collection[str]
 ) -> dict[str, pa.Table]:
-    """Return a dict with the key ``values``: an Arrow table with one row per value of a response.
+    """Return a dict with one Arrow table, under the key ``values``: a row per value of a response.
 
-    Its columns are the JSON path, the cell that has the value (table, column, row and format), and
-    the value as JSON text if no cell has it. Values at ``extra_paths`` are left out, because the
-    caller stores them.
+    The columns are the JSON path of the value, the cell that has the value (table, column, row and
+    format), and the value as JSON text if no cell has it. Values at ``extra_paths`` are left out,
+    because the caller stores them.
     """
     columns = [
         (table, column)
         for table in tables
         for column in table.table.columns
-        if not column.is_label and column.reading is None and ARROW[column.dtype] in _WRITTEN
+        if not column.is_label
+        and column.reading is None
+        and ARROW_TYPE_BY_DTYPE[column.dtype] in _CELL_TYPES
     ]
-    cells: dict[str, _Cell] = {}
+    cell_by_path: dict[str, _Cell] = {}
     # Fields of the row itself come first, before those of enclosing records.
-    for table, column in sorted(columns, key=lambda pair: (pair[1].source or "")[0] in "^$"):
+    for table, column in sorted(
+        columns, key=lambda table_and_column: (table_and_column[1].source or "")[0] in "^$"
+    ):
         for path, cell in _find_unchanged_cells(table, column):
-            cells.setdefault(path, cell)
+            cell_by_path.setdefault(path, cell)
     rows = [
-        (path, *cells.get(path, (None,) * 4), None if path in cells else text)
-        for path, text in leaf_values(document.values[0], "$", cells)
+        (path, *cell_by_path.get(path, (None,) * 4), None if path in cell_by_path else text)
+        for path, text in leaf_values(document.values[0], "$", cell_by_path)
         # The values in extra_paths are in the frame ``extra``.
-        if path in cells or path not in extra_paths
+        if path in cell_by_path or path not in extra_paths
     ]
-    values = zip(*rows, strict=True) if rows else [()] * len(_SCHEMA)
-    return {"values": pa.table([*map(list, values)], schema=_SCHEMA)}
+    values = zip(*rows, strict=True) if rows else [()] * len(_PROVENANCE_SCHEMA)
+    return {"values": pa.table([*map(list, values)], schema=_PROVENANCE_SCHEMA)}
 
 
 def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
-    """Yield the JSON path and the cell of each value that a column has without any conversion."""
-    vector, index = table.rows.values_of(column.source or "")
+    """Yield a tuple of JSON path and cell for each value that a column has without conversion."""
+    vector, row_index = table.rows.values_of(column.source or "")
     is_unchanged = np.asarray(coerce_values(vector.values, column.dtype)[0].is_valid())
-    rows = np.flatnonzero((index >= 0) & np.asarray(table.array(column.name).is_valid()))
+    unchanged_rows = np.flatnonzero(
+        (row_index >= 0) & np.asarray(table.array(column.name).is_valid())
+    )
     paths, values = vector.paths, vector.values
-    for row, source_row in zip(rows.tolist(), index[rows].tolist(), strict=True):
-        if is_unchanged[source_row]:
-            value_format = _find_format(values[source_row], column.dtype)
-            yield paths[source_row], (table.table.name, column.name, row, value_format)
+    for row, vector_row in zip(
+        unchanged_rows.tolist(), row_index[unchanged_rows].tolist(), strict=True
+    ):
+        if is_unchanged[vector_row]:
+            value_format = _find_format(values[vector_row], column.dtype)
+            yield paths[vector_row], (table.table.name, column.name, row, value_format)
 
 
 def _find_format(value: Any, dtype: str) -> str:
-    """Return how a value is written in JSON: ``integer`` or ``number``; for a timestamp a code.
+    """Return how a value of a response is written in JSON, so that it can be written alike.
 
-    The code has the separator, the length without time zone, and the time zone, such as ``T16Z``
-    for ``2026-11-20T06:10Z``. It is empty for values of other dtypes.
+    The result is ``integer`` or ``number`` for a number. For a timestamp such as
+    ``2026-11-20T06:10Z`` it is ``T16Z``: the separator of date and time, the length without the
+    time zone, and the time zone. It is empty for values of other dtypes.
     """
     if dtype in ("Int64", "Float64"):
-        return _INTEGER if type(value) is int else _NUMBER
+        return _INTEGER_FORMAT if type(value) is int else _NUMBER_FORMAT
     if dtype != "timestamp":
         return ""
-    zone = _ZONE.search(value)
-    assert zone is not None
+    zone_match = _TIME_ZONE_PATTERN.search(value)
+    assert zone_match is not None
     # The separator of date and time, the length without time zone, and the time zone.
-    return f"{value[10]}{zone.start()}{zone[0]}"
+    return f"{value[10]}{zone_match.start()}{zone_match[0]}"
 
 
 def rebuild(
@@ -113,7 +126,7 @@ def rebuild(
     extra : pandas.DataFrame
         The values that no column has, with the columns ``path`` and ``value``.
     provenance : mapping of str to pyarrow.Table
-        The result of `provenance`.
+        The result of `record_provenance`.
 
     Returns
     -------
@@ -121,7 +134,7 @@ def rebuild(
         The response as a JSON value.
     """
     try:
-        columns = provenance["values"].select(_SCHEMA.names).to_pydict().values()
+        columns = provenance["values"].select(_PROVENANCE_SCHEMA.names).to_pydict().values()
     except (KeyError, AttributeError):
         raise MetadataError("the provenance of the tables is missing; write them again") from None
     response = [None]
@@ -143,7 +156,10 @@ def rebuild(
 def _write_cells(
     tables: Mapping[str, pd.DataFrame], table: str, column: str, value_format: str
 ) -> list[Any]:
-    """Return the cells of a column as JSON values, in the format that the response had."""
+    """Return the cells of a column as JSON values, in the format that they had in the response.
+
+    ``table`` and ``column`` are names, and ``value_format`` is a result of `_find_format`.
+    """
     if table not in tables or column not in tables[table]:
         raise PayloadError(f"the column {column} of the table {table} is missing")
     values = pa.array(tables[table][column], from_pandas=True)
@@ -155,9 +171,9 @@ def _write_cells(
         )
     elif pa.types.is_temporal(values.type):
         values, write_value = values.cast(pa.date32()), str
-    elif value_format == _INTEGER:
+    elif value_format == _INTEGER_FORMAT:
         write_value = lambda value: int(value) if value == int(value) else value  # noqa: E731
-    elif value_format == _NUMBER:
+    elif value_format == _NUMBER_FORMAT:
         write_value = float
     return [None if value is None else write_value(value) for value in values.to_pylist()]
 
@@ -170,22 +186,25 @@ def _format_moment(time_format: str, moment: datetime) -> str:
     zone = time_format[3:]
     local_moment = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
     text = local_moment.isoformat(time_format[0], "microseconds")[: int(time_format[1:3])] + zone
-    return text if datetime.fromisoformat(text) == moment else _format_moment(_FULL, moment)
+    return text if datetime.fromisoformat(text) == moment else _format_moment(_FULL_FORMAT, moment)
 
 
-def _set_value(response: Any, path: str, value: Any) -> None:
-    """Set the value at a JSON path in place, and create missing objects and arrays on the path."""
+def _set_value(container: Any, path: str, value: Any) -> None:
+    """Set the value at a JSON path of a response, and create missing objects and arrays on it.
+
+    ``container`` is a list whose only element is the response; it is changed in place.
+    """
     steps: list[Any] = [0]
     for path_step in parse_path(path):
         if not isinstance(path_step, Field | Position):
             raise PayloadError(f"{path} is not the path of one value")
         steps.append(path_step.name if isinstance(path_step, Field) else path_step.number)
     for step, next_step in pairwise([*steps, None]):
-        if isinstance(response, list):
-            response.extend([None] * (step + 1 - len(response)))
-        child = response.get(step) if isinstance(response, dict) else response[step]
+        if isinstance(container, list):
+            container.extend([None] * (step + 1 - len(container)))
+        next_container = container.get(step) if isinstance(container, dict) else container[step]
         if next_step is None:
-            child = response[step] = value
-        elif not isinstance(child, list if isinstance(next_step, int) else dict):
-            child = response[step] = [] if isinstance(next_step, int) else {}
-        response = child
+            next_container = container[step] = value
+        elif not isinstance(next_container, list if isinstance(next_step, int) else dict):
+            next_container = container[step] = [] if isinstance(next_step, int) else {}
+        container = next_container

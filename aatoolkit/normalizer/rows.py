@@ -39,34 +39,41 @@ from aatoolkit.jsontree.paths import (
 from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, Vector, compose_row_indexes
 from aatoolkit.sections.section import ENVELOPE_FIELDS, Column, Section, Table, make_pattern
 
-Path = tuple[Step, ...]
-Rows = Sequence[int] | RowIndex
+PathSteps = tuple[Step, ...]
+RowPositions = Sequence[int] | RowIndex
 
 RowValues = tuple[Vector, RowIndex]
-"""A vector, and for each row of a table the position of its value in the vector, or -1."""
+"""A vector of values, and for each row of a table the position of the row's value in the vector, or
+-1 if the row has none.
+"""
 
 ElementRead = tuple[Vector, RowIndex, RowIndex]
-"""Array elements that were read by position: the vector of all elements, and for each row of a
-table the position of its array and of its element.
+"""Array elements that were read by position. The first item is the vector of all elements. Then
+come, for each row of a table, the position of the row's array and the position of its element.
 """
 
 
 class TablePlan(NamedTuple):
-    """Properties of a declared table that are computed once, for reading it from responses."""
+    """Properties of a declared table that are computed once, before it is read from responses."""
 
     table: Table
-    kind: type | None  # of the rows in the response: list, dict, or None for any
+    row_type: type | None  # of the rows in the response: list, dict, or None for any
     is_filtered: bool  # whether rows are dropped by their values
     outer_sources: frozenset[str]  # paths of columns whose values may belong to no row
-    measures: frozenset[str]  # columns of measured numbers
-    dimensions: dict[str, str | None]  # the columns of engines and days, by "engine" and "date"
-    parsed: frozenset[str]  # columns whose values must be parsed, masked or filled
-    separate: frozenset[str]  # columns that are converted one by one
+    measure_columns: frozenset[str]  # columns of measured numbers
+    dimension_columns: dict[
+        str, str | None
+    ]  # the columns of engines and days, by "engine" and "date"
+    parsed_columns: frozenset[str]  # columns whose values must be parsed, masked or filled
+    separate_columns: frozenset[str]  # columns that are converted one by one
 
 
 @lru_cache(maxsize=128)
-def plans(section: Section) -> tuple[TablePlan, ...]:
-    """Return one `TablePlan` (properties of a table, used for reading) per table of a section."""
+def plan_tables(section: Section) -> tuple[TablePlan, ...]:
+    """Return one `TablePlan` per table of a section: properties that are needed to read the table.
+
+    A section is one kind of response.
+    """
     value_columns = [column for table in section for column in table.columns if not column.is_label]
     patterns_inside = {
         column.pattern for column in value_columns if (column.source or "")[0] not in "^$"
@@ -77,23 +84,27 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
     table_plans = []
     for table in section:
         rows = table.rows
-        sources = [column.source or "" for column in table.columns]
+        value_paths = [column.source or "" for column in table.columns]
         dtypes = {column.name: column.dtype for column in table.columns}
         row_type: type | None = dict
-        if any(source[0] == "[" for source in sources):
+        if any(path[0] == "[" for path in value_paths):
             row_type = list
-        elif rows.one or "." in sources or all(source[0] in "^@#$" for source in sources):
+        elif rows.one or "." in value_paths or all(path[0] in "^@#$" for path in value_paths):
             row_type = None
         is_filtered = bool(rows.without or rows.only)
-        measures = frozenset(column.name for column in table.columns if _is_measure(table, column))
-        parsed = frozenset(
+        measure_columns = frozenset(
+            column.name for column in table.columns if _is_measure(table, column)
+        )
+        parsed_columns = frozenset(
             column.name
             for column in table.columns
             if column.reading or column.valid or column.null is not None
         )
-        separate = parsed | {name for name in dtypes if dtypes[name] == "category"}
-        value_sources = {column.source or "" for column in table.columns if not column.is_label}
-        outside_rows = frozenset(value_sources if is_filtered else value_sources & outer_sources)
+        separate_columns = parsed_columns | {name for name in dtypes if dtypes[name] == "category"}
+        stated_paths = {column.source or "" for column in table.columns if not column.is_label}
+        paths_outside_rows = frozenset(
+            stated_paths if is_filtered else stated_paths & outer_sources
+        )
         # A row of several engines is no row of one: its numbers sum over them.
         engine_column = next(
             (
@@ -109,16 +120,24 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
         day_column = next(
             (name for name in dtypes if name in table.key and dtypes[name] in MOMENTS), None
         )
-        dimensions = {"engine": engine_column, "date": day_column}
+        dimension_columns = {"engine": engine_column, "date": day_column}
         table_plans.append(
             TablePlan(
-                table, row_type, is_filtered, outside_rows, measures, dimensions, parsed, separate
+                table,
+                row_type,
+                is_filtered,
+                paths_outside_rows,
+                measure_columns,
+                dimension_columns,
+                parsed_columns,
+                separate_columns,
             )
         )
     return tuple(table_plans)
 
 
 def _is_measure(table: Table, column: Column) -> bool:
+    """Return whether a column has measured numbers, not keys or sample sizes."""
     if column.name in table.key or column.is_label or column.dtype not in ("Int64", "Float64"):
         return False
     names = [step.name for step in parse_path(column.pattern) if isinstance(step, Field)]
@@ -126,15 +145,16 @@ def _is_measure(table: Table, column: Column) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, str, Any]:
+def _parse_value_path(value_path: str, header: tuple[Step, ...] | None) -> tuple[int, str, Any]:
     """Parse the path from a row to the value of a column, such as ``^name`` or ``@0``.
 
-    The result is a tuple: the number of levels up (``^``); a sign (``@``, ``#``, ``$`` or empty);
-    and the steps down, or the number after ``@`` or ``#``.
+    `Column.source` describes such paths. ``header`` is the path of the array with the column names,
+    if the rows are arrays. The result is a tuple: the number of levels up (``^``); a sign (``@``,
+    ``#``, ``$`` or empty); and the steps down, or the number after ``@`` or ``#``.
     """
     # The sign is @ for a key, # for a position, $ for the whole response, or empty.
-    source_below = source.lstrip("^")
-    levels_up = len(source) - len(source_below)
+    source_below = value_path.lstrip("^")
+    levels_up = len(value_path) - len(source_below)
     if source_below[0] in "@#":
         return levels_up, source_below[0], int(source_below[1:])
     if source_below[0] == "$":
@@ -145,17 +165,24 @@ def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, st
 
 
 @lru_cache(maxsize=8192)
-def find_sources_read(
-    source: str, valid_path: str | None, header: Path | None
-) -> list[tuple[str, list[Path]]]:
-    """Return tuples: a path that a column reads, and the paths of arrays with its column names."""
-    sources = []
-    for path in (source, valid_path.lstrip("!")) if valid_path else (source,):
-        _, sign, steps = _parse_source(path, header)
-        if sign not in ("@", "#"):
-            headers = [step.header for step in steps if isinstance(step, Named)]
-            sources.append((path, [steps[: -1 - steps[::-1].index(Each())] for steps in headers]))
-    return sources
+def find_paths_read(
+    value_path: str, valid_path: str | None, header_steps: PathSteps | None
+) -> list[tuple[str, list[PathSteps]]]:
+    """Return the paths that a column reads, with the paths of the arrays that name its elements.
+
+    Each item is a tuple of a path from the row, and a list of paths of arrays with column names.
+    ``value_path`` is the path of the values; ``valid_path`` is the path of a boolean that says
+    whether each value is valid.
+    """
+    paths_and_headers = []
+    for path in (value_path, valid_path.lstrip("!")) if valid_path else (value_path,):
+        _, path_sign, steps = _parse_value_path(path, header_steps)
+        if path_sign not in ("@", "#"):
+            header_paths = [step.header for step in steps if isinstance(step, Named)]
+            paths_and_headers.append(
+                (path, [steps[: -1 - steps[::-1].index(Each())] for steps in header_paths])
+            )
+    return paths_and_headers
 
 
 class TableRows:
@@ -180,32 +207,32 @@ class TableRows:
         if rows.function is not None:
             vector = _compute_rows(vector, self.table.name, rows.function)
         self.vector = vector
-        self._values: dict[str, RowValues] = {}
+        self._values_by_source: dict[str, RowValues] = {}
         self.element_reads: list[ElementRead] = []  # array elements read by position
         self.row_index = vector.level.rows
         if rows.one:
             self.row_index = self._find_single_row()
-        elif plan.kind is not None:
+        elif plan.row_type is not None:
             # An entry that is null is a row with a key and no values.
-            is_entry = plan.kind is dict and type(rows.steps[-1]) is Entries
-            row_types = {plan.kind, type(None)} if is_entry else {plan.kind}
+            is_object_entry = plan.row_type is dict and type(rows.steps[-1]) is Entries
+            row_types = {plan.row_type, type(None)} if is_object_entry else {plan.row_type}
             if vector.kinds - row_types:
                 self.row_index = vector.rows_of_types(row_types)
         if rows.first:
             self.row_index = self.row_index[vector.level.positions[self.row_index] >= rows.first]
         if plan.is_filtered:
-            mask = np.ones(self.size, bool)
-            for filters, is_kept in ((rows.without, False), (rows.only, True)):
-                for source, scalars in filters:
-                    filter_keys = {*map(hashable_key, scalars)}
-                    if None in scalars:
+            is_kept_row = np.ones(self.size, bool)
+            for value_filters, keeps_matches in ((rows.without, False), (rows.only, True)):
+                for value_path, filter_values in value_filters:
+                    filter_keys = {*map(hashable_key, filter_values)}
+                    if None in filter_values:
                         filter_keys.add(hashable_key(MISSING))
-                    values = take_values(*self._find_values(source, []))
-                    mask &= (
+                    values = take_values(*self._find_values(value_path, []))
+                    is_kept_row &= (
                         np.array([hashable_key(cell) in filter_keys for cell in values], bool)
-                        == is_kept
+                        == keeps_matches
                     )
-            self.row_index = self.row_index[mask]
+            self.row_index = self.row_index[is_kept_row]
 
     @property
     def size(self) -> int:
@@ -213,20 +240,21 @@ class TableRows:
         return len(self.row_index)
 
     def _find_single_row(self) -> RowIndex:
-        """Return an array with the position of the table's only row.
+        """Return the index of a table that is declared to have a single row.
 
-        The array is empty if the response has none of the row's fields.
+        It is an array with one position, or an empty array if the response has none of the row's
+        fields.
         """
         vectors = [self.vector] if self.table.rows.steps else []
         for column in self.table.columns:
-            levels_up, sign, steps = _parse_source(column.source or "", None)
-            if steps and not levels_up and not sign:
+            levels_up, path_sign, steps = _parse_value_path(column.source or "", None)
+            if steps and not levels_up and not path_sign:
                 fields = takewhile(lambda step: type(step) is Field, steps)
                 vectors.append(self.vector.descend([*fields]))
         is_present = not vectors or any(vector.kinds - {Missing} for vector in vectors)
         return self.vector.level.rows if is_present else np.arange(0)
 
-    def values_of(self, source: str) -> RowValues:
+    def values_of(self, value_path: str) -> RowValues:
         """Return the values at the path of a column, and their positions by row.
 
         Returns
@@ -236,82 +264,101 @@ class TableRows:
         index : numpy.ndarray
             For each row, the position of its value in ``vector``, or -1.
         """
-        values = self._values.get(source)
-        if values is None:
-            values = self._values[source] = self._find_values(source, self.element_reads)
-        return values
+        row_values = self._values_by_source.get(value_path)
+        if row_values is None:
+            row_values = self._values_by_source[value_path] = self._find_values(
+                value_path, self.element_reads
+            )
+        return row_values
 
-    def _find_values(self, source: str, element_reads: list[ElementRead]) -> RowValues:
-        levels_up, sign, steps_or_number = _parse_source(source, self.table.rows.header)
-        if sign == "@":
+    def _find_values(self, value_path: str, element_reads: list[ElementRead]) -> RowValues:
+        """Find the values at the path of a column, and their positions by row, for `values_of`.
+
+        Array elements that are read by their position are added to ``element_reads``.
+        """
+        levels_up, path_sign, steps_or_number = _parse_value_path(
+            value_path, self.table.rows.header
+        )
+        if path_sign == "@":
             step_number = [
                 step_number
                 for step_number, step in enumerate(self.table.rows.steps, 1)
                 if type(step) is Entries
             ][steps_or_number]
             return self.vectors[step_number].keys(), self._find_ancestor_rows(step_number)
-        vector, index = self.vector, self.row_index
-        if sign == "$":
-            vector, index = self._document
+        vector, row_index = self.vector, self.row_index
+        if path_sign == "$":
+            vector, row_index = self._document
         for _ in range(levels_up):
-            vector, index = _find_enclosing_records(vector, index)
-        if sign == "#":
-            return Vector((vector.level.positions + steps_or_number).tolist(), vector.level), index
-        return self._follow_path(vector, index, steps_or_number, element_reads)
+            vector, row_index = _find_enclosing_records(vector, row_index)
+        if path_sign == "#":
+            return Vector(
+                (vector.level.positions + steps_or_number).tolist(), vector.level
+            ), row_index
+        return self._follow_path(vector, row_index, steps_or_number, element_reads)
 
     @property
     def _document(self) -> RowValues:
+        """The whole response as the value of every row."""
         return self.vectors[0], np.zeros(self.size, np.int64)
 
     def _follow_path(
         self,
         vector: Vector,
-        index: RowIndex,
+        row_index: RowIndex,
         steps: Sequence[Step],
         element_reads: list[ElementRead],
     ) -> RowValues:
-        """Follow a path from some values; return the values at its end, and their positions by row.
+        """Follow a path down from some values, and return the values at its end.
 
-        Array elements that are read by their position are added to ``element_reads``.
+        ``row_index`` has for each row the position of its value in ``vector``; the result has the
+        same for the values at the end of the path. Array elements that are read by their position
+        are added to ``element_reads``.
         """
         for step in steps:
             if type(step) is Field:
                 vector = vector.field(step.name)
             elif isinstance(step, Position | Named):
-                arrays = index
+                array_positions = row_index
                 if type(step) is Position:
-                    positions = np.full(self.size, step.number)
+                    element_positions = np.full(self.size, step.number)
                 else:
-                    positions = self._find_positions_of_name(step)  # type: ignore[arg-type]
-                vector, index = _take_elements(vector, index, positions)
-                element_reads.append((vector, arrays, index))
-                if type(step) is Named and (positions < 0).all():
+                    element_positions = self._find_positions_of_name(step)  # type: ignore[arg-type]
+                vector, row_index = _take_elements(vector, row_index, element_positions)
+                element_reads.append((vector, array_positions, row_index))
+                if type(step) is Named and (element_positions < 0).all():
                     vector = Vector([MISSING] * len(vector), vector.level, vector.field_names, True)
                     self.vectors.append(vector)  # elements of it refer to it weakly
             elif isinstance(step, Each | Entries) and step.at is not None:
-                vector, index = self._find_items_of_rows(vector, index, step.at)
+                vector, row_index = self._find_items_of_rows(vector, row_index, step.at)
             else:
                 vector = vector.descend((step,))
-        return vector, index
+        return vector, row_index
 
     def _find_positions_of_name(self, step: Named) -> RowIndex:
-        """Return an array: for each row, the position of a column name in its header, or -1."""
+        """Return an array: for each row, the position of a column in the row, which is an array.
+
+        It is the position of the column's name in the array of column names, or -1.
+        """
         last_array = max(
-            number for number, header_step in enumerate(step.header) if header_step == Each()
+            step_number
+            for step_number, header_step in enumerate(step.header)
+            if header_step == Each()
         )
-        header, index = self._follow_path(*self._document, step.header[:last_array], [])
+        header, row_index = self._follow_path(*self._document, step.header[:last_array], [])
         elements = header.elements()
         names = elements.descend(step.header[last_array + 1 :]).values
-        element_rows = self._find_rows_by_label(elements, names, index, [step.name] * self.size)
+        element_rows = self._find_rows_by_label(elements, names, row_index, [step.name] * self.size)
         return compose_row_indexes(element_rows, elements.level.positions)
 
     def _find_items_of_rows(
-        self, vector: Vector, index: RowIndex, container_number: int
+        self, vector: Vector, row_index: RowIndex, container_number: int
     ) -> RowValues:
         """Return, for each row, the item of another array or object that belongs to the row.
 
-        The item has the same position in its array, or the same key in its object, as the row. The
-        result is a vector of items, and for each row a position in it or -1.
+        The item has the same position, or the same key, as the row has in the array or object with
+        the number ``container_number`` on the path to the rows. The result is a vector of items,
+        and for each row the position of its item in the vector, or -1.
         """
         steps = self.table.rows.steps
         step_number = [
@@ -319,78 +366,87 @@ class TableRows:
             for step_number, step in enumerate(steps, 1)
             if isinstance(step, Each | Entries)
         ][container_number]
-        level, rows = self.vectors[step_number].level, self._find_ancestor_rows(step_number)
+        level, ancestors = self.vectors[step_number].level, self._find_ancestor_rows(step_number)
         if vector is self.vectors[step_number - 1] and np.array_equal(
-            index, self._find_ancestor_rows(step_number - 1)
+            row_index, self._find_ancestor_rows(step_number - 1)
         ):
-            return self.vectors[step_number], rows
+            return self.vectors[step_number], ancestors
         if isinstance(steps[step_number - 1], Each):
-            return _take_elements(vector, index, level.positions[rows])
+            return _take_elements(vector, row_index, level.positions[ancestors])
         entries, keys = vector.entries(), level.keys or []
-        keys = [keys[row] for row in rows.tolist()]
-        return entries, self._find_rows_by_label(entries, entries.level.keys or (), index, keys)
+        keys = [keys[row] for row in ancestors.tolist()]
+        return entries, self._find_rows_by_label(entries, entries.level.keys or (), row_index, keys)
 
     def _find_rows_by_label(
-        self, vector: Vector, labels: Sequence[Any], index: RowIndex, row_labels: list[str]
+        self, vector: Vector, item_labels: Sequence[Any], row_index: RowIndex, row_labels: list[str]
     ) -> RowIndex:
         """Return an array: for each row, the position of the item that has the row's label, or -1.
 
-        ``labels`` are the labels of the items, and ``row_labels`` those of the rows.
+        A label is a key or name. ``item_labels`` has the labels of the items in ``vector``, and
+        ``row_labels`` the labels of the rows. ``row_index`` says in which array or object the item
+        of each row is looked up.
         """
-        parents_and_labels = zip(vector.level.parents.tolist(), map(repr, labels), strict=True)
-        rows_by_pair = {pair: row for row, pair in enumerate(parents_and_labels)}
-        pairs = zip(index.tolist(), map(repr, row_labels), strict=True)
-        return np.array([rows_by_pair.get(pair, -1) for pair in pairs], np.int64)
+        parents_and_labels = zip(vector.level.parents.tolist(), map(repr, item_labels), strict=True)
+        position_by_pair = {
+            parent_and_label: row for row, parent_and_label in enumerate(parents_and_labels)
+        }
+        row_pairs = zip(row_index.tolist(), map(repr, row_labels), strict=True)
+        return np.array(
+            [position_by_pair.get(parent_and_label, -1) for parent_and_label in row_pairs], np.int64
+        )
 
     def _find_ancestor_rows(self, step_number: int) -> RowIndex:
-        """Return an array: for each row, the position of the array or object that encloses it.
+        """Return an array: for each row, the position of the value that encloses the row.
 
-        ``step_number`` is the number of a step on the path to the rows, from 1.
+        The enclosing values are those after the step ``step_number`` on the path to the rows; the
+        first step has the number 1.
         """
-        level, index = self.vector.level, self.row_index
+        level, row_index = self.vector.level, self.row_index
         while level is not self.vectors[step_number].level:
-            index = compose_row_indexes(index, level.parents)
+            row_index = compose_row_indexes(row_index, level.parents)
             assert level.container is not None
             level = level.container.level
-        return index
+        return row_index
 
     def path_finder(self, column: Column) -> Callable[[int], str | None]:
-        """Return a function from the number of a row to the JSON path of the column's value there.
+        """Return a function that finds the JSON path of a column's value by the number of a row.
 
         The function returns None for a row without a value.
         """
 
         def path(row: int) -> str | None:
-            vector, index = self.values_of(column.source or "")
-            return vector.path(int(index[row])) if index[row] >= 0 else None
+            vector, row_index = self.values_of(column.source or "")
+            return vector.path(int(row_index[row])) if row_index[row] >= 0 else None
 
         return path
 
     def iter_element_indexes(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield an array with the positions of those elements that contain rows of this table.
+        """Yield the positions of those array elements that contain rows of this table, as an array.
 
-        ``elements`` are array elements on the path to the rows.
+        Nothing is yielded if ``elements`` are not on the path to the rows.
         """
         level = self.vector.level
-        index = level.rows
+        row_index = level.rows
         while level.container is not None:
-            index, level = compose_row_indexes(index, level.parents), level.container.level
+            row_index, level = compose_row_indexes(row_index, level.parents), level.container.level
             if level is elements.level:
-                yield index
+                yield row_index
 
 
-def take_values(vector: Vector, index: RowIndex) -> Sequence[Any]:
+def take_values(vector: Vector, row_index: RowIndex) -> Sequence[Any]:
     """Return the values at some positions of a vector; the position -1 gives None."""
-    if index is vector.level.rows:
+    if row_index is vector.level.rows:
         return vector.values  # type: ignore[no-any-return]
     values = [*vector.values, None]  # None is the last, at -1
-    return [*map(values.__getitem__, index.tolist())]
+    return [*map(values.__getitem__, row_index.tolist())]
 
 
-def _compute_rows(vector: Vector, table: str, function: Callable[[Any], Iterable[Any]]) -> Vector:
+def _compute_rows(
+    vector: Vector, table_name: str, function: Callable[[Any], Iterable[Any]]
+) -> Vector:
     """Return the rows that a function of the user computes from values of the response.
 
-    ``table`` is the name of the table, for the error message if the function fails.
+    ``table_name`` is used in the error message if the function fails.
     """
     try:
         rows = [
@@ -399,34 +455,42 @@ def _compute_rows(vector: Vector, table: str, function: Callable[[Any], Iterable
         ]
         check_json_value(rows)
     except Exception as error:
-        problem = f"the rows of {table} could not be made: {type(error).__name__}: {error}"
+        error_text = f"the rows of {table_name} could not be made: {type(error).__name__}: {error}"
     else:
         return vector.flatten(rows, is_computed=True)
-    raise PayloadError(problem, problems=[f"{problem} @ {vector.path(0)}"])
+    raise PayloadError(error_text, problems=[f"{error_text} @ {vector.path(0)}"])
 
 
-def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
-    """Return the array elements around some rows, and for each row the position of its element."""
-    level, is_inside = vector.level, bool(vector.field_names)
-    while not (is_inside and level.in_array):  # a declaration is refused if there is no record
-        index, is_inside = compose_row_indexes(index, level.parents), True
+def _find_enclosing_records(vector: Vector, row_index: RowIndex) -> RowValues:
+    """Return the array elements that contain some values, one level up.
+
+    ``row_index`` has for each row the position of its value in ``vector``. The result is a vector
+    of array elements, and for each row the position of its element.
+    """
+    level, is_below_element = vector.level, bool(vector.field_names)
+    while not (
+        is_below_element and level.in_array
+    ):  # a declaration is refused if there is no record
+        row_index, is_below_element = compose_row_indexes(row_index, level.parents), True
         level = level.container.level  # type: ignore[union-attr]
-    return level.container.elements(), index  # type: ignore[union-attr]
+    return level.container.elements(), row_index  # type: ignore[union-attr]
 
 
-def _take_elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues:
-    """Return for each row one element of an array, such as the second one: ``array[position]``.
+def _take_elements(vector: Vector, index: RowIndex, element_positions: RowIndex) -> RowValues:
+    """Return for each row one element of the row's array, such as the second element.
 
-    ``index`` says which array of ``vector`` belongs to each row, and ``positions`` which element of
-    it. The result refers to an element by its position in the arrays joined end to end; -1 stands
-    for no element.
+    ``index`` has for each row the position of its array in ``vector``, and ``element_positions``
+    the position of the element in this array. The result is a vector of the elements of all arrays,
+    and for each row the position of its element in the vector, or -1.
     """
     elements = vector.elements()
     lengths = np.asarray(elements.level.lengths, np.int64)
     if not len(lengths):
-        return elements, np.full(len(positions), -1, np.int64)
-    is_present = (index >= 0) & (positions >= 0) & (positions < lengths[index])
-    return elements, np.where(is_present, (lengths.cumsum() - lengths)[index] + positions, -1)
+        return elements, np.full(len(element_positions), -1, np.int64)
+    is_present = (index >= 0) & (element_positions >= 0) & (element_positions < lengths[index])
+    return elements, np.where(
+        is_present, (lengths.cumsum() - lengths)[index] + element_positions, -1
+    )
 
 
 def find_unread_values(
@@ -445,42 +509,42 @@ def find_unread_values(
     path : str or None
         The path to report as a difference from the declaration; None for nothing.
     """
-    reasons = {}
+    why_by_vector = {}
     reads_by_elements: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
     for table_rows in tables:
         if table_rows.table.rows.first:
-            is_before = table_rows.vector.level.positions < table_rows.table.rows.first
-            yield table_rows.vector, np.flatnonzero(is_before), "known", None
+            is_before_first_row = table_rows.vector.level.positions < table_rows.table.rows.first
+            yield table_rows.vector, np.flatnonzero(is_before_first_row), "known", None
         is_filtered = table_rows.plan.is_filtered
-        for source in table_rows.plan.outer_sources:
-            reasons[table_rows.values_of(source)[0]] = "left out" if is_filtered else "known"
-        for elements, arrays, row_index in table_rows.element_reads:
-            reads_by_elements.setdefault(elements, []).append((arrays, row_index))
-    values = [
-        table_rows.values_of(source)
+        for path in table_rows.plan.outer_sources:
+            why_by_vector[table_rows.values_of(path)[0]] = "left out" if is_filtered else "known"
+        for elements, array_positions, row_index in table_rows.element_reads:
+            reads_by_elements.setdefault(elements, []).append((array_positions, row_index))
+    values_of_columns = [
+        table_rows.values_of(path)
         for table_rows in tables
-        if reasons
+        if why_by_vector
         for column in table_rows.table.columns
-        for source, _ in find_sources_read(
+        for path, _ in find_paths_read(
             column.source or "", column.valid, table_rows.table.rows.header
         )
     ]
-    for vector, reason in reasons.items():
-        indexes = (index for column_vector, index in values if column_vector is vector)
+    for vector, reason in why_by_vector.items():
+        indexes = (index for column_vector, index in values_of_columns if column_vector is vector)
         yield vector, _find_unread_rows(vector, vector.present_rows, indexes), reason, None
     for elements, element_reads in reads_by_elements.items():
-        arrays = np.concatenate([arrays for arrays, _ in element_reads])
-        candidates = np.flatnonzero(np.isin(elements.level.parents, arrays))
+        array_positions = np.concatenate([array_positions for array_positions, _ in element_reads])
+        candidate_positions = np.flatnonzero(np.isin(elements.level.parents, array_positions))
         other_indexes = chain.from_iterable(
             table_rows.iter_element_indexes(elements) for table_rows in tables
         )
         indexes_of_elements = chain((row_index for _, row_index in element_reads), other_indexes)
-        unread_rows = _find_unread_rows(elements, candidates, indexes_of_elements)
+        unread_rows = _find_unread_rows(elements, candidate_positions, indexes_of_elements)
         yield elements, unread_rows, "new", format_path(elements.steps)
 
 
 def _find_unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex]) -> RowIndex:
-    """Return the positions in ``rows`` that occur in none of the ``indexes``."""
+    """Return those of the positions ``rows`` that occur in none of the arrays ``indexes``."""
     is_unread = np.ones(len(vector) + 1, bool)  # the last is where -1 points
     for index in indexes:
         is_unread[index] = False
@@ -491,7 +555,7 @@ def _find_unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex
 
 
 class FieldNode:
-    """A node in the tree of the declared JSON paths of a section."""
+    """A node in the tree of JSON paths that a section (kind of response) declares."""
 
     def __init__(self) -> None:
         self.children: dict[Any, FieldNode] = {}  # by field name, Each or Entries
@@ -517,39 +581,41 @@ class FieldNode:
 @lru_cache(maxsize=128)
 def build_field_tree(section: Section) -> FieldNode:
     """Return the tree of all JSON paths that the columns of a section (kind of response) read."""
-    root = FieldNode()
+    root_node = FieldNode()
     for name in ENVELOPE_FIELDS:
-        root.get_nodes((Field(name),))[0].reason = "envelope"
-    expected_paths = [*map(parse_pattern, section.kept)]
+        root_node.get_nodes((Field(name),))[0].reason = "envelope"
+    known_paths = [*map(parse_pattern, section.kept)]
     for table in section:
         rows, is_computed = table.rows, table.rows.function is not None
-        root.get_nodes(rows.steps)
-        expected_paths += [rows.steps] * is_computed
+        root_node.get_nodes(rows.steps)
+        known_paths += [rows.steps] * is_computed
         for column in table.columns:
             if column.is_label:
                 continue
-            for source, header_paths in find_sources_read(
+            for value_path, header_paths in find_paths_read(
                 column.source or "", column.valid, rows.header
             ):
-                expected_paths += header_paths
-                if is_computed and source[0] not in "^$":
+                known_paths += header_paths
+                if is_computed and value_path[0] not in "^$":
                     continue
                 # On the path to the rows, only the keys that the rows are limited to.
-                steps = list(parse_pattern(make_pattern(rows, source)))
-                for position, (step, row_step) in enumerate(zip(steps, rows.steps, strict=False)):
+                column_steps = list(parse_pattern(make_pattern(rows, value_path)))
+                for position, (step, row_step) in enumerate(
+                    zip(column_steps, rows.steps, strict=False)
+                ):
                     if isinstance(row_step, Entries) and isinstance(step, Entries):
-                        steps[position] = row_step
-                for node in root.get_nodes(steps):
+                        column_steps[position] = row_step
+                for node in root_node.get_nodes(column_steps):
                     node.is_read = True
-    for path in expected_paths:
-        for node in root.get_nodes(path):
+    for path in known_paths:
+        for node in root_node.get_nodes(path):
             node.reason = "known"
-    return root
+    return root_node
 
 
 @dataclass(frozen=True)
 class Drift:
-    """A difference between a response and its declaration, such as a new or an absent field."""
+    """A difference between a response and its declaration, such as an undeclared field."""
 
     kind: str  # "new", "absent", "wrong type", "new level", "null key", "duplicate key"
     path: str  # of the field; for keys, the table with its key columns
@@ -568,14 +634,16 @@ class Drift:
 
 
 class DriftReport:
-    """The differences of a response from its declaration, and the values without a column."""
+    """Collects how a response differs from its declaration, and the values without a column."""
 
     def __init__(self) -> None:
-        self.extra_values: list[tuple[Vector, Rows, str]] = []  # positions in a vector, and why
+        self.extra_values: list[
+            tuple[Vector, RowPositions, str]
+        ] = []  # positions in a vector, and why
         self.differences: dict[tuple[str, str], Drift] = {}  # by kind and path
 
     def record(self, kind: str, path: str, count: int, example: str | None = None) -> None:
-        """Record a difference from the declaration.
+        """Record a difference between the response and its declaration.
 
         Parameters
         ----------
@@ -592,8 +660,10 @@ class DriftReport:
         if drift is None or drift.count < count:
             self.differences[kind, path] = Drift(kind, path, count, example)
 
-    def add_extra(self, vector: Vector, rows: Rows, reason: str, path: str | None = None) -> None:
-        """Record values that no column has.
+    def add_extra(
+        self, vector: Vector, rows: RowPositions, reason: str, path: str | None = None
+    ) -> None:
+        """Record values of the response that no column has.
 
         Parameters
         ----------
@@ -619,11 +689,11 @@ class DriftReport:
             self.record(**vars(drift))
 
     def ignore_absences(self, paths: Iterable[str]) -> None:
-        """Remove the recorded absences of fields at some paths, and below them."""
+        """Delete the records of absent fields at some paths, and of fields nested in them."""
         prefixes = tuple(f"{path}." for path in paths)
-        for kind, path in [*self.differences]:
-            if kind == "absent" and f"{path}.".startswith(prefixes):
-                del self.differences[kind, path]
+        for drift_kind, path in [*self.differences]:
+            if drift_kind == "absent" and f"{path}.".startswith(prefixes):
+                del self.differences[drift_kind, path]
 
     def values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
         """Yield each value that no column has, with its JSON path and the reason.
@@ -635,8 +705,11 @@ class DriftReport:
                 yield vector.values[row], vector.path(row), reason
 
     @property
-    def extra(self) -> dict[str, tuple[str, str]]:
-        """The values that no column has: a dict from JSON path to JSON text and reason."""
+    def text_and_reason_by_path(self) -> dict[str, tuple[str, str]]:
+        """A dict from the JSON path of each value that no column has to a tuple.
+
+        The tuple has the value as JSON text, and the reason why no column has it.
+        """
         return {
             leaf_path: (text, reason)
             for value, path, reason in self.values()
@@ -648,10 +721,13 @@ class DriftReport:
 
         The columns are ``path``, ``value`` and ``why``. Values of known fields come last.
         """
-        reason_ranks = {"envelope": 2, "known": 1}
-        rows = [(path, *text_and_reason) for path, text_and_reason in self.extra.items()]
-        return listing(
-            ("path", "value", "why"), sorted(rows, key=lambda row: reason_ranks.get(row[2], 0))
+        rank_by_reason = {"envelope": 2, "known": 1}
+        rows = [
+            (path, *text_and_reason)
+            for path, text_and_reason in self.text_and_reason_by_path.items()
+        ]
+        return frame_from_rows(
+            ("path", "value", "why"), sorted(rows, key=lambda row: rank_by_reason.get(row[2], 0))
         )
 
     def drift_frame(self) -> pd.DataFrame:
@@ -660,7 +736,7 @@ class DriftReport:
         The columns are ``kind``, ``path``, ``count`` and ``example``.
         """
         rows = [[*vars(drift).values()] for drift in self.differences.values()]
-        return listing(("kind", "path", "count", "example"), rows, count="Int64")
+        return frame_from_rows(("kind", "path", "count", "example"), rows, count="Int64")
 
     def raise_or_warn(self, section: Section, strict: bool) -> None:
         """Warn if there are differences from the declaration.
@@ -683,8 +759,10 @@ class DriftReport:
             )
 
 
-def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: Any) -> pd.DataFrame:
-    """Return a DataFrame made from rows.
+def frame_from_rows(
+    names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: Any
+) -> pd.DataFrame:
+    """Return a DataFrame with the given column names and rows.
 
     Parameters
     ----------
@@ -712,10 +790,15 @@ def _find_first_leaf(value: Any) -> str:
 
 
 class ResponseWalk(StructureCounter):
-    """Visits all values of a response once: counts their paths, and reports undeclared values."""
+    """Visits each value of a response once, to count distinct paths and find undeclared values.
 
-    def __init__(self, limit: int, is_exact: bool) -> None:
-        super().__init__(limit, is_exact)
+    ``max_paths`` is the maximum number of distinct paths. ``is_exact`` says whether the response
+    was decoded by Python's own decoder, which keeps large integers exact. Undeclared values are
+    collected in ``report``.
+    """
+
+    def __init__(self, max_paths: int, is_exact: bool) -> None:
+        super().__init__(max_paths, is_exact)
         self.report = DriftReport()
 
     def visit(
@@ -723,25 +806,26 @@ class ResponseWalk(StructureCounter):
     ) -> None:
         """Visit the values at a declared path, and the values nested in them.
 
-        ``reason`` is given if no column is expected to read the values; it says why.
+        ``node`` is the node of the path in the tree of declared paths, and ``depth`` the depth of
+        nesting. ``reason`` says why no column reads the values, if that is expected.
         """
         value_types, reason = vector.kinds, node.reason or reason
         self.count_path(vector.values, value_types, depth)
-        is_leaf = value_types.isdisjoint((dict, list))
-        if is_leaf and node.is_read:  # the column reports the values that it cannot read
+        has_only_scalars = value_types.isdisjoint((dict, list))
+        if has_only_scalars and node.is_read:  # the column reports the values that it cannot read
             return
         expected_types: set[type] = {Missing}
-        entries, elements = node.children.get(Entries), node.children.get(Each)
-        if dict in value_types and entries is not None:
+        entries_node, elements_node = node.children.get(Entries), node.children.get(Each)
+        if dict in value_types and entries_node is not None:
             expected_types.add(dict)
             self.count_keys(vector.objects)
-            self.visit(vector.entries(), entries, depth + 1, reason)
+            self.visit(vector.entries(), entries_node, depth + 1, reason)
         elif dict in value_types and node.children.keys() - {Each}:
             expected_types.add(dict)
             self._visit_fields(vector, node, depth + 1, reason)
-        if list in value_types and elements is not None:
+        if list in value_types and elements_node is not None:
             expected_types.add(list)
-            self.visit(vector.elements(), elements, depth + 1, reason)
+            self.visit(vector.elements(), elements_node, depth + 1, reason)
         undeclared_types = {dict, list} & value_types - expected_types
         if undeclared_types:
             self.count_inside(
@@ -764,20 +848,27 @@ class ResponseWalk(StructureCounter):
         names = vector.fields()
         self.count_keys(vector.objects, len(names))
         new_names = {name for name in names if name not in node.children}
-        are_many = len(new_names) > MAX_FIELDS
-        for name in [name for name in node.children if type(name) is str] if are_many else names:
-            field = vector.field(name)
+        too_many = len(new_names) > MAX_FIELDS
+        for name in [name for name in node.children if type(name) is str] if too_many else names:
+            field_vector = vector.field(name)
             if name in new_names:
-                self.count_values(field.values, field.kinds, depth)
-                self._report(field, field.present_rows, reason, "new")
-            elif field.kinds != {Missing}:
-                self.visit(field, node.children[name], depth, reason)
-        if are_many:  # one path, whatever their keys
+                self.count_values(field_vector.values, field_vector.kinds, depth)
+                self._report(field_vector, field_vector.present_rows, reason, "new")
+            elif field_vector.kinds != {Missing}:
+                self.visit(field_vector, node.children[name], depth, reason)
+        if too_many:  # one path, whatever their keys
             entries = vector.entries()
             rows = [row for row, key in enumerate(entries.level.keys or ()) if key in new_names]
             self.count_inside([entries.values[row] for row in rows], depth)
             self._report(entries, rows, reason, "new")
 
-    def _report(self, vector: Vector, rows: Rows, reason: str | None, kind: str) -> None:
+    def _report(
+        self, vector: Vector, rows: RowPositions, reason: str | None, drift_kind: str
+    ) -> None:
+        """Report undeclared values, given by a vector and the positions of the values in it.
+
+        ``reason`` says why no column reads them, if that is expected; else ``drift_kind`` says how
+        the response differs from its declaration, such as ``new``.
+        """
         path = None if reason else format_path(vector.steps)
-        self.report.add_extra(vector, rows, reason or kind, path)
+        self.report.add_extra(vector, rows, reason or drift_kind, path)

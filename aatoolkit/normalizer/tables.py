@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SYMBOLS = {
+_SYMBOL_BY_STATUS = {
     "available": "●",
     "partial": "◐",
     "unavailable": "○",
@@ -38,18 +38,18 @@ _SYMBOLS = {
 }
 """A symbol for each status of availability."""
 
-_EMPTY = {
+_TEXT_IF_EMPTY = {
     "available": "available, and there is nothing",
     "unknown": "unknown: the response gives no reason why it is empty",
     "unavailable": "unavailable: the service gives no reason",
     "unknown (absent)": "unknown: the response gives nothing here",
 }
-"""The text for an empty table, if the status alone would not explain why it is empty."""
+"""Maps the status of an empty table to a text that explains it better than the status alone."""
 
 
 @dataclass(eq=False)
 class ResponseAtHand:
-    """A response in memory, with the function that converts it to tables again."""
+    """A response in memory, or read from files, with the function that converts it to tables."""
 
     source: Source  # host, section, URL and so on
     response: Payload | bytes | str | None  # None if only its tables were read, from files
@@ -66,18 +66,18 @@ class ResponseAtHand:
 
     def tables(self) -> Tables:
         """Convert the response to tables again, without warnings."""
-        return quietly(self.read, self.response)
+        return call_without_warnings(self.read, self.response)
 
 
-def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
+def call_without_warnings(function: Callable[..., T], *arguments: Any, **options: Any) -> T:
     """Call a function, ignore warnings of this package, and return the function's result."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
-        return read(*arguments, **options)
+        return function(*arguments, **options)
 
 
 class TableParts(NamedTuple):
-    """Objects that `Tables` keeps besides the DataFrames, to write files and to explain numbers."""
+    """What `Tables` keeps besides its DataFrames, in order to write files and explain numbers."""
 
     built: Mapping[str, BuiltTable] = {}  # tables with typed columns
     signals: Sequence[Signal] = ()  # what the response says about availability
@@ -147,8 +147,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if not isinstance(name, str) or name not in self._items:
-            problem = unknown(f"{self.section} table", name, self)
-            raise ItemNotFound(problem, key=name, suggestions=near_matches(name, self))
+            error_text = unknown(f"{self.section} table", name, self)
+            raise ItemNotFound(error_text, key=name, suggestions=near_matches(name, self))
         if name not in self._frames:
             self._frames[name] = self._items[name]()
         return self._frames[name]
@@ -172,7 +172,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
             "_parts": _NO_PARTS,
         }
 
-    def _item_named(self, name: str) -> str:
+    def _hint_on_missing(self, name: str) -> str:
+        """Return a hint for the error message on a missing attribute; empty if there is none."""
         if name in self:
             return f"it has a table of that name: write tables[{name!r}]"
         if name in self.main:
@@ -233,10 +234,14 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def _provenance(self) -> dict[str, pa.Table]:
-        """A dict of Arrow tables with the JSON path of each cell, used to rebuild the response."""
+        """A dict with one Arrow table, which records the JSON path of each cell's value.
+
+        `rebuild` restores the response by it.
+        """
         return self._frame_makers.get("provenance", dict)()  # type: ignore[no-any-return]
 
     def _make_frame(self, name: str) -> pd.DataFrame:
+        """Make the DataFrame of a property, such as ``drift``, to be shown without truncation."""
         return show_as(self._frame_makers[name]())
 
     def explain(self, path: str) -> Explanation:
@@ -354,7 +359,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
     def __repr__(self) -> str:
         width = max(len(visible(name)) for name in self)
         lines = [
-            f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self._state(name))}"
+            f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self._status(name))}"
             for name in self
         ]
         return "\n".join([f"<Tables of {visible(self.section)}{self._notes()}>", *lines])
@@ -363,25 +368,27 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     def _repr_html_(self) -> str:
         rows = [
-            (clipped(name), f"{self.rows[name]:,}", clipped(self._state(name))) for name in self
+            (clipped(name), f"{self.rows[name]:,}", clipped(self._status(name))) for name in self
         ]
         return table_html(
             ("table", "rows", "availability"),
             rows,
             caption=clipped(f"{self.section}{self._notes()}"),
-            numbers=[1],
-            codes=[0],
-            labels=1,
+            number_columns=[1],
+            code_columns=[0],
+            row_header_count=1,
         )
 
-    def _state(self, name: str) -> str:
-        """Return the availability of a table as a symbol and text."""
-        state = joined(self._words[name])
-        symbols = (symbol for status, symbol in _SYMBOLS.items() if state.startswith(status))
-        return f"{next(symbols, '?')} {state if self.rows[name] else _EMPTY.get(state, state)}"
+    def _status(self, name: str) -> str:
+        """Return the availability of a table as a symbol and text, such as ``● available``."""
+        text = joined(self._words[name])
+        symbols = (
+            symbol for status, symbol in _SYMBOL_BY_STATUS.items() if text.startswith(status)
+        )
+        return f"{next(symbols, '?')} {text if self.rows[name] else _TEXT_IF_EMPTY.get(text, text)}"
 
     def _notes(self) -> str:
-        """Return the notes for the first line of the repr, such as the number of differences."""
+        """Return the notes for the first line of the repr, such as ``, 2 drifts (see .drift)``."""
         draft_note = ", drafted from this response" if self.drafted else ""
         drift_count, hint_count = len(self.drift), len(self.hints)
         drift_note = f", {counted(drift_count, 'drift')} (see .drift)" if drift_count else ""

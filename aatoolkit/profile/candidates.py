@@ -24,10 +24,11 @@ from aatoolkit._util.lexicon import (
 )
 from aatoolkit.availability.detect import detect, raw
 from aatoolkit.availability.detect.words import (
-    SILENT,
-    STATES,
+    AVAILABILITY_BY_TERM,
+    NO_MEANING,
     STRONG,
     Word,
+    echoes_request,
     find_target,
     find_word,
     find_word_in_text,
@@ -36,7 +37,6 @@ from aatoolkit.availability.detect.words import (
     is_bookkeeping,
     is_code,
     read_absence_code,
-    repeats_question,
     state_of_flag,
     state_of_named_flag,
 )
@@ -206,7 +206,10 @@ class Candidate:
     def with_commonest_meanings(self, counts: Counter[tuple[str, str, str]]) -> Candidate:
         """Return a copy in which each word has its commonest meaning by `count_meanings`."""
         meaning_by_word = {
-            word: max((meaning, SILENT, *STATES), key=lambda other: counts[self.key, word, other])
+            word: max(
+                (meaning, NO_MEANING, *AVAILABILITY_BY_TERM),
+                key=lambda other: counts[self.key, word, other],
+            )
             for word, meaning in self.meaning_by_word.items()
         }
         return replace(self, meaning_by_word=meaning_by_word)
@@ -744,7 +747,7 @@ class _CandidateSearch:
             inner_names = value if isinstance(value, dict) else ()
             is_about_data = any(has_word_of(name, "drawn") for name in inner_names)
             is_about_data |= any(map(_says_missing, _iter_texts(value)))
-            if repeats_question(key) and not is_about_data:
+            if echoes_request(key) and not is_about_data:
                 continue
             is_legend = isinstance(value, dict) and is_word_of(key, "legend")
             if is_legend or _are_matrix_labels(value, document.values()):
@@ -1318,7 +1321,9 @@ class _WordMeanings:
             "available",
             "unavailable",
             "not_applicable",
-        } and any(state_of_flag(False, text) == STATES["not_applicable"] for text in texts)
+        } and any(
+            state_of_flag(False, text) == AVAILABILITY_BY_TERM["not_applicable"] for text in texts
+        )
         self._is_notice = is_notice
         self._is_kind_of_rows = (
             self._is_in_rows and not is_notice and has_word_of(self._key, "class")
@@ -1372,7 +1377,7 @@ class _WordMeanings:
         if is_doubtful and {*self._words_by_engine} == {""}:
             # That something applies, or a flag of unknown name, does not say that it was measured.
             return {
-                text: SILENT
+                text: NO_MEANING
                 if meaning == "available" or (meaning == "partial" and text in _FLAG_WORDS)
                 else meaning
                 for text, meaning in meanings.items()
@@ -1386,7 +1391,7 @@ class _WordMeanings:
         """
         number_flags = {*self._number_flags_by_word[text]}
         if text.endswith("UNSPECIFIED") or (text in ("", "NONE") and True in number_flags):
-            return SILENT  # how Protocol Buffers write that nothing is said
+            return NO_MEANING  # how Protocol Buffers write that nothing is said
         is_flag = text in _FLAG_WORDS
         states_lack = self._states_lack
         key_parts = tokens(self._key)
@@ -1403,29 +1408,29 @@ class _WordMeanings:
         engines = [name for name, words in self._words_by_engine.items() if name and text in words]
         if word and self._is_support_table and word.canonical in ("available", "unavailable"):
             # As `none` beside `supported`: what an engine can show may not be measured.
-            return SILENT if word.canonical == "available" else "not_applicable"
+            return NO_MEANING if word.canonical == "available" else "not_applicable"
         is_mixed = {False, True} <= number_flags
         if is_flag and (flag_state := state_of_named_flag(self._key, text == "true")) is not None:
             return _word_of_state(flag_state)
         if text == "false" and (flag_state := state_of_named_flag(self._key, True)) is not None:
             # False under `isPartial` says that all is there, under `empty` only that something is.
-            return "available" if flag_state.status == Status.PARTIAL else SILENT
+            return "available" if flag_state.status == Status.PARTIAL else NO_MEANING
         is_denial = not self._may_be_note or has_word_of(self._key, "negation")
         if text == "true" and is_mixed and not is_denial:
-            return SILENT  # what an engine can show may be there, or not
+            return NO_MEANING  # what an engine can show may be there, or not
         if text == "true" and len(self._number_flags_by_word) == 1 and not is_denial:
-            return "available" if self._is_about_data else SILENT
+            return "available" if self._is_about_data else NO_MEANING
         if states_lack and " " in text and not engines:
             is_method_note = self._may_be_note and word is None and "{engine}" not in text
             if (is_method_note and not has_word_of(text, "negation")) or (
                 is_mixed and self._is_everywhere
             ):
-                return SILENT  # a sentence about the method, or there whatever was measured
+                return NO_MEANING  # a sentence about the method, or there whatever was measured
         if word is None and self._is_kind_of_rows and {*self._words_by_engine} <= {""}:
-            return "not_applicable" if number_flags == {False} else SILENT
+            return "not_applicable" if number_flags == {False} else NO_MEANING
         is_positive = word is not None and word.canonical == "available"
         if is_positive and not engines and (self._is_notice or is_word_of(text, "success")):
-            return SILENT  # a task that succeeded may have read a part
+            return NO_MEANING  # a task that succeeded may have read a part
         if word and not is_flag and not (states_lack and not engines and is_positive):
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY
             is_of_part = has_numbers_beside and (states_lack or " " in text)
@@ -1447,7 +1452,7 @@ class _WordMeanings:
         if text == "null":  # a reason that is not there denies nothing
             return "available" if number_flags == {True} else None
         if text == self._available_word:
-            return "available" if self._is_about_data or engines else SILENT
+            return "available" if self._is_about_data or engines else NO_MEANING
         # A kind of rows that lack nothing.
         is_kind_of_rows = self._is_in_rows and not is_mixed and not has_word_of(self._key, "place")
         is_sole_word = len(self._number_flags_by_word) == 1
@@ -1455,14 +1460,14 @@ class _WordMeanings:
         says_nothing = text != "false" if is_mixed else is_sole_word or is_flag
         is_silent = is_kind_of_rows or (says_nothing and not self._is_in_rows)
         return (
-            SILENT
+            NO_MEANING
             if is_silent and not (engines or states_lack or _says_missing(text))
             else "partial"
         )
 
 
 def _word_of_state(state: Availability) -> str:
-    return next(word for word, meaning in STATES.items() if meaning == state)
+    return next(word for word, meaning in AVAILABILITY_BY_TERM.items() if meaning == state)
 
 
 def _find_standard_word(text: str) -> Word | None:

@@ -15,7 +15,7 @@ from aatoolkit._util.show import show_as
 from aatoolkit._util.text import some_of
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, raw, read_word
-from aatoolkit.availability.detect.words import SILENT
+from aatoolkit.availability.detect.words import NO_MEANING
 from aatoolkit.errors import AAToolkitError, did_you_mean, near_matches
 from aatoolkit.jsontree.paths import Named, leaf_values, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MEANINGS = (
     *(str(status) for status in Status if status != Status.UNKNOWN),
     *(str(cause) for cause in Cause if cause not in (Cause.ABSENT, Cause.FILTERED, Cause.NO_ROW)),
-    SILENT,
+    NO_MEANING,
 )
 """The meanings that a `Rule` may give to a word: statuses, causes, and ``nothing``."""
 
@@ -263,7 +263,7 @@ def find_rule_problem(
     "no response has 'rivit[].tyhjä'; did you mean 'rivit[].tyhja' or 'rivit[]' or 'rivit[].lkm'?"
     """
     for meaning in rule.words.values():
-        if meaning != SILENT and read_word(meaning).status == Status.UNKNOWN:
+        if meaning != NO_MEANING and read_word(meaning).status == Status.UNKNOWN:
             return f"{meaning!r} is no status; there are {', '.join(MEANINGS)}"
     for position, response in enumerate(responses):
         with warnings.catch_warnings(action="ignore"):
@@ -295,7 +295,7 @@ def find_rule_problem(
             or "look at the response for its fields"
         )
         return f"no response has {rule.at!r}; {hint}" if responses else None
-    if SILENT in (rule.meaning_of(value)[0] for value in values):
+    if NO_MEANING in (rule.meaning_of(value)[0] for value in values):
         return None
     texts = dict.fromkeys(raw(value)[:80] for value in values)
     return (

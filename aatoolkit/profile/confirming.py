@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from aatoolkit.availability.detect import raw
-from aatoolkit.availability.detect.words import SILENT
+from aatoolkit.availability.detect.words import NO_MEANING
 from aatoolkit.errors import ArgumentError
 from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import MEANINGS
@@ -69,7 +69,7 @@ class PlaceQuestion:
         """Answer no: this field and similar ones are ignored from now on."""
         for rule_arguments in (self.rule, *map(propose_rule, self.place.alike)):
             with suppress(ArgumentError):
-                self.section.set_rule(**{**rule_arguments, "words": {"*": SILENT}})
+                self.section.set_rule(**{**rule_arguments, "words": {"*": NO_MEANING}})
 
     def __str__(self) -> str:
         paths = " and ".join(place.at for place in (self.place, *self.place.alike))
@@ -100,7 +100,7 @@ class Confirmation:
             for section in self._draft.values()
             if section.candidates
             and all(
-                {*rule_arguments.words.values()} == {SILENT}
+                {*rule_arguments.words.values()} == {NO_MEANING}
                 for rule_arguments in section.analysis.rules
             )
         ]

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aatoolkit._util.defaults import BUDGET
+from aatoolkit._util.defaults import MAX_DRAFT_REQUESTS
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.lexicon import is_word_of
 from aatoolkit._util.text import wrapped_in_ipython
@@ -264,7 +264,7 @@ class Draft(Mapping[str, SectionDraft]):
 def draft(
     project: Project,
     *,
-    requests: int = BUDGET,
+    requests: int = MAX_DRAFT_REQUESTS,
     seconds: float | None = 120.0,
     sections: Iterable[str] | None = None,
     hosts: Iterable[str] = (),

@@ -32,7 +32,7 @@ from aatoolkit.errors import (
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.table_hash import logical_hash
 from aatoolkit.normalizer.normalize import normalize
-from aatoolkit.normalizer.tables import Tables, quietly
+from aatoolkit.normalizer.tables import Tables, call_without_warnings
 from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
@@ -230,7 +230,7 @@ def tables_of(payload: Payload, options: ReadingOptions) -> Dataset:
 def readable_tables(study: Study, record: Record) -> Dataset:
     """Return the tables of a recorded response as a dataset, which is empty for an error."""
     try:
-        return quietly(study.tables, record)
+        return call_without_warnings(study.tables, record)
     except StudyError:
         raise
     except AAToolkitError:
@@ -329,7 +329,7 @@ class StoredResponse:
 
     def tables(self) -> Tables | None:
         """Return the tables that the response has for its section; None if it has none."""
-        dataset = quietly(tables_of, self.read_payload(), self.options)
+        dataset = call_without_warnings(tables_of, self.read_payload(), self.options)
         return dataset.get(self.source.section or "")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aatoolkit._util.attributes import Chaptered
-from aatoolkit._util.files import FilePath, sweep, write_whole
+from aatoolkit._util.files import FilePath, remove_abandoned, write_whole
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, counted, some_of, visible
 from aatoolkit.client.client import Client, Project
@@ -25,7 +25,7 @@ from aatoolkit.errors import (
     StudyError,
     warn,
 )
-from aatoolkit.normalizer.tables import quietly
+from aatoolkit.normalizer.tables import call_without_warnings
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
@@ -678,7 +678,7 @@ class Study(metaclass=Chaptered):
     def _remove_leftovers(self) -> None:
         """Delete unfinished files, and files to which no record or result refers."""
         for folder in (self.path, self.path / RESPONSES, self.path / RESULT_FILES):
-            sweep(folder)
+            remove_abandoned(folder)
         recorded_names = {body_file(record.sha256) for record in self.records}
         recorded_names |= {result_file(digest) for digest in self.results.hashes.values()}
         for name in self._files.names():
@@ -859,7 +859,7 @@ class Study(metaclass=Chaptered):
         failures = []
         for record in self._current:
             try:
-                tables += quietly(self.tables, record).values()
+                tables += call_without_warnings(self.tables, record).values()
             except (FetchError, PayloadError, ScopeError) as error:
                 failures.append((record.payload(self._body(record)), error.message))
         about = About(

@@ -154,7 +154,7 @@ def test_what_is_being_written_is_found_by_no_pattern_and_not_swept(tmp_path: Pa
     ):
         first.write_bytes(b"half")
         assert [*tmp_path.glob("*.parquet")] == []
-        assert files.sweep(tmp_path) == []
+        assert files.remove_abandoned(tmp_path) == []
         assert {path.name for path in tmp_path.iterdir()} == {first.name, second.name}
     assert names(tmp_path) == ["a.parquet", "b"]
 
@@ -165,7 +165,7 @@ def test_only_what_is_ours_is_swept(tmp_path: Path) -> None:
     for path in (ours, *theirs):
         path.touch()
         os.utime(path, (0, 0))
-    assert files.sweep(tmp_path) == [ours]
+    assert files.remove_abandoned(tmp_path) == [ours]
     assert {*tmp_path.iterdir()} == {*theirs}
 
 
@@ -175,7 +175,7 @@ def test_a_folder_that_was_moved_aside_by_a_writer_that_died_is_moved_back(tmp_p
         (tmp_path / f".old-0123456789abcdef-{name}").mkdir()
         (tmp_path / f".old-0123456789abcdef-{name}" / "a").write_text("old")
     (tmp_path / "replaced").mkdir()
-    files.sweep(tmp_path)
+    files.remove_abandoned(tmp_path)
     assert names(tmp_path) == ["lost", "lost/a", "replaced"]
 
 

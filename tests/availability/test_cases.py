@@ -21,7 +21,7 @@ from vocabulary_documents import documents
 
 from aatoolkit.availability import detect as detection
 from aatoolkit.errors import SchemaDriftWarning
-from aatoolkit.normalizer.column_availability import section_state
+from aatoolkit.normalizer.column_availability import find_section_availability
 from aatoolkit.sections import Rule
 
 CASES = json.loads(Path(__file__).with_name("cases.json").read_bytes())
@@ -40,7 +40,7 @@ def detect(case: dict[str, Any]) -> detection.Detection:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_a_response_is_read_right_or_pointed_out(case: dict[str, Any]) -> None:
     read = detect(case)
-    section = section_state(read.signals)
+    section = find_section_availability(read.signals)
     words = {} if section is None else {"section": canonical(section)}
     narrow = [signal for signal in read.signals if signal.scope != "section"]
     words |= {f"{s.scope} {s.target}": canonical(s.availability) for s in narrow}

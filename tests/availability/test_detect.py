@@ -322,6 +322,6 @@ def test_a_failure_keeps_what_was_read_and_is_a_hint(monkeypatch: pytest.MonkeyP
     assert [signal.rule for signal in read.signals] == ["flag"]
     assert read.hints[0].why == read.failure
     assert "secret" not in str(warned[0].message)
-    monkeypatch.setattr(whole, "_facts", None)
+    monkeypatch.setattr(whole, "_scan", None)
     (hint,) = whole.hints
     assert "a fault of aatoolkit" in hint.why

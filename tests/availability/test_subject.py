@@ -7,11 +7,11 @@ from datetime import UTC, date, datetime
 import pandas as pd
 import pytest
 
-from aatoolkit.availability.subject import Condition, after, engine
+from aatoolkit.availability.subject import Condition, make_conditions_after, make_engine_conditions
 
 
 def test_an_engine_is_picked_by_its_id() -> None:
-    (condition,) = engine("gemini", "grok")
+    (condition,) = make_engine_conditions("gemini", "grok")
     assert condition.matches(["gemini", "chatgpt", None, "grok"]) == [True, False, False, True]
 
 
@@ -51,7 +51,7 @@ def test_days_are_compared_as_days_however_they_are_held(op: str, expected: list
 
 
 def test_a_moment_is_compared_with_moments_to_the_second() -> None:
-    (condition,) = after("2026-11-19T12:00:00Z")
+    (condition,) = make_conditions_after("2026-11-19T12:00:00Z")
     hours = ["2026-11-19T11:00:00Z", "2026-11-19T12:00:00Z", "2026-11-19 13:00:00", "2026-11-19"]
     assert condition.matches(hours) == [False, False, True, False]
 

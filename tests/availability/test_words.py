@@ -11,7 +11,7 @@ from signal_words import statements_in
 
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.availability.detect import detect, read_word
-from aatoolkit.availability.detect.words import STATES, find_word, find_word_in_text
+from aatoolkit.availability.detect.words import AVAILABILITY_BY_TERM, find_word, find_word_in_text
 
 WORDS_OF_LANGUAGES = json.loads(Path(__file__).with_name("words.json").read_bytes())
 
@@ -29,7 +29,7 @@ def test_words_of_each_language_are_understood_and_those_of_business_are_not() -
     for case in WORDS_OF_LANGUAGES:
         for text in filter(find_word, case["texts"]):
             spellings = text, text.replace("_", "-")
-            assert {*map(read_word, spellings)} == {STATES[case["means"]]}
+            assert {*map(read_word, spellings)} == {AVAILABILITY_BY_TERM[case["means"]]}
 
 
 NOT_MEANT = (

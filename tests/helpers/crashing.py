@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 import aatoolkit as aa
-from aatoolkit._util.files import sweep, writing, writing_folder
+from aatoolkit._util.files import remove_abandoned, writing, writing_folder
 from aatoolkit.payload import Payload
 from aatoolkit.sections import records
 from aatoolkit.study.publishing import About, publish
@@ -182,7 +182,7 @@ def kill(kind: str, place: Path, kills: int) -> dict[str, Any]:
         counts["unfinished"] += len(left(place)) - counts["left"]
         counts["left"] = len(left(place))
         last = now
-    counts["swept"] = len(sweep(place))
+    counts["swept"] = len(remove_abandoned(place))
     return {"problems": problems, **counts, "left": len(left(place)), "kills": kills}
 
 
@@ -221,7 +221,7 @@ def faults(kind: str, place: Path) -> dict[str, Any]:
                 counts["runs"] += 1
                 counts[outcome] += 1
                 last = now
-                sweep(place)
+                remove_abandoned(place)
     return {"problems": problems, **counts, "left": len(left(place))}
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from aatoolkit import Availability, Cause, ScopeOptions
 from aatoolkit.availability.detect import detect
-from aatoolkit.normalizer.column_availability import section_state
+from aatoolkit.normalizer.column_availability import find_section_availability
 
 _WORDS = {
     Cause.NOT_CONNECTED: "not_connected",
@@ -29,7 +29,7 @@ def canonical(state: Availability) -> str:
 def statements_in(document: Any, **options: Any) -> dict[str, str]:
     """Statements of an answer by ``section``, ``field NAME``, ``row PATH`` and ``engine ID``."""
     signals = detect(document, **options).signals
-    section = section_state(signals)
+    section = find_section_availability(signals)
     words = {} if section is None else {"section": canonical(section)}
     for signal in signals:
         if signal.scope != "section":

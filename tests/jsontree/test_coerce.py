@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aatoolkit._util.dtypes import DTYPES
-from aatoolkit.jsontree.coerce import ARROW, coerce_values, read_as
+from aatoolkit.jsontree.coerce import ARROW_TYPE_BY_DTYPE, coerce_values, read_as
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections import Column
 
@@ -40,7 +40,7 @@ def test_any_values_have_the_declared_type_and_what_is_null_is_named(
     values: list[Any], dtype: str
 ) -> None:
     array, odd = coerce_values(values, dtype)
-    assert array.type == ARROW[dtype]
+    assert array.type == ARROW_TYPE_BY_DTYPE[dtype]
     assert len(array) == len(values)
     empty = {row for row, value in enumerate(values) if value is None or value is MISSING}
     null = {row for row, is_null in enumerate(array.is_null().to_pylist()) if is_null}

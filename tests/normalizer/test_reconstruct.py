@@ -100,10 +100,10 @@ def test_what_is_changed_in_a_frame_is_changed_in_the_answer() -> None:
 def test_values_of_a_type_that_cells_cannot_write_are_kept_as_text(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for types in (coerce.ARROW, coerce._TYPES):
+    for types in (coerce.ARROW_TYPE_BY_DTYPE, coerce._MEMORY_TYPE_BY_DTYPE):
         monkeypatch.setitem(types, "time", pa.time64("us"))
-    monkeypatch.setitem(coerce._CONVERTERS, "time", time.fromisoformat)
-    monkeypatch.setitem(coerce._EXACT_TYPES, "time", {type(None)})
+    monkeypatch.setitem(coerce._CONVERTER_BY_DTYPE, "time", time.fromisoformat)
+    monkeypatch.setitem(coerce._EXACT_TYPES_BY_DTYPE, "time", {type(None)})
     monkeypatch.setitem(DTYPES, "time", DTYPES["string"])
     column = sections.Column("opens", "time", "When it opens.")
     table = aa.Table("shops", "", records("shops"), columns=(column,))

@@ -1,13 +1,13 @@
 """Find out from a response which of its data could be measured.
 
-It also works for responses with undocumented fields. The results are signals and hints. A signal is
-a statement of the response about its data, such as ``"status": "unavailable"``. A hint is a value
-that may be such a statement, but was not understood.
+This also works for responses with undocumented fields. The results are signals and hints. A signal
+is a statement of the response about its data, such as ``"status": "unavailable"``. A hint is a
+value that may be such a statement, but was not understood.
 
 ``facts``
     The values of a response by path; the classes `Signal` and `Hint`.
 ``words``
-    The meaning of texts, keys and objects, such as ``not_connected``.
+    What texts, keys and objects mean, such as the text ``not_connected``.
 ``general_rules``
     Rules that apply to the responses of any service.
 ``declared_rules``

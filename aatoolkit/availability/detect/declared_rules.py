@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import fold, matches_form
 from aatoolkit._util.text import parse_moment
-from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
+from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, raw
 from aatoolkit.availability.detect.general_rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
     AVAILABLE,
+    NO_MEANING,
     PARTIAL,
-    SILENT,
     find_target,
     find_word,
     find_word_in_text,
@@ -43,20 +43,23 @@ from aatoolkit.sections.availability_rule import (
 FieldNames = tuple[str, ...]
 
 _NEUTRAL_NAMES = frozenset({REFERENCE.status, REFERENCE.engines, REFERENCE.fields, "state"})
-"""Names of fields that do not tell what their boolean means, such as ``status``."""
+"""Names of fields, such as ``status``, that do not tell what a boolean under them means."""
 
-_UNKNOWN_WORD = "a word that the rule of this place does not know"
+_WHY_UNKNOWN_WORD = "a word that the rule of this place does not know"
 
 
 class RuleValue(NamedTuple):
-    """A value that a response has at the JSON path of a rule.
+    """A value that a response has at the JSON path of a user's rule.
 
     Attributes
     ----------
     scope : str
-        The kind of data that the value is about, such as ``section``, ``engine`` or ``row``.
+        The kind of data that the value is about: ``section`` (all data), ``engine``, ``field``,
+        ``row``, ``entry`` (an engine or field) or ``part`` (an engine's part of a row).
     target : str or None
-        The engine or the path of the row that the value is about.
+        The engine, the field, or the path of the row that the value is about.
+    value : object
+        The value.
     names : tuple of str
         The names of the fields on the path, the outermost first.
     path : str
@@ -70,114 +73,120 @@ class RuleValue(NamedTuple):
     path: str
 
 
-def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
-    """Read the values at the paths of a profile's rules; add a `Signal` to ``facts`` for each.
+def read_rules(scan: ResponseScan, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
+    """Read the values at the paths of the user's rules, and add a `Signal` to ``scan`` for each.
 
-    A signal is a statement on whether data could be measured. Return whether the rules of the
-    profile cover the whole response, so that the built-in rules need not read it.
+    A signal is a statement on whether data could be measured. Return whether the rules cover the
+    whole response, so that the general rules need not read it.
     """
     covers_response, joint_statements = False, []
     for rule in rules or (REFERENCE,):
         rule_values: list[RuleValue] = []
-        steps = () if rule.kind == "header" else parse_pattern(rule.at)
+        status_steps = () if rule.kind == "header" else parse_pattern(rule.at)
         if rule.kind == "object":
-            is_bare, statement = rule.is_bare(facts.document), rule.find(facts.document)
-            steps = steps if is_bare else (*steps, Field(rule.status))
+            is_plain_value, statement = rule.is_bare(scan.document), rule.find(scan.document)
+            status_steps = status_steps if is_plain_value else (*status_steps, Field(rule.status))
             if statement is not None and (rules or rule.is_whole(statement)):
-                object_signal_count = len(facts.signals)
-                _read_object(facts, rule, statement)
-                if not (rule.total or is_bare):
-                    covers_response |= len(facts.signals) > object_signal_count
+                signal_count_before = len(scan.signals)
+                _read_object(scan, rule, statement)
+                if not (rule.total or is_plain_value):
+                    covers_response |= len(scan.signals) > signal_count_before
                     continue
             elif not rules:
                 continue
         else:
-            rule_values = [*_find_rule_values(facts, rule, headers)]
-        if steps:  # what states is no measurement
-            facts.document = _remove_path(facts.document, steps)
+            rule_values = [*_find_rule_values(scan, rule, headers)]
+        if status_steps:  # what states is no measurement
+            scan.document = _remove_path(scan.document, status_steps)
             if rule.total:
-                facts.document = _remove_path(facts.document, (*steps[:-1], Field(rule.total)))
-            facts.release()
-        joint_statements += _read_rule_values(facts, rule, rule_values)
-    state_by_target = explain_signals(facts)
+                scan.document = _remove_path(scan.document, (*status_steps[:-1], Field(rule.total)))
+            scan.free_memory()
+        joint_statements += _read_rule_values(scan, rule, rule_values)
+    availability_by_target = explain_signals(scan)
     is_section_empty = any(
-        signal.scope == "section" and signal.availability.status in EMPTY
-        for signal in facts.signals
+        signal.scope == "section" and signal.availability.status in EMPTY for signal in scan.signals
     )
-    has_counts = not rules or has_numbers(facts.document)
+    has_counts = not rules or has_numbers(scan.document)
     for target_states, path, rule_name, value in () if is_section_empty else joint_statements:
-        state = combine(_explain(state, target, state_by_target) for target, state in target_states)
-        if state.status == Status.UNAVAILABLE and has_counts:
-            state = replace(state, status=Status.PARTIAL)  # something else was counted
-        facts.add("section", None, state, path, rule_name, value)
+        availability = combine(
+            _with_cause(availability, target, availability_by_target)
+            for target, availability in target_states
+        )
+        if availability.status == Status.UNAVAILABLE and has_counts:
+            availability = replace(
+                availability, status=Status.PARTIAL
+            )  # something else was counted
+        scan.add("section", None, availability, path, rule_name, value)
     if rules:
-        _read_first_day(facts, rules)
-    if facts.unknown_words:  # one of them may say that data are missing
-        facts.signals[:] = [
+        _read_first_day(scan, rules)
+    if scan.unknown_words:  # one of them may say that data are missing
+        scan.signals[:] = [
             signal
-            for signal in facts.signals
+            for signal in scan.signals
             if signal.scope != "section" or signal.availability.status != Status.AVAILABLE
         ]
     return covers_response
 
 
-def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
-    """Add a statement (`Signal`) that data are ``partial`` if days at the beginning are missing.
+def _read_first_day(scan: ResponseScan, rules: tuple[Rule, ...]) -> None:
+    """Add a `Signal` that all data are ``partial`` if the first requested days are missing.
 
-    That is so if the response says that measuring began after the first requested day.
+    They are missing if the response says that measuring began after the first requested day.
     """
-    dates = facts.dates
+    dates = scan.dates
     moments = [*filter(None, map(parse_moment, dates))]
     # Weekly rows or days of single events do not show which days were requested.
     if not moments or (max(moments) - min(moments)).days + 1 != len(dates):
         return
-    for fact in facts.facts:
-        if fact.is_in_list or not len(fact.values):
+    for path_values in scan.all_path_values:
+        if path_values.is_in_list or not len(path_values.vector):
             continue
-        parent = fact.values.path(0).rpartition(".")[0]
-        is_on_rule_path = any(f"$.{rule.at}.".startswith(f"{parent}.") for rule in rules)
-        date = str(fact.values.values[0])[:10]
-        if not (is_on_rule_path and matches_form(fact.key, "begun") and date in dates):
+        parent_path = path_values.vector.path(0).rpartition(".")[0]
+        is_on_rule_path = any(f"$.{rule.at}.".startswith(f"{parent_path}.") for rule in rules)
+        first_day = str(path_values.vector.values[0])[:10]
+        if not (is_on_rule_path and matches_form(path_values.key, "begun") and first_day in dates):
             continue
-        if date > min(dates) or len(dates) < (facts.requested_days or 0):
-            facts.add("section", None, PARTIAL, fact.values.path(0), "through", date)
+        if first_day > min(dates) or len(dates) < (scan.requested_days or 0):
+            scan.add("section", None, PARTIAL, path_values.vector.path(0), "through", first_day)
 
 
-StateByTarget = Mapping[str | None, Availability]
-"""Maps the target of a signal to an availability without data that has a cause."""
+AvailabilityByTarget = Mapping[str | None, Availability]
+"""Maps an engine or field to an availability that says that it has no data, and the cause."""
 
 
-def explain_signals(facts: Facts) -> StateByTarget:
-    """Add causes to statements of the response (signals) that data are ``unavailable``.
+def explain_signals(scan: ResponseScan) -> AvailabilityByTarget:
+    """Add the missing causes of signals which say that data are ``unavailable``.
 
-    If one signal has no cause, and another signal about the same engine or field has one, the first
-    gets this cause. Return a dict from engine or field to the availability with a cause.
+    A signal is a statement of the response on its data. A signal without a cause is given the
+    availability of another signal that names the cause for the same engine or field. Return a dict
+    from engine or field to the availability with a cause.
     """
-    state_by_target = {
+    availability_by_target = {
         signal.target: signal.availability
-        for signal in facts.signals
+        for signal in scan.signals
         if signal.availability.status in EMPTY and signal.availability.cause
     }
-    for index, signal in enumerate(facts.signals if state_by_target else ()):
-        state = _explain(signal.availability, signal.target, state_by_target)
-        if state is not signal.availability:
-            facts.signals[index] = replace(signal, availability=state)
-    return state_by_target
+    for position, signal in enumerate(scan.signals if availability_by_target else ()):
+        availability = _with_cause(signal.availability, signal.target, availability_by_target)
+        if availability is not signal.availability:
+            scan.signals[position] = replace(signal, availability=availability)
+    return availability_by_target
 
 
-def _explain(
-    state: Availability, target: str | None, state_by_target: StateByTarget
+def _with_cause(
+    availability: Availability, target: str | None, availability_by_target: AvailabilityByTarget
 ) -> Availability:
-    """Return the availability for ``target`` if ``state`` is ``unavailable`` without a cause.
+    """Replace an availability that is ``unavailable`` without a cause by one with the cause.
 
-    It is looked up in ``state_by_target``. In all other cases, return ``state`` itself.
+    The replacement is looked up in ``availability_by_target`` by the engine or field ``target``.
+    If there is none, or the availability has another status, it is returned unchanged.
     """
-    lacks_cause = state.status == Status.UNAVAILABLE and state.cause is None
-    return state_by_target.get(target, state) if lacks_cause else state
+    lacks_cause = availability.status == Status.UNAVAILABLE and availability.cause is None
+    return availability_by_target.get(target, availability) if lacks_cause else availability
 
 
 def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
-    """Return a copy of ``value`` without the fields at a path."""
+    """Return a copy of a JSON value without the fields at a path, which is given as steps."""
     first_step, *further_steps = steps
     is_last = not any(isinstance(step, Field | Named) for step in further_steps)
     if isinstance(value, list) and isinstance(first_step, Each) and not is_last:
@@ -195,10 +204,10 @@ def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
 def state_by(
     rule: Rule, value: Any, names: FieldNames, reason: object = None
 ) -> Availability | None:
-    """Return the availability (a status, cause and reason) that a value means by a rule, or None.
+    """Return the availability (a status, cause and reason) that a rule gives to a value, or None.
 
-    ``names`` are the names of the fields on the path to the value. They give a boolean its meaning
-    if the rule does not.
+    ``names`` are the names of the fields on the path to the value, the outermost first. They give a
+    boolean its meaning if the rule does not. ``reason`` is the explanation beside the value.
 
     Examples
     --------
@@ -221,16 +230,18 @@ def state_by(
     if isinstance(value, bool):
         name = next((name for name in reversed(names) if name not in _NEUTRAL_NAMES), "")
         is_state_name = rate_key(name) > 0 and state_of_names_under(name) is None
-        state = state_of_named_flag(name, value) or (
+        availability = state_of_named_flag(name, value) or (
             state_of_flag(value, name) if is_state_name else None
         )
-        if state is not None:
-            return with_reason(state, reason if isinstance(reason, str) and reason else None)
+        if availability is not None:
+            return with_reason(availability, reason if isinstance(reason, str) and reason else None)
     phrase = find_word_in_text(text) if " " in text.strip() and find_word(text) is None else None
     return phrase.because(text) if phrase else read_word(value, reason)
 
 
-def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[RuleValue]:
+def _find_rule_values(
+    scan: ResponseScan, rule: Rule, headers: Mapping[str, str]
+) -> Iterator[RuleValue]:
     """Yield each value that the response has at the path of a rule, as a `RuleValue`."""
     if rule.kind == "header":
         for name, text in headers.items():
@@ -239,35 +250,35 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
         return
     if rule.kind == "map":
         field_names: FieldNames = (*rule.steps,)
-        holder = Member("", facts.document, "$", {})
+        holder = Member("", scan.document, "$", {})
         for name in field_names:
-            holder = holder.child(name, holder.value.get(name) if holder.is_object else None)
-        for name, item in holder.value.items() if holder.is_object else ():
+            holder = holder.child(name, holder.value.get(name) if holder.is_dict else None)
+        for name, item in holder.value.items() if holder.is_dict else ():
             scope, target = ("section", None) if rule.of == "section" else ("entry", name)
             yield RuleValue(scope, target, item, field_names, holder.child(name, item).path)
         return
-    window_days = facts.requested_days if rule.total == DAYS_PLACEHOLDER else None
+    window_days = scan.requested_days if rule.total == DAYS_PLACEHOLDER else None
     *parent_steps, last_step = parse_pattern(rule.at)
-    rows = facts.vector.descend(
+    rows = scan.vector.descend(
         [*parent_steps, last_step] if isinstance(last_step, Each) else parent_steps
     )
     list_depth = max((n for n, s in enumerate(parent_steps, 1) if isinstance(s, Each)), default=0)
-    outer_records = facts.vector.descend(parent_steps[:list_depth]).values if list_depth else []
+    outer_records = scan.vector.descend(parent_steps[:list_depth]).values if list_depth else []
     records = rows.values
     field_names = (last_step.name,) if isinstance(last_step, Field | Named) else ()
     value_vector = rows.field(last_step.name) if isinstance(last_step, Field) else rows
     values, index_suffix = value_vector.values, ""
     if isinstance(last_step, Named):
-        columns = [*facts.vector.descend(last_step.header).values]
+        columns = [*scan.vector.descend(last_step.header).values]
         records = [
-            dict(zip(columns, cells, strict=False)) if isinstance(cells, list) else {}
-            for cells in values
+            dict(zip(columns, row_cells, strict=False)) if isinstance(row_cells, list) else {}
+            for row_cells in values
         ]
         values = [record.get(last_step.name) for record in records]
         index_suffix = f"[{columns.index(last_step.name)}]" if last_step.name in columns else ""
-    for index, (item, record) in enumerate(zip(values, records, strict=True)):
-        target = rows.path(index).removeprefix("$").removeprefix(".")
-        path = value_vector.path(index) + index_suffix
+    for position, (item, record) in enumerate(zip(values, records, strict=True)):
+        target = rows.path(position).removeprefix("$").removeprefix(".")
+        path = value_vector.path(position) + index_suffix
         item = join_short_list(item)
         if isinstance(last_step, Entries) and isinstance(item, dict):
             for name, entry in item.items():
@@ -280,14 +291,14 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
             _, named_engine = rule.meaning_of(item)
             subject = None
             if rule.of == "engine" or named_engine:
-                keys, members = rows.level.keys, record if isinstance(record, dict) else {}
-                outer_record = outer_records[index] if len(outer_records) == len(rows) else None
-                if isinstance(outer_record, dict) and rule.engines not in members:
-                    members = outer_record  # the row is an object in it
-                engine = members.get(rule.engines, keys[index] if keys else None)
+                row_keys, fields = rows.level.keys, record if isinstance(record, dict) else {}
+                outer_record = outer_records[position] if len(outer_records) == len(rows) else None
+                if isinstance(outer_record, dict) and rule.engines not in fields:
+                    fields = outer_record  # the row is an object in it
+                engine = fields.get(rule.engines, row_keys[position] if row_keys else None)
                 if named_engine and not isinstance(engine, str):
-                    engine = facts.engines.get(fold(named_engine), named_engine)
-                subject = ("engine", engine) if isinstance(engine, str) else find_target(members)
+                    engine = scan.engine_names.get(fold(named_engine), named_engine)
+                subject = ("engine", engine) if isinstance(engine, str) else find_target(fields)
             elif isinstance(last_step, Each) and target.count("[") > 1:
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
             scope, stated_target = subject or (("section", None) if rule.of else ("row", target))
@@ -295,65 +306,70 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
 
 
 JointStatement = tuple[list[tuple[str | None, Availability]], str, str, Any]
-"""The availabilities of all engines or rows, with path, rule and evidence; together they are that
-of the section.
+"""What one rule says about all engines or rows, which together make up all data of the response.
+
+The first item is a list of tuples: an engine or row, and its availability. Then come the JSON path,
+the name of the rule, and the value that was read.
 """
 
 
 def _read_rule_values(
-    facts: Facts, rule: Rule, rule_values: Sequence[RuleValue]
+    scan: ResponseScan, rule: Rule, rule_values: Sequence[RuleValue]
 ) -> list[JointStatement]:
-    """Add a `Signal` (a statement on missing data) to ``facts`` for each value with a meaning.
+    """Add a `Signal` (a statement on missing data) to ``scan`` for each value with a meaning.
 
-    Return a list of at most one tuple: the availabilities of all engines (AI assistants) or rows,
-    which together describe all data, with their path, rule and evidence.
+    If the values are about all engines (AI assistants) or all rows, they together describe all
+    data. The result is then a list with one `JointStatement`, else an empty list.
     """
-    signal_count_before = len(facts.signals)
+    signal_count_before = len(scan.signals)
     value_count = len(rule_values)
-    rule_values = [item for item in rule_values if rule.meaning_of(item.value)[0] != SILENT]
+    rule_values = [item for item in rule_values if rule.meaning_of(item.value)[0] != NO_MEANING]
     # The type is in the key because 1 and True are equal.
     rule_value_by_key = {(type(item.value), repr(item.value)): item for item in rule_values}
-    state_by_key = {
-        key: _find_known_state(facts, rule, item) for key, item in rule_value_by_key.items()
+    availability_by_key = {
+        key: _find_known_state(scan, rule, item) for key, item in rule_value_by_key.items()
     }
-    values_and_states = [
-        (item, state)
+    values_and_availabilities = [
+        (item, availability)
         for item in rule_values
-        if (state := state_by_key[type(item.value), repr(item.value)]) is not None
+        if (availability := availability_by_key[type(item.value), repr(item.value)]) is not None
     ]
     has_data = rule.of in ("section", "engine") and (
-        True in facts.number_kinds or AVAILABLE in (state for _, state in values_and_states)
+        True in scan.nonzero_flags
+        or AVAILABLE in (availability for _, availability in values_and_availabilities)
     )
-    for item, state in values_and_states:
+    for item, availability in values_and_availabilities:
         # Parts of a section of which one has data.
-        if has_data and item.scope == "section" and state.status in EMPTY:
-            state = replace(state, status=Status.PARTIAL)
+        if has_data and item.scope == "section" and availability.status in EMPTY:
+            availability = replace(availability, status=Status.PARTIAL)
         if item.scope == "entry":
-            add_entry(facts, Entry(item.target or "", rule.of, item.value, item.path), state)
+            add_entry(scan, Entry(item.target or "", rule.of, item.value, item.path), availability)
         elif item.scope != "part":
-            facts.add(item.scope, item.target, state, item.path, rule.name, item.value)
-        elif state.status in EMPTY:
+            scan.add(item.scope, item.target, availability, item.path, rule.name, item.value)
+        elif availability.status in EMPTY:
             # One engine lacks data; other engines measure the row, so the row is partial.
-            partial_state = replace(state, status=Status.PARTIAL)
-            facts.add("row", item.target, partial_state, item.path, rule.name, item.value)
-    facts.signals[signal_count_before:] = [
-        replace(signal, rule=rule.name) for signal in facts.signals[signal_count_before:]
+            partial_availability = replace(availability, status=Status.PARTIAL)
+            scan.add("row", item.target, partial_availability, item.path, rule.name, item.value)
+    scan.signals[signal_count_before:] = [
+        replace(signal, rule=rule.name) for signal in scan.signals[signal_count_before:]
     ]
-    is_about_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.number_kinds
-    are_all_empty = all(state.status in EMPTY for _, state in values_and_states)
+    is_about_rows = rule.kind == "rows" and rule.of != "section" and True not in scan.nonzero_flags
+    are_all_empty = all(
+        availability.status in EMPTY for _, availability in values_and_availabilities
+    )
     value_by_target = {
         item.target: item.value for item in rule_values if item.scope in ("engine", "entry")
     }
     # If every engine has a state, these states together are that of the section.
     covers_all_engines = _is_about_all_engines(rule) and len(value_by_target) == len(rule_values)
-    if not 0 < len(values_and_states) == value_count or not (
+    if not 0 < len(values_and_availabilities) == value_count or not (
         covers_all_engines or (is_about_rows and are_all_empty)
     ):
         return []
     path = "$" + "".join(map(key_step, rule.steps)) if covers_all_engines else rule_values[0].path
     return [
         (
-            [(item.target, state) for item, state in values_and_states],
+            [(item.target, availability) for item, availability in values_and_availabilities],
             path,
             rule.name,
             value_by_target or rule_values[0].value,
@@ -372,33 +388,34 @@ def _is_about_all_engines(rule: Rule) -> bool:
     return "available" in rule.words.values() or not may_list_lacks
 
 
-def _find_known_state(facts: Facts, rule: Rule, rule_value: RuleValue) -> Availability | None:
-    """Return the availability that a value means by a rule, or None.
+def _find_known_state(scan: ResponseScan, rule: Rule, rule_value: RuleValue) -> Availability | None:
+    """Return the availability that a rule gives to a value, or None.
 
-    If the rule does not know the value, a `Hint` is added to ``facts``.
+    If the rule does not say what the value means, a `Hint` is stored in ``scan``: the value may say
+    that data are missing.
     """
-    state = state_by(rule, rule_value.value, rule_value.names)
-    if state is None or state.status != Status.UNKNOWN:
-        return state
+    availability = state_by(rule, rule_value.value, rule_value.names)
+    if availability is None or availability.status != Status.UNKNOWN:
+        return availability
     # If the rule gives one value of a flag a meaning, the other value needs none and no hint.
     if not isinstance(rule_value.value, bool) or not {"true", "false"} & {*rule.words}:
-        hint = Hint(rule_value.path, raw(rule_value.value), _UNKNOWN_WORD)
-        facts.unknown_words.setdefault((rule.at, to_word(rule_value.value)), hint)
+        hint = Hint(rule_value.path, raw(rule_value.value), _WHY_UNKNOWN_WORD)
+        scan.unknown_words.setdefault((rule.at, to_word(rule_value.value)), hint)
     return None
 
 
-def _read_object(facts: Facts, rule: Rule, statement_object: Mapping[str, Any]) -> None:
+def _read_object(scan: ResponseScan, rule: Rule, statement_object: Mapping[str, Any]) -> None:
     """Read an object such as ``{"status": "partial", "engines": {"gemini": "not_run"}}`` by a rule.
 
-    Add a `Signal` (a statement on data) to ``facts`` for all data, and for each field and engine
+    Add a `Signal` (a statement on data) to ``scan`` for all data, and for each field and engine
     that the object lists.
     """
     object_names = (*rule.steps,)
     object_path = "$" + "".join(map(key_step, object_names))
     rule_values = []
     if rule.status in statement_object:
-        state_names = object_names if rule.is_bare(facts.document) else (*object_names, rule.status)
-        rule_values.append(RuleValue("section", None, statement_object, state_names, object_path))
+        status_names = object_names if rule.is_bare(scan.document) else (*object_names, rule.status)
+        rule_values.append(RuleValue("section", None, statement_object, status_names, object_path))
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
         statements = statement_object.get(name)
         for target, value in statements.items() if isinstance(statements, dict) else ():
@@ -409,12 +426,21 @@ def _read_object(facts: Facts, rule: Rule, statement_object: Mapping[str, Any]) 
     for scope, target, statement, field_names, path in rule_values:
         word = rule.value_in(statement)
         meaning, engine = rule.meaning_of(word)
-        if meaning == SILENT:
+        if meaning == NO_MEANING:
             continue
         if engine and scope == "section":
-            scope, target = "engine", facts.engines.get(fold(engine), engine)
+            scope, target = "engine", scan.engine_names.get(fold(engine), engine)
         sample_size, as_of = map(statement.get, (rule.sample_size, rule.as_of))
         sample_size = sample_size if type(sample_size) is int else None
         as_of = as_of if isinstance(as_of, str) else None
-        state = state_by(rule, word, field_names, statement.get(rule.reason)) or UNKNOWN
-        facts.add(scope, target, state, path, rule.name, statement, size=sample_size, as_of=as_of)
+        availability = state_by(rule, word, field_names, statement.get(rule.reason)) or UNKNOWN
+        scan.add(
+            scope,
+            target,
+            availability,
+            path,
+            rule.name,
+            statement,
+            sample_size=sample_size,
+            as_of=as_of,
+        )

@@ -18,19 +18,19 @@ from typing import Any
 from aatoolkit._util.lexicon import ends_with_word_of, fold, matches_form, spaced
 from aatoolkit.availability.detect import general_rules
 from aatoolkit.availability.detect.declared_rules import explain_signals, read_rules
-from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal
+from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, Signal
 from aatoolkit.availability.detect.general_rules import (
-    ENVELOPE,
+    ENVELOPE_RULES,
     apply_rule,
     find_error_word,
     iter_error_texts,
 )
 from aatoolkit.availability.detect.hints import find_hints
 from aatoolkit.availability.detect.words import (
-    FAILED,
+    AVAILABILITY_BY_TERM,
+    FAILURE,
+    MEANING_BY_HTTP_STATUS,
     STATED,
-    STATES,
-    STATUSES,
     STRONG,
     find_reason,
     find_strongest_word,
@@ -48,10 +48,13 @@ from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import Rule, to_rule_tuple
 
 
-def _add_engines_without_data(facts: Facts, options: ScopeOptions) -> None:
-    """Add a statement (`Signal`) for each AI engine that is not configured or never ran."""
+def _add_engines_without_data(scan: ResponseScan, options: ScopeOptions) -> None:
+    """Add a `Signal` that data are missing, for each AI engine that is not configured or never ran.
+
+    ``options`` has the service's list of engines.
+    """
     stated_engines = {
-        fold(signal.target or "") for signal in facts.signals if signal.scope == "engine"
+        fold(signal.target or "") for signal in scan.signals if signal.scope == "engine"
     }
     engines = options.engines
     have_run = engines["last_run_day"].notna() if options.has_runs else [True] * len(engines)
@@ -59,9 +62,9 @@ def _add_engines_without_data(facts: Facts, options: ScopeOptions) -> None:
     for engine, is_configured, has_run in zip(
         engines["engine"], are_configured, have_run, strict=True
     ):
-        state = STATES["not_run" if is_configured else "not_configured"]
+        availability = AVAILABILITY_BY_TERM["not_run" if is_configured else "not_configured"]
         if not (is_configured and has_run) and fold(engine) not in stated_engines:
-            facts.add("engine", engine, state, "scope options", "options", engine)
+            scan.add("engine", engine, availability, "scope options", "options", engine)
 
 
 def detect(
@@ -111,19 +114,19 @@ def detect(
     'unavailable (not connected): No CNAME.'
     """
     engines = () if options is None else options.engines["engine"].astype(str)
-    facts = Facts(document, engines, vector, days)
+    scan = ResponseScan(document, engines, vector, days)
     failure, is_ruled = None, False
     try:
-        is_ruled = _add_signals(facts, to_rule_tuple(rule), status, headers or {})
+        is_ruled = _add_signals(scan, to_rule_tuple(rule), status, headers or {})
         if options is not None:
-            _add_engines_without_data(facts, options)
+            _add_engines_without_data(scan, options)
     except Warning:
         raise  # somebody has turned warnings into errors
     except Exception as error:
         failure = _describe_failure(error)
     if failure is not None:
         warn(failure, SchemaDriftWarning)
-    return Detection(facts, headers or {}, failure, is_ruled)
+    return Detection(scan, headers or {}, failure, is_ruled)
 
 
 class Detection:
@@ -140,94 +143,102 @@ class Detection:
     """
 
     def __init__(
-        self, facts: Facts, headers: Mapping[str, str], failure: str | None, is_ruled: bool
+        self, scan: ResponseScan, headers: Mapping[str, str], failure: str | None, is_ruled: bool
     ) -> None:
-        self.signals, self.failure, self.is_ruled = facts.signals, failure, is_ruled
-        self._facts, self._headers = facts, headers
+        self.signals, self.failure, self.is_ruled = scan.signals, failure, is_ruled
+        self._scan, self._headers = scan, headers
         if is_ruled:
-            facts.document = None
-        facts.release()
+            scan.document = None
+        scan.free_memory()
 
     @cached_property
     def hints(self) -> list[Hint]:
         """A list of values that may say which data could be measured, but were not understood."""
         failures = [Hint("$", None, self.failure)] if self.failure else []
         try:
-            hints = find_hints(self._facts, {} if self.is_ruled else self._headers)
-            self._facts.release()
+            hints = find_hints(self._scan, {} if self.is_ruled else self._headers)
+            self._scan.free_memory()
             return failures + hints
         except Exception as error:
             return [*failures, Hint("$", None, _describe_failure(error))]
 
 
 def _add_signals(
-    facts: Facts, declared_rules: tuple[Rule, ...], status: int, headers: Mapping[str, str]
+    scan: ResponseScan, declared_rules: tuple[Rule, ...], status: int, headers: Mapping[str, str]
 ) -> bool:
-    """Add a `Signal` to ``facts`` for each statement in the status, headers and body of a response.
+    """Add a `Signal` to ``scan`` for each statement on missing data in a response.
 
-    Return whether only the documented ``availability`` object of the body was read.
+    The HTTP status, the headers and the body are read. Return whether of the body only the
+    documented object ``availability`` was read.
     """
-    if read_status(facts, status):
+    if read_status(scan, status):
         return False
     rule_headers = {rule.header for rule in declared_rules if rule.kind == "header"}
     read_headers(
-        facts, {name: text for name, text in headers.items() if name.lower() not in rule_headers}
+        scan, {name: text for name, text in headers.items() if name.lower() not in rule_headers}
     )
-    covers_response = read_rules(facts, declared_rules, headers)
+    covers_response = read_rules(scan, declared_rules, headers)
     if not covers_response:
-        if isinstance(facts.document, dict):
-            general_rules.read_envelope(facts, Member("", facts.document, "$", {}))
-        general_rules.read_rows(facts)
-        explain_signals(facts)
+        if isinstance(scan.document, dict):
+            general_rules.read_envelope(scan, Member("", scan.document, "$", {}))
+        general_rules.read_rows(scan)
+        explain_signals(scan)
     if declared_rules or not covers_response:
-        _conclude_about_section(facts, has_rules=bool(declared_rules))
+        _conclude_about_section(scan, has_rules=bool(declared_rules))
     if not covers_response:
-        general_rules.read_prose(facts)
+        general_rules.read_prose(scan)
     return covers_response and not declared_rules
 
 
 # --- the whole -------------------------------------------------------------------------------
 
 
-def _conclude_about_section(facts: Facts, *, has_rules: bool) -> None:
-    """Add a statement (`Signal`) about the whole response if all those about its parts agree."""
-    signals = facts.signals
-    has_data = True in facts.number_kinds
+def _conclude_about_section(scan: ResponseScan, *, has_rules: bool) -> None:
+    """Add a `Signal` about the whole response, if it follows from the signals about its parts.
+
+    For example, if the signals say that every engine lacks data, the whole response lacks data.
+    ``has_rules`` says whether the user has declared rules for the service.
+    """
+    signals = scan.signals
+    has_data = True in scan.nonzero_flags
     if has_rules and not has_data:  # what else is stated about the whole is about parts of it
         empty_signals = [signal for signal in signals if signal.availability.status in EMPTY]
         if "section" in {signal.scope for signal in empty_signals}:
             signals[:] = [
                 signal for signal in signals if signal.scope != "section" or signal in empty_signals
             ]
-    if not signals or facts.has_section:
+    if not signals or scan.has_section_signal:
         return
-    states = [signal.availability for signal in signals]
+    availabilities = [signal.availability for signal in signals]
     if has_rules and not has_data:  # without any number, partly measured is not measured
-        states = [state for state in states if state.status != Status.PARTIAL]
-    statuses = {state.status for state in states}
+        availabilities = [
+            availability for availability in availabilities if availability.status != Status.PARTIAL
+        ]
+    statuses = {availability.status for availability in availabilities}
     # A map of only the engines that lack data says nothing about the others.
     covers_engines = len(signals) > 1 and all(map(_is_of_each_engine, signals))
     stated_engines = {fold(signal.target or "") for signal in signals if signal.scope == "engine"}
-    covers_engines |= bool(facts.project_engines) and facts.project_engines <= stated_engines
+    covers_engines |= bool(scan.project_engines) and scan.project_engines <= stated_engines
     # What some engines do not show says nothing of the others.
     is_of_some = statuses == {Status.NOT_APPLICABLE} and bool(stated_engines) and not covers_engines
-    is_only_pending = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
-    is_empty = statuses <= {*EMPTY} and (
+    is_only_pending = {availability.cause for availability in availabilities} == {
+        Cause.PENDING
+    } and scan.is_without_data
+    is_all_unmeasured = statuses <= {*EMPTY} and (
         is_only_pending or ((has_rules or covers_engines) and not has_data and not is_of_some)
     )
-    lacks_nothing = has_rules and has_data and not facts.unknown_words
+    lacks_nothing = has_rules and has_data and not scan.unknown_words
     lacks_nothing &= Status.AVAILABLE in statuses
     lacks_nothing &= statuses <= {Status.AVAILABLE, Status.NOT_APPLICABLE}
-    if states and (is_empty or lacks_nothing):
+    if availabilities and (is_all_unmeasured or lacks_nothing):
         first = signals[0]
-        facts.add("section", None, combine(states), first.path, first.rule, first.raw)
+        scan.add("section", None, combine(availabilities), first.path, first.rule, first.raw)
 
 
 def _is_of_each_engine(signal: Signal) -> bool:
-    """Return whether a signal comes from an object that has one entry for every engine.
+    """Return whether a signal was read from an object with one entry per engine (AI assistant).
 
-    Return False for an object that only lists the engines (AI assistants) without data, such as
-    ``missingEngines``.
+    Return False for an object such as ``missingEngines``, which has only the engines without data.
     """
     if signal.scope != "engine" or signal.rule != "map":
         return False
@@ -255,49 +266,50 @@ def _describe_failure(error: Exception) -> str:
 # 503                            is still to come, …); else an error
 # 400                            as 204, if the body says that a source is not connected
 # 206, 401, 429, others          an error: it is about the call, the account or the service
-_EXPLAINING = {400, 422, *STATUSES} - {202, 204, 205, 206, 401, 429}
+_EXPLAINING_STATUSES = {400, 422, *MEANING_BY_HTTP_STATUS} - {202, 204, 205, 206, 401, 429}
 """The HTTP error statuses whose body may explain why a section could not be measured."""
 
-_HOST = re.compile(
+# Words about a domain, which is the reason of an error, unless it is not connected to the gateway.
+_HOST_PROBLEM_PATTERN = re.compile(
     r"^(?!.*\bnot (yet )?(connected|linked) (to|with) (the |our )?(\w+ )?gateway\b)"
     r".*\b(domain|host(name)?)s?\b"
 )
-_CALL = re.compile(
+_CALL_PROBLEM_PATTERN = re.compile(
     r"\b(account|user|token|api key|credentials?|route|endpoint|url|parameter"
     r"|argument|method|rate limit|too many requests|maintenance|overloaded|capacity)s?\b"
 )
-"""Words in an error message about the call, and not about the section's data."""
+"""Words in an error message about the request itself, and not about the requested data."""
 
-_SOURCE_CODES = ("not_connected", "not_configured", "not_run")
-"""Error codes about the source of a section's data."""
+_DATA_SOURCE_TERMS = ("not_connected", "not_configured", "not_run")
+"""The standard terms for errors which say that a source of the data is not ready."""
 
-_PLAN = re.compile(
+_PAID_PLAN_PATTERN = re.compile(
     r"\b(plans?|editions?|upgrades?|subscriptions?|subscribe|licen[sc]ed?|entitle\w*|tier|add ?on"
     r"|paid|billing|payment|purchased?|trial|vertrags?|tarifs?|pakets?|abos?|abonnements?|lizenz\w*"
     r"|contrat\w*|contrato|contratto|forfait|formules?|plano|piano|licence|licencia|licença|licenza)\b"
 )
 
-_FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
+_BOOL_BY_TEXT = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
 
 # --- the status ------------------------------------------------------------------------------
 
 
-def read_status(facts: Facts, status: int) -> bool:
-    """Add a statement (`Signal`) on missing data for an HTTP status such as 204.
+def read_status(scan: ResponseScan, status: int) -> bool:
+    """Add a `Signal` that data are missing, if the HTTP status says so, as 204 does.
 
     Return whether the body is to be ignored.
     """
-    if status < 400 and status not in STATUSES:
+    if status < 400 and status not in MEANING_BY_HTTP_STATUS:
         return False
-    state = STATUSES.get(status, FAILED)
-    text_by_key = dict(iter_error_texts(facts.document))
+    meaning = MEANING_BY_HTTP_STATUS.get(status, FAILURE)
+    text_by_key = dict(iter_error_texts(scan.document))
     word = find_error_word(text_by_key.values())
     if word and word.canonical not in ("available", "partial", "unavailable", "error"):
-        state = word.availability
-    state = replace(state, reason=find_reason(text_by_key))
-    state = partial_if_measured(state, facts.number_kinds) if status < 400 else state
-    facts.add("section", None, state, "status", "transport", status)
+        meaning = word.availability
+    meaning = replace(meaning, reason=find_reason(text_by_key))
+    meaning = partial_if_measured(meaning, scan.nonzero_flags) if status < 400 else meaning
+    scan.add("section", None, meaning, "status", "transport", status)
     return status != 206
 
 
@@ -314,7 +326,7 @@ def explains_absence(status: int, body: Any) -> bool:
     >>> explains_absence(409, {"message": message})
     True
     """
-    if status not in _EXPLAINING or not isinstance(body, dict) or _names_parameter(body):
+    if status not in _EXPLAINING_STATUSES or not isinstance(body, dict) or _names_parameter(body):
         return False
     keys_and_texts = [*iter_error_texts(body)]
     texts = [
@@ -324,30 +336,33 @@ def explains_absence(status: int, body: Any) -> bool:
     ]
     codes = [text for _, text in keys_and_texts if is_code(text)]
     code_word = find_strongest_word(codes, STRONG)
-    is_about_source = code_word and code_word.canonical in _SOURCE_CODES
-    if is_about_source and not any(map(_HOST.search, map(spaced, codes))):
+    is_about_source = code_word and code_word.canonical in _DATA_SOURCE_TERMS
+    if is_about_source and not any(map(_HOST_PROBLEM_PATTERN.search, map(spaced, codes))):
         # The code is decisive: its sentence may well name the domain that is not connected.
         texts = codes
     sentence = " ".join(map(spaced, texts))
     word = find_error_word(texts)
-    is_about_call = _CALL.search(sentence) or _HOST.search(sentence)
+    is_about_call = _CALL_PROBLEM_PATTERN.search(sentence) or _HOST_PROBLEM_PATTERN.search(sentence)
     if is_about_call or word is None or word.strength < STRONG:
         return False
     if status == 400:
         return word.canonical == "not_connected"
     if word.canonical == "forbidden":
-        return _PLAN.search(sentence) is not None
+        return _PAID_PLAN_PATTERN.search(sentence) is not None
     # An unavailable service is not an unavailable section.
     return word.canonical not in ("error", "available", "unavailable" if status == 503 else "error")
 
 
 def _names_parameter(body: Any, depth: int = 0) -> bool:
-    """Return whether an error body has a key for a request parameter or for its allowed values."""
+    """Return whether the body of an error response names a wrong parameter of the request.
+
+    It does so by a key such as ``parameter`` or ``allowed``.
+    """
     if not isinstance(body, dict) or depth > 2:
         return False
-    keys = {"parameter", "param", "allowed", "suggestions"}
+    parameter_keys = {"parameter", "param", "allowed", "suggestions"}
     return any(
-        (fold(key) in keys and value != "section") or _names_parameter(value, depth + 1)
+        (fold(key) in parameter_keys and value != "section") or _names_parameter(value, depth + 1)
         for key, value in body.items()
     )
 
@@ -355,7 +370,7 @@ def _names_parameter(body: Any, depth: int = 0) -> bool:
 # --- headers ---------------------------------------------------------------------------------
 
 
-def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
+def read_headers(scan: ResponseScan, headers: Mapping[str, str]) -> None:
     """Add a `Signal` (a statement on missing data) for each HTTP header that states one.
 
     An example is ``X-Data: partial; reason="late"``.
@@ -364,18 +379,22 @@ def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
         if not (is_availability_header(name) and isinstance(text, str)):
             continue
         key = name.lower().removeprefix("x-")
-        signal_count_before = len(facts.signals)
+        signal_count_before = len(scan.signals)
         first_part, *parameters = re.split(r"[;,]\s*", text.strip())
-        text_by_parameter = dict(part.split("=", 1) for part in parameters if "=" in part)
-        value = _FLAGS.get(first_part.lower(), first_part.strip('"') if text_by_parameter else text)
-        siblings = {
-            name.strip().lower(): part.strip().strip('"')
-            for name, part in text_by_parameter.items()
+        text_by_parameter = dict(
+            header_part.split("=", 1) for header_part in parameters if "=" in header_part
+        )
+        value = _BOOL_BY_TEXT.get(
+            first_part.lower(), first_part.strip('"') if text_by_parameter else text
+        )
+        value_by_parameter = {
+            name.strip().lower(): header_part.strip().strip('"')
+            for name, header_part in text_by_parameter.items()
         }
-        header = Member(key, value, f"header {name.lower()}", siblings)
-        any(apply_rule(facts, rule, header) for rule in ENVELOPE)
-        facts.signals[signal_count_before:] = [
-            replace(signal, rule="header") for signal in facts.signals[signal_count_before:]
+        header_member = Member(key, value, f"header {name.lower()}", value_by_parameter)
+        any(apply_rule(scan, rule, header_member) for rule in ENVELOPE_RULES)
+        scan.signals[signal_count_before:] = [
+            replace(signal, rule="header") for signal in scan.signals[signal_count_before:]
         ]
 
 

@@ -1,6 +1,7 @@
-"""The values of a response by path, and the signals and hints read from them.
+"""The values of a response by path, and classes for what they say about missing data.
 
-A signal is a statement about which data could be measured. A hint may be one.
+A signal is a statement of the response on whether some of its data could be measured. A hint is a
+value that may be such a statement, but was not understood.
 """
 
 from __future__ import annotations
@@ -15,28 +16,30 @@ from aatoolkit._util.lexicon import ends_with_word_of, fold, has_word_of, is_wor
 from aatoolkit._util.text import plain_json
 from aatoolkit.availability.detect.words import (
     PARTIAL,
+    echoes_request,
     find_target,
     has_numbers,
     is_bookkeeping,
     is_sample_size,
     partial_if_measured,
     rate_key,
-    repeats_question,
     state_of_names_under,
 )
 from aatoolkit.availability.status import EMPTY, Availability, Status
-from aatoolkit.availability.subject import Condition, engine
+from aatoolkit.availability.subject import Condition, make_engine_conditions
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
 from aatoolkit.jsontree.vectors import MISSING, Vector
 
-DAY = re.compile(r"\d{4}-\d\d-\d\d")  # also the date of a timestamp
+DAY_PATTERN = re.compile(r"\d{4}-\d\d-\d\d")  # also matches the date of a timestamp
 
+# The maximum length of a value that is kept as JSON text, in characters.
 _MAX_RAW_LENGTH = 500
+
 _MAX_DEPTH = 24
 MAX_FIELDS = 300
 """If an object has more keys, they are data, such as dates, and not names of fields."""
 
-_MAX_CODES = 200
+_MAX_DISTINCT_CODES = 200
 """If a field has more distinct values, they are free text, and not codes."""
 
 
@@ -105,11 +108,15 @@ def raw(value: Any) -> str:
     return text if len(text) <= _MAX_RAW_LENGTH else text[: _MAX_RAW_LENGTH - 1] + "…"
 
 
-class Fact(NamedTuple):
-    """All values of a response at one path, such as ``rows[].count``."""
+class PathValues(NamedTuple):
+    """All values of a response at one path, such as ``rows[].count``.
+
+    ``steps`` is the parsed path, and ``vector`` has the values. ``is_in_list`` says whether the
+    path leads through a list.
+    """
 
     steps: tuple[Step, ...]
-    values: Vector
+    vector: Vector
     key: str
     """The name of the field; for elements of a list, the name of the field with the list."""
     is_in_list: bool
@@ -126,7 +133,7 @@ class Fact(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A key of a JSON object, with its value and JSON path.
+    """A key of a JSON object, with the value of the key and the JSON path of this value.
 
     ``siblings`` is the object that contains the key.
     """
@@ -135,31 +142,37 @@ class Member(NamedTuple):
     value: Any
     path: str
     siblings: Mapping[str, Any]
-    pattern: str = ""
+    declared_path: str = ""
     """The path as columns declare it: without the names of wrapper objects."""
 
     @property
-    def is_object(self) -> bool:
+    def is_dict(self) -> bool:
         """Whether the value is a dict."""
         return isinstance(self.value, dict)
 
     def child(self, name: str, value: Any) -> Member:
-        """Return a `Member` for the key ``name`` of the object that is this member's value."""
-        pattern = f"{self.pattern}.{name}" if self.pattern else name
+        """Return a `Member` for one key of the object that is the value of this member.
+
+        ``name`` is the key, and ``value`` the value of the key.
+        """
+        pattern = f"{self.declared_path}.{name}" if self.declared_path else name
         return Member(name, value, self.path + key_step(name), self.value, pattern)
 
 
-class Facts:
-    """The values of a response by path, and the signals read from them so far.
+class ResponseScan:
+    """Collects what one response says about missing data, as a list of signals.
 
-    A signal is a statement on whether data could be measured.
+    A signal is a statement of the response on whether some of its data could be measured. The class
+    also finds values of the response by their paths.
 
     Attributes
     ----------
+    document : object
+        The decoded response.
     signals : list of Signal
-        The signals read so far.
+        The signals found so far.
     prose_notices : list of Member
-        Messages written as sentences. They are read after everything else.
+        Messages of the service, written as sentences. They are read after everything else.
     statement_list_paths : set of str
         The paths of lists that state the status of engines or fields. They are not read as data.
     unknown_words : dict
@@ -176,16 +189,16 @@ class Facts:
         self.document, self.requested_days = document, days
         if vector is not None:
             self.vector = vector
-        self.engines = {fold(name): name for name in (*words_of("known_engine"), *engines)}
+        self.engine_names = {fold(name): name for name in (*words_of("known_engine"), *engines)}
         self.project_engines = {*map(fold, engines)}
         self.signals: list[Signal] = []
         self.prose_notices: list[Member] = []
         self.statement_list_paths: set[str] = set()
         self.unknown_words: dict[tuple[str, str], Hint] = {}
 
-    def release(self) -> None:
+    def free_memory(self) -> None:
         """Delete the cached properties to free memory; the next access computes them again."""
-        for name, attribute in vars(Facts).items():
+        for name, attribute in vars(ResponseScan).items():
             if isinstance(attribute, cached_property):
                 self.__dict__.pop(name, None)
 
@@ -193,72 +206,89 @@ class Facts:
         self,
         scope: str,
         target: str | None,
-        state: Availability,
+        availability: Availability,
         path: str,
         rule: str,
         value: Any,
         *,
         rows: tuple[Condition, ...] = (),
-        size: int | None = None,
+        sample_size: int | None = None,
         as_of: str | None = None,
     ) -> None:
-        """Append a signal (a statement on data) that was read from ``value``, found at ``path``."""
-        members = value if isinstance(value, dict) else {}
-        if scope == "engine" and target is not None:
-            rows = rows or engine(target)
-            other_members = {key: item for key, item in members.items() if item != target}
-            _, name = find_target(other_members) or ("", "")
-            if self.has_field(name):  # it is about one field of the engine
-                scope, target = "field", self.path_of(name)
-        for name, item in members.items():
-            if size is None and type(item) is int and is_sample_size(name):
-                size = item
-            if as_of is None and isinstance(item, str) and is_word_of(name, "moment"):
-                as_of = item
-        is_bare = isinstance(value, str | bool) and not (state.reason or state.cause)
-        if is_bare and state.status not in (Status.AVAILABLE, Status.UNKNOWN):
-            state = replace(state, reason=f"{path.rpartition('.')[2]} is {raw(value)}")
-        self.signals.append(Signal(scope, target, state, size, as_of, path, rule, raw(value), rows))
+        """Append a `Signal`: a statement on data that was read from the value at a path.
 
-    def add_about_section(self, state: Availability, member: Member, rule: str) -> None:
-        """Append a signal (a statement) about all data of the response, read from ``member``."""
-        state = partial_if_measured(state, self.number_kinds)
-        self.add("section", None, state, member.path, rule, member.value)
+        ``scope`` and ``target`` say which data, ``rule`` is the name of the rule that read the
+        value; see `Signal`.
+        """
+        value_by_key = value if isinstance(value, dict) else {}
+        if scope == "engine" and target is not None:
+            rows = rows or make_engine_conditions(target)
+            other_members = {key: item for key, item in value_by_key.items() if item != target}
+            _, field_name = find_target(other_members) or ("", "")
+            if self.has_field(field_name):  # it is about one field of the engine
+                scope, target = "field", self.path_of(field_name)
+        for key, item in value_by_key.items():
+            if sample_size is None and type(item) is int and is_sample_size(key):
+                sample_size = item
+            if as_of is None and isinstance(item, str) and is_word_of(key, "moment"):
+                as_of = item
+        is_unexplained = isinstance(value, str | bool) and not (
+            availability.reason or availability.cause
+        )
+        if is_unexplained and availability.status not in (Status.AVAILABLE, Status.UNKNOWN):
+            availability = replace(
+                availability, reason=f"{path.rpartition('.')[2]} is {raw(value)}"
+            )
+        self.signals.append(
+            Signal(scope, target, availability, sample_size, as_of, path, rule, raw(value), rows)
+        )
+
+    def add_about_section(self, availability: Availability, member: Member, rule: str) -> None:
+        """Append a `Signal` that says whether all data of the response could be measured.
+
+        It was read from ``member``, a key of the response with its value.
+        """
+        availability = partial_if_measured(availability, self.nonzero_flags)
+        self.add("section", None, availability, member.path, rule, member.value)
 
     @property
-    def has_section(self) -> bool:
-        """Whether there is a signal (a statement) about all data of the response."""
+    def has_section_signal(self) -> bool:
+        """Whether any signal found so far is about all data of the response."""
         return any(signal.scope == "section" for signal in self.signals)
 
     @property
-    def section(self) -> str | None:
-        """The value of ``section`` in the response, or None if it has no such text."""
+    def section_name(self) -> str | None:
+        """The text under the key ``section`` of the response; None if there is none."""
         name = self.document.get("section") if isinstance(self.document, dict) else None
         return name if isinstance(name, str) else None
 
     def path_of(self, name: str) -> str:
-        """Return the path of the field ``name``, or ``name`` if the path is not unique."""
+        """Return the path of the only field with this name, or ``name`` if there are several."""
         paths = [] if any(sign in name for sign in ".[{") else self._field_paths.get(fold(name), [])
         return paths[0] if len(paths) == 1 else name
 
-    def has_field(self, name: str) -> bool:
-        """Return whether the response has a field with this name."""
-        first_name = re.split(r"[.\[{]", name, maxsplit=1)[0]
-        return fold(name) in self._field_paths or (
-            first_name != name and fold(first_name) in self._field_paths
+    def has_field(self, field_name: str) -> bool:
+        """Return whether the response has a field with this name, or the field at this path."""
+        first_name = re.split(r"[.\[{]", field_name, maxsplit=1)[0]
+        return fold(field_name) in self._field_paths or (
+            first_name != field_name and fold(first_name) in self._field_paths
         )
 
-    def has_number(self, name: str) -> bool:
-        """Return whether a field with this name has a number other than 0."""
-        folded_name = fold(name.rpartition(".")[2])
+    def has_number(self, field_name: str) -> bool:
+        """Return whether any field with this name has a number other than 0."""
+        folded_name = fold(field_name.rpartition(".")[2])
         return any(
-            True in fact.values.numbers for fact in self.facts if fold(fact.key) == folded_name
+            True in path_values.vector.nonzero_flags
+            for path_values in self.all_path_values
+            if fold(path_values.key) == folded_name
         )
 
-    def is_null(self, name: str) -> bool:
-        """Return whether any field with this name is null."""
+    def is_null(self, field_name: str) -> bool:
+        """Return whether any field with this name has the value null."""
         return any(
-            type(None) in fact.values.kinds for fact in self.facts if fold(fact.key) == fold(name)
+            type(None) in path_values.vector.kinds
+            for path_values in self.all_path_values
+            if fold(path_values.key) == fold(field_name)
         )
 
     def is_engine(self, name: str) -> bool:
@@ -266,62 +296,83 @@ class Facts:
 
         Case and separators are ignored.
         """
-        return fold(name) in self.engines
+        return fold(name) in self.engine_names
 
     @cached_property
     def dates(self) -> set[str]:
         """A set of the dates in the lists of the response, as texts ``YYYY-MM-DD``."""
-        list_facts = (fact for fact in self.facts if fact.is_in_list)
-        day_facts = (
-            fact
-            for fact in list_facts
-            if has_word_of(fact.key, "when") or fact.steps.count(Each()) > 1
+        list_values = (
+            path_values for path_values in self.all_path_values if path_values.is_in_list
         )
-        texts = (text for fact in day_facts for text in fact.values.of_type(str))
-        return {text[:10] for text in texts if DAY.match(text)}
+        day_values = (
+            path_values
+            for path_values in list_values
+            if has_word_of(path_values.key, "when") or path_values.steps.count(Each()) > 1
+        )
+        texts = (text for path_values in day_values for text in path_values.vector.of_type(str))
+        return {text[:10] for text in texts if DAY_PATTERN.match(text)}
 
     @cached_property
     def has_list_of_numbers(self) -> bool:
         """Whether any list in the response contains numbers."""
-        return any(fact.is_in_list and fact.values.numbers for fact in self.facts)
+        return any(
+            path_values.is_in_list and path_values.vector.nonzero_flags
+            for path_values in self.all_path_values
+        )
 
     @cached_property
-    def is_bare(self) -> bool:
-        """Whether the response has no numbers, and only empty lists or nulls."""
-        vectors = [fact.values for fact in self.facts if fact.steps and not fact.is_in_list]
+    def is_without_data(self) -> bool:
+        """Whether the response has no numbers, and its lists are empty or null.
+
+        False if the response has neither a list nor a null.
+        """
+        vectors = [
+            path_values.vector
+            for path_values in self.all_path_values
+            if path_values.steps and not path_values.is_in_list
+        ]
         are_empty = [
             len(vector.elements()) == 0 for vector in vectors if vector.kinds & {list, type(None)}
         ]
-        return bool(are_empty) and all(are_empty) and not self.number_kinds
+        return bool(are_empty) and all(are_empty) and not self.nonzero_flags
 
     @cached_property
-    def number_kinds(self) -> set[bool]:
-        """The kinds of numbers in the response, as a set.
+    def nonzero_flags(self) -> set[bool]:
+        """A set of booleans: for each measured number in the response, whether it is not 0.
 
-        The set has True if there is a number other than 0, and False if there is a 0.
+        The set has True if there is a number other than 0, and False if there is a 0. It is empty
+        if there are no numbers.
         """
-        facts = [
-            fact
-            for fact in self.facts
-            if fact.steps and (fact.is_in_list or not is_sample_size(fact.key))
-            if not is_bookkeeping(fact.key)
+        counted_values = [
+            path_values
+            for path_values in self.all_path_values
+            if path_values.steps and (path_values.is_in_list or not is_sample_size(path_values.key))
+            if not is_bookkeeping(path_values.key)
         ]
-        kinds = {is_nonzero for fact in facts for is_nonzero in fact.values.numbers}
-        if True not in kinds and any(
-            has_numbers(fact.values.values)
-            for fact in facts
-            if fact.is_in_list and str in fact.values.kinds and not has_word_of(fact.key, "id")
+        nonzero_flags = {
+            is_nonzero
+            for path_values in counted_values
+            for is_nonzero in path_values.vector.nonzero_flags
+        }
+        if True not in nonzero_flags and any(
+            has_numbers(path_values.vector.values)
+            for path_values in counted_values
+            if path_values.is_in_list
+            and str in path_values.vector.kinds
+            and not has_word_of(path_values.key, "id")
         ):
-            kinds.add(True)  # numbers that are written as texts
-        return kinds
+            nonzero_flags.add(True)  # numbers that are written as texts
+        return nonzero_flags
 
     @cached_property
     def list_lengths(self) -> set[int]:
         """The lengths of all lists that are not inside other lists."""
         outermost_lists = (
-            fact for fact in self.facts if fact.is_list and fact.steps.count(Each()) == 1
+            path_values
+            for path_values in self.all_path_values
+            if path_values.is_list and path_values.steps.count(Each()) == 1
         )
-        return {len(fact.values) for fact in outermost_lists}
+        return {len(path_values.vector) for path_values in outermost_lists}
 
     @cached_property
     def vector(self) -> Vector:
@@ -329,66 +380,77 @@ class Facts:
         return Vector([self.document])
 
     @cached_property
-    def facts(self) -> list[Fact]:
-        """A list with one `Fact` (a path with all its values) per path of the response."""
-        pending, facts = [Fact((), self.vector, "", False)], []
-        while pending:
-            facts.append(fact := pending.pop())
+    def all_path_values(self) -> list[PathValues]:
+        """A list with one item per path of the response: the path with all values at it."""
+        pending_values, all_path_values = [PathValues((), self.vector, "", False)], []
+        while pending_values:
+            all_path_values.append(fact := pending_values.pop())
             steps, vector, key, is_in_list = fact
-            kinds = vector.kinds if len(steps) < _MAX_DEPTH else set()
-            if list in kinds:
-                pending.append(Fact((*steps, Each()), vector.elements(), key, True))
-            field_names = vector.fields() if dict in kinds else []
+            value_types = vector.kinds if len(steps) < _MAX_DEPTH else set()
+            if list in value_types:
+                pending_values.append(PathValues((*steps, Each()), vector.elements(), key, True))
+            field_names = vector.fields() if dict in value_types else []
             if len(field_names) > MAX_FIELDS:
-                pending.append(Fact((*steps, Entries()), vector.entries(), key, is_in_list))
+                pending_values.append(
+                    PathValues((*steps, Entries()), vector.entries(), key, is_in_list)
+                )
                 continue
-            pending += [
-                Fact((*steps, Field(name)), vector.field(name), name, is_in_list)
+            pending_values += [
+                PathValues((*steps, Field(name)), vector.field(name), name, is_in_list)
                 for name in reversed(field_names)
-                if _is_data(name)
+                if _may_hold_data(name)
             ]
-        return facts
+        return all_path_values
 
     @property
     def records(self) -> Iterator[Records]:
-        """Yield, for each list with data, its JSON objects as `Records`."""
-        for fact in self.facts:
-            if not fact.is_list or not len(fact.values) or any(map(rate_key, fact.names)):
+        """Yield a `Records` (the JSON objects in the lists at one path) per path with data."""
+        for items in self.all_path_values:
+            if not items.is_list or not len(items.vector) or any(map(rate_key, items.names)):
                 continue
-            if fact.values.path(0).rpartition("[")[0] not in self.statement_list_paths:
-                yield Records(fact.values, self.add)
+            if items.vector.path(0).rpartition("[")[0] not in self.statement_list_paths:
+                yield Records(items.vector, self.add)
 
     @cached_property
     def _field_paths(self) -> dict[str, list[str]]:
+        """A dict from the name of a field, in lower case, to the paths of all such fields."""
         paths_by_name: dict[str, list[str]] = {}
-        for fact in self.facts:
-            is_field = bool(fact.steps) and isinstance(fact.steps[-1], Field)
-            if is_field and not any(map(_is_about_fields, fact.names[:-1])):
-                paths_by_name.setdefault(fold(fact.key), []).append(format_path(fact.steps))
+        for path_values in self.all_path_values:
+            is_field = bool(path_values.steps) and isinstance(path_values.steps[-1], Field)
+            if is_field and not any(map(_is_about_fields, path_values.names[:-1])):
+                paths_by_name.setdefault(fold(path_values.key), []).append(
+                    format_path(path_values.steps)
+                )
         return paths_by_name
 
 
 @lru_cache(maxsize=8192)
-def _is_data(name: str) -> bool:
-    """Return whether a field may hold data. Metadata and copies of request filters are not data."""
-    return not (repeats_question(name) or ends_with_word_of(name, "holder") or rate_key(name) > 1)
+def _may_hold_data(name: str) -> bool:
+    """Return whether a field, by its name, may hold data.
+
+    Metadata and copies of the request's filters are not data.
+    """
+    return not (echoes_request(name) or ends_with_word_of(name, "holder") or rate_key(name) > 1)
 
 
 @lru_cache(maxsize=4096)
 def _is_about_fields(name: str) -> bool:
-    """Return whether a field may say that other fields are missing, such as ``nullReasons``."""
+    """Return whether a field may say which other fields are missing, such as ``nullReasons``."""
     is_statement = (
         rate_key(name) > 0 or state_of_names_under(name) is not None or is_word_of(name, "footnote")
     )
     return is_statement or name.lower().endswith("reasons")
 
 
-States = list[tuple[int, Availability]]
-"""Pairs of the position of a row, from 0, and its availability."""
+RowAvailabilities = list[tuple[int, Availability]]
+"""Tuples of the position of a row, from 0, and the availability of the row."""
 
 
 class Records:
-    """The JSON objects in the lists at one path."""
+    """The JSON objects in the lists at one path, such as ``domains[]``.
+
+    ``store_signal`` is the method `ResponseScan.add`, which stores a statement on missing data.
+    """
 
     def __init__(self, rows: Vector, store_signal: Callable[..., None]) -> None:
         self.rows, self._store_signal = rows, store_signal
@@ -407,37 +469,62 @@ class Records:
             if value is not MISSING
         ]
 
-    def states(
-        self, name: str, state_of: Callable[[Any], Availability | None], value_type: type = str
-    ) -> States:
+    def read_availabilities(
+        self, name: str, read_value: Callable[[Any], Availability | None], value_type: type = str
+    ) -> RowAvailabilities:
         """Return tuples of the position of an object and the availability that its field states.
 
-        ``state_of`` is a function that takes a value of the field, and returns its meaning or None.
+        Parameters
+        ----------
+        name : str
+            The name of the field.
+        read_value : callable
+            Takes a value of the field, and returns the availability that it means, or None.
+        value_type : type
+            Values of the field that have another type are ignored.
         """
-        cells = [
+        rows_and_values = [
             (row, value)
             for row, value in self.positions_and_values(name)
             if type(value) is value_type
         ]
-        distinct_values = {value for _, value in cells}
-        if len(distinct_values) > _MAX_CODES:
+        distinct_values = {value for _, value in rows_and_values}
+        if len(distinct_values) > _MAX_DISTINCT_CODES:
             return []
-        state_by_value = {
-            value: state for value in distinct_values if (state := state_of(value)) is not None
+        availability_by_value = {
+            value: availability
+            for value in distinct_values
+            if (availability := read_value(value)) is not None
         }
-        return [(row, state_by_value[value]) for row, value in cells if value in state_by_value]
+        return [
+            (row, availability_by_value[value])
+            for row, value in rows_and_values
+            if value in availability_by_value
+        ]
 
-    def add(
-        self, name: str, row: int, state: Availability, rule: str, sibling: str | None = None
+    def add_signal(
+        self, name: str, row: int, meaning: Availability, rule: str, sibling: str | None = None
     ) -> None:
-        """Store a signal (a statement on data) about the object at position ``row``.
+        """Store a signal: the statement of an object on whether its data could be measured.
 
-        ``name`` is the field from which it was read. With ``sibling``, it is only about this field
-        of the object.
+        Parameters
+        ----------
+        name : str
+            The name of the field that has the statement.
+        row : int
+            The position of the object among all objects, from 0.
+        meaning : Availability
+            Whether the data could be measured.
+        rule : str
+            The name of the rule that read the statement.
+        sibling : str, optional
+            The field of the object that the statement is about; by default the whole object.
         """
-        field = self.rows.field(name)
+        field_vector = self.rows.field(name)
         path = self.rows.path(row) if sibling is None else self.rows.field(sibling).path(row)
         target = path.removeprefix("$").removeprefix(".")
-        if rule == "row code" and state.status in EMPTY and has_numbers(self.rows.values[row]):
-            state = PARTIAL  # it is about some of the numbers
-        self._store_signal("row", target, state, field.path(row), rule, field.values[row])
+        if rule == "row code" and meaning.status in EMPTY and has_numbers(self.rows.values[row]):
+            meaning = PARTIAL  # it is about some of the numbers
+        self._store_signal(
+            "row", target, meaning, field_vector.path(row), rule, field_vector.values[row]
+        )

@@ -19,21 +19,29 @@ from aatoolkit._util.lexicon import (
     tokens,
     words_of,
 )
-from aatoolkit.availability.detect.facts import DAY, MAX_FIELDS, Facts, Member, Records, States
+from aatoolkit.availability.detect.facts import (
+    DAY_PATTERN,
+    MAX_FIELDS,
+    Member,
+    Records,
+    ResponseScan,
+    RowAvailabilities,
+)
 from aatoolkit.availability.detect.words import (
     ABSENT,
-    FAILED,
+    AVAILABILITY_BY_TERM,
+    FAILURE,
+    MEANING_BY_HTTP_STATUS,
     PARTIAL,
     PLAIN,
     STATED,
-    STATES,
-    STATUSES,
     STRONG,
     WEAK,
     Word,
+    echoes_request,
     find_absence_word,
     find_entry_kind,
-    find_number_kinds,
+    find_nonzero_flags,
     find_reason,
     find_strong_word,
     find_strongest_word,
@@ -41,41 +49,40 @@ from aatoolkit.availability.detect.words import (
     find_word,
     find_word_in_text,
     is_code,
+    is_no_status,
     is_state_key,
     may_state_loss,
-    names_no_state,
     partial_if_measured,
     rate_key,
     read_absence_code,
     read_object_state,
+    read_observation_code,
     read_state_beside_value,
     read_word,
-    repeats_question,
     split_key,
     state_of_entry,
     state_of_loss,
     state_of_named_flag,
     state_of_names_under,
-    state_of_observation_code,
     state_of_series_flag,
     state_of_sibling,
     with_explanation,
     with_reason,
 )
 from aatoolkit.availability.status import Availability, Cause, Status
-from aatoolkit.availability.subject import after
+from aatoolkit.availability.subject import make_conditions_after
 from aatoolkit.errors import SchemaDriftWarning, warn
 from aatoolkit.jsontree.paths import key_step
 
 _MAX_DEPTH = 12
 
 
-_BUSINESS_WORDS = ("forbidden", "error", "pending", "not_run")
-"""Words that are common in business, too; they count only if nothing was measured."""
+_BUSINESS_TERMS = ("forbidden", "error", "pending", "not_run")
+"""Terms that also occur in business data; they count only if the response has no numbers."""
 
 
 class Entry(NamedTuple):
-    """An item of a JSON object or list with the status of one engine (AI assistant) or field.
+    """An item of a JSON object or list: the status of one engine (AI assistant) or field.
 
     Attributes
     ----------
@@ -98,7 +105,8 @@ class Entry(NamedTuple):
 def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
     """Return an `Entry` for each item of a dict, of a list of names, or of a list of objects.
 
-    Objects without the name of an engine (AI assistant) or field are left out.
+    Objects without the name of an engine (AI assistant) or field are left out. ``path`` is the JSON
+    path of ``value``. ``scope`` says what the names are: ``engine``, ``field`` or None if unknown.
     """
     if isinstance(value, dict):
         return [
@@ -107,137 +115,148 @@ def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
             if item is not None
         ]
     entries = []
-    for index, item in enumerate(value):
+    for position, item in enumerate(value):
         kind_and_name = find_target(item) if isinstance(item, dict) else (None, item)
         if kind_and_name is not None and isinstance(kind_and_name[1], str):
             entry_scope = "engine" if kind_and_name[0] == "engine" else scope
-            entries.append(Entry(kind_and_name[1], entry_scope, item, f"{path}[{index}]"))
+            entries.append(Entry(kind_and_name[1], entry_scope, item, f"{path}[{position}]"))
     return entries
 
 
-def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
-    """Add a statement (`Signal`): the data named by ``entry`` have the availability ``state``.
+def add_entry(scan: ResponseScan, entry: Entry, availability: Availability) -> None:
+    """Add a `Signal` that the data named by ``entry`` have the given availability.
 
     The entry names an engine (AI assistant), a field or the whole response.
     """
     name, scope, value, path = entry
-    if name == facts.section or (scope is None and name == "overall"):
-        facts.add("section", None, state, path, "map", value)
-    elif scope == "engine" or (scope is None and facts.is_engine(name)):
-        if state.cause == Cause.PENDING:
-            state = partial_if_measured(state, facts.number_kinds)
-        facts.add("engine", name, state, path, "map", value)
+    if name == scan.section_name or (scope is None and name == "overall"):
+        scan.add("section", None, availability, path, "map", value)
+    elif scope == "engine" or (scope is None and scan.is_engine(name)):
+        if availability.cause == Cause.PENDING:
+            availability = partial_if_measured(availability, scan.nonzero_flags)
+        scan.add("engine", name, availability, path, "map", value)
     else:
-        facts.add("field", facts.path_of(name), state, path, "map", value)
+        scan.add("field", scan.path_of(name), availability, path, "map", value)
 
 
-def warn_of_unknown_word(facts: Facts, word: str, path: str) -> Availability:
-    """Return the availability ``unknown`` for a text; warn the first time that the text occurs."""
-    state = read_word(word)
-    if all(signal.availability != state for signal in facts.signals):
+def warn_of_unknown_word(scan: ResponseScan, word: str, path: str) -> Availability:
+    """Warn of a status text that is not understood, and return the availability ``unknown``.
+
+    The warning is given only the first time that the text occurs in the response.
+    """
+    availability = read_word(word)
+    if all(signal.availability != availability for signal in scan.signals):
         warn(
             f"{word!r} seems to state availability @ {path}, and what it means is not known: it is "
             "read as unknown; say what it means in the profile, in a Rule's words=",
             SchemaDriftWarning,
         )
-    return state
+    return availability
 
 
 def read_map_of_states(
-    facts: Facts, key: str, entries: list[Entry], *, is_trusted: bool = False
+    scan: ResponseScan, key: str, entries: list[Entry], *, is_trusted: bool = False
 ) -> bool:
-    """Read entries such as ``{"gemini": "not_run"}``: the status of each engine or field.
+    """Read the status of each engine or field from entries such as ``{"gemini": "not_run"}``.
 
-    Add a `Signal` (a statement on data) to ``facts`` for each; return whether there are any.
+    Add a `Signal` (a statement on missing data) to ``scan`` for each entry with a status. Return
+    whether there is such an entry. ``key`` is the key that has the entries. ``is_trusted`` says
+    that the entries are known to be statuses; otherwise, this is guessed from their texts.
     """
-    if any(facts.is_engine(entry.name) for entry in entries):
+    if any(scan.is_engine(entry.name) for entry in entries):
         # A name beside engines that is no field is an engine, too, though it was not listed.
         entries = [
             entry
-            if entry.name == "overall" or facts.has_field(entry.name)
+            if entry.name == "overall" or scan.has_field(entry.name)
             else entry._replace(scope="engine")
             for entry in entries
         ]
-    states = [state_of_entry(entry.value, key) for entry in entries]
-    if None in states and not is_trusted and rate_key(key) < STATED:
+    meanings = [state_of_entry(entry.value, key) for entry in entries]
+    if None in meanings and not is_trusted and rate_key(key) < STATED:
         return False
     is_sure = (
         is_trusted
         or has_word_of(key, "data")
         or any(
-            entry.scope or facts.is_engine(entry.name) or facts.has_field(entry.name)
+            entry.scope or scan.is_engine(entry.name) or scan.has_field(entry.name)
             for entry in entries
         )
         or find_strongest_word((entry.value for entry in entries), STRONG)
     )
-    for entry, state in zip(entries, states, strict=True) if is_sure and any(states) else ():
-        if state is not None:
-            add_entry(facts, entry, state)
-        elif isinstance(entry.value, str) and not names_no_state(entry.value):
-            add_entry(facts, entry, warn_of_unknown_word(facts, entry.value, entry.path))
-    return bool(is_sure and any(states))
+    for entry, meaning in zip(entries, meanings, strict=True) if is_sure and any(meanings) else ():
+        if meaning is not None:
+            add_entry(scan, entry, meaning)
+        elif isinstance(entry.value, str) and not is_no_status(entry.value):
+            add_entry(scan, entry, warn_of_unknown_word(scan, entry.value, entry.path))
+    return bool(is_sure and any(meanings))
 
 
-def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = False) -> bool:
+def read_names_without_data(
+    scan: ResponseScan, member: Member, *, is_trusted: bool = False
+) -> bool:
     """Read the engines (AI assistants) or fields listed under a key such as ``missingFields``.
 
-    Add a `Signal` (a statement on data) to ``facts`` for each; return whether there are any.
+    Add a `Signal` (a statement on missing data) to ``scan`` for each of them. Return whether any
+    was added. With ``is_trusted``, names are read even if the response has no such field.
     """
     key, value = member.key, member.value
     scope, is_map = find_entry_kind(key), isinstance(value, dict)
-    state, is_failure = state_of_names_under(key), False
-    if state is not None:
-        state = state if is_map else with_explanation(state, member.siblings)
+    availability, is_failure = state_of_names_under(key), False
+    if availability is not None:
+        availability = availability if is_map else with_explanation(availability, member.siblings)
     elif has_word_of(key, "failure"):
-        state, is_failure = STATES["error"], True
+        availability, is_failure = AVAILABILITY_BY_TERM["error"], True
     elif is_map and matches_form(key, "reasons"):
-        state = ABSENT
+        availability = ABSENT
     else:
         return False
-    signal_count_before = len(facts.signals)
+    signal_count_before = len(scan.signals)
     entries = list_entries(value, member.path, scope)
     are_all_known = all(
-        facts.is_engine(entry.name) or (is_map and facts.is_null(entry.name)) for entry in entries
+        scan.is_engine(entry.name) or (is_map and scan.is_null(entry.name)) for entry in entries
     )
     for entry in entries if are_all_known or not is_failure else ():
-        is_engine = entry.scope == "engine" or (not entry.scope and facts.is_engine(entry.name))
-        is_known_field = is_trusted or (entry.scope and not is_map) or facts.has_field(entry.name)
-        must_lack_numbers = not (is_map or is_trusted or state.status == Status.PARTIAL)
+        is_engine = entry.scope == "engine" or (not entry.scope and scan.is_engine(entry.name))
+        is_known_field = is_trusted or (entry.scope and not is_map) or scan.has_field(entry.name)
+        must_lack_numbers = not (is_map or is_trusted or availability.status == Status.PARTIAL)
         if not is_engine and (
-            not is_known_field or (must_lack_numbers and facts.has_number(entry.name))
+            not is_known_field or (must_lack_numbers and scan.has_number(entry.name))
         ):
             continue
-        entry_state = _state_of_entry_without_data(entry, state, is_in_map=is_map or is_failure)
-        target = entry.name if is_engine else facts.path_of(entry.name)
-        rule = "map" if is_map or is_failure else "list"
-        facts.add(
-            "engine" if is_engine else "field", target, entry_state, entry.path, rule, entry.value
+        entry_meaning = _state_of_entry_without_data(
+            entry, availability, is_in_map=is_map or is_failure
         )
-    return len(facts.signals) > signal_count_before
+        target = entry.name if is_engine else scan.path_of(entry.name)
+        rule = "map" if is_map or is_failure else "list"
+        scan.add(
+            "engine" if is_engine else "field", target, entry_meaning, entry.path, rule, entry.value
+        )
+    return len(scan.signals) > signal_count_before
 
 
 def _state_of_entry_without_data(
-    entry: Entry, state: Availability, *, is_in_map: bool
+    entry: Entry, availability: Availability, *, is_in_map: bool
 ) -> Availability:
-    """Return the availability of one item under a key such as ``missingFields``.
+    """Return the availability that one item under a key such as ``missingFields`` states.
 
-    ``state`` is used if the item itself does not say more.
+    ``availability`` is what the key means; it is returned if the item itself says no more.
+    ``is_in_map`` says whether the items are the values of a dict.
     """
     item = entry.value
     if isinstance(item, dict):
-        own_state = read_object_state(item) or state
-        return own_state if own_state.reason else with_reason(own_state, find_reason(item))
+        item_meaning = read_object_state(item) or availability
+        return item_meaning if item_meaning.reason else with_reason(item_meaning, find_reason(item))
     if not is_in_map or not isinstance(item, str):
-        return state
+        return availability
     word = find_strong_word([item])
-    return with_reason(word.availability if word else state, item)
+    return with_reason(word.availability if word else availability, item)
 
 
-def read_list_of_states(facts: Facts, member: Member) -> bool:
-    """Read a list such as ``[{"engine": "gemini", "status": "not_run"}]``.
+def read_list_of_states(scan: ResponseScan, member: Member) -> bool:
+    """Read the status of engines or fields from a list of objects with their names.
 
-    Add a `Signal` (a statement on data) to ``facts`` for each engine or field; return whether there
-    are any.
+    An example is ``[{"engine": "gemini", "status": "not_run"}]``. Add a `Signal` (a statement on
+    missing data) to ``scan`` for each object. Return whether any was added.
     """
     key, value = member.key, member.value
     scope = find_entry_kind(key)
@@ -245,91 +264,104 @@ def read_list_of_states(facts: Facts, member: Member) -> bool:
     if isinstance(value, dict):
         entry_words = [isinstance(entry.value, str) and find_word(entry.value) for entry in entries]
         is_map = all(entry_words) and not read_object_state(value)
-        return is_map and read_map_of_states(facts, key, entries, is_trusted=True)
+        return is_map and read_map_of_states(scan, key, entries, is_trusted=True)
     records = [entry.value for entry in entries if isinstance(entry.value, dict)]
     # Records on whether engines are configured are scope options, not about this response.
-    if any("configured" in record for record in records) or any(map(find_number_kinds, records)):
+    if any("configured" in record for record in records) or any(map(find_nonzero_flags, records)):
         return False
-    states = [read_object_state(record) for record in records]
-    are_named = [entry.name == facts.section or facts.has_field(entry.name) for entry in entries]
-    is_any_lacking = any(state and state.status != Status.AVAILABLE for state in states)
-    if not is_any_lacking or not (scope == "engine" or any(are_named)):
+    availabilities = [read_object_state(record) for record in records]
+    have_known_names = [
+        entry.name == scan.section_name or scan.has_field(entry.name) for entry in entries
+    ]
+    has_missing_data = any(
+        availability and availability.status != Status.AVAILABLE for availability in availabilities
+    )
+    if not has_missing_data or not (scope == "engine" or any(have_known_names)):
         return False
-    facts.statement_list_paths.add(member.path)
-    return read_map_of_states(facts, key, entries, is_trusted=True)
+    scan.statement_list_paths.add(member.path)
+    return read_map_of_states(scan, key, entries, is_trusted=True)
 
 
 # --- statements ------------------------------------------------------------------------------
 
 
-def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -> bool:
+def read_statement(scan: ResponseScan, member: Member, *, is_about_all: bool = True) -> bool:
     """Read the value of a key such as ``dataAvailability``, which may be a text, object or list.
 
-    Add a `Signal` to ``facts`` for each statement in it; return whether there are any.
+    Add a `Signal` to ``scan`` for each statement on missing data in the value. Return whether any
+    was added. ``is_about_all`` says whether the statement is about all data of the response.
     """
     key, value = member.key, member.value
-    signal_count_before = len(facts.signals)
-    is_stated = rate_key(key) == STATED or (isinstance(value, dict) and has_word_of(key, "extent"))
-    strength = WEAK if is_stated else STRONG
-    state, text = None, value
+    signal_count_before = len(scan.signals)
+    is_availability_key = rate_key(key) == STATED or (
+        isinstance(value, dict) and has_word_of(key, "extent")
+    )
+    strength = WEAK if is_availability_key else STRONG
+    meaning, text = None, value
     if isinstance(value, str):
         word = find_word(value)
         if word and word.strength >= strength:
-            state = with_explanation(word.availability, member.siblings)
+            meaning = with_explanation(word.availability, member.siblings)
     elif isinstance(value, dict):
-        state = read_object_state(value, strength)
-        parts = (part.values() for part in value.values() if isinstance(part, dict))
-        is_denied = any(item is False for item in chain.from_iterable(parts))
-        if is_denied and state and state.status == Status.AVAILABLE:
-            state = None  # a part is not
+        meaning = read_object_state(value, strength)
+        nested_values = (
+            nested_object.values()
+            for nested_object in value.values()
+            if isinstance(nested_object, dict)
+        )
+        has_false_value = any(item is False for item in chain.from_iterable(nested_values))
+        if has_false_value and meaning and meaning.status == Status.AVAILABLE:
+            meaning = None  # a part is not
         text = next(
             (item for name, item in value.items() if isinstance(item, str) and is_state_key(name)),
             None,
         )
-    if state is None and isinstance(text, str) and strength == WEAK and not names_no_state(text):
+    if meaning is None and isinstance(text, str) and strength == WEAK and not is_no_status(text):
         is_state_name = has_word_of(key, "availability") or has_word_of(key, "state")
-        state = warn_of_unknown_word(facts, text, member.path) if is_state_name else None
-    if state is not None and is_about_all:
-        facts.add_about_section(state, member, "statement")
-    elif state is not None:
-        facts.add("field", member.pattern, state, member.path, "statement", value)
+        meaning = warn_of_unknown_word(scan, text, member.path) if is_state_name else None
+    if meaning is not None and is_about_all:
+        scan.add_about_section(meaning, member, "statement")
+    elif meaning is not None:
+        scan.add("field", member.declared_path, meaning, member.path, "statement", value)
     if isinstance(value, dict):
-        _read_statement_items(facts, member, strength, has_state=state is not None)
+        _read_statement_items(scan, member, strength, has_state=meaning is not None)
     elif isinstance(value, list):
         entries = list_entries(value, member.path, find_entry_kind(key))
         record_entries = [entry for entry in entries if isinstance(entry.value, dict)]
         if len(record_entries) == len(value):
-            read_map_of_states(facts, key, record_entries, is_trusted=strength == WEAK)
-    return len(facts.signals) > signal_count_before
+            read_map_of_states(scan, key, record_entries, is_trusted=strength == WEAK)
+    return len(scan.signals) > signal_count_before
 
 
-def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_state: bool) -> None:
+def _read_statement_items(
+    scan: ResponseScan, member: Member, strength: int, *, has_state: bool
+) -> None:
     """Read the engines (AI assistants) and fields named in an object such as ``dataAvailability``.
 
-    Add a `Signal` (a statement on missing data) to ``facts`` for each.
+    Add a `Signal` (a statement on missing data) to ``scan`` for each of them. ``strength`` is how
+    surely a text must state availability to count. ``has_state`` says whether the object also has a
+    status of its own.
     """
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
-    are_alike = all(set(item) == set(objects[0]) for item in objects)
-    is_of_engines = objects and are_alike and any(map(facts.is_engine, value))
+    have_same_keys = all(set(item) == set(objects[0]) for item in objects)
+    is_of_engines = objects and have_same_keys and any(map(scan.is_engine, value))
     scope = find_entry_kind(key) or ("engine" if is_of_engines else None)
     for name, item in value.items():
         path = member.path + key_step(name)
         entry_kind = find_entry_kind(name)
         if isinstance(item, list):
-            if not read_names_without_data(facts, Member(name, item, path, {}), is_trusted=True):
+            if not read_names_without_data(scan, Member(name, item, path, {}), is_trusted=True):
                 read_map_of_states(
-                    facts, name, list_entries(item, path, entry_kind), is_trusted=True
+                    scan, name, list_entries(item, path, entry_kind), is_trusted=True
                 )
         elif isinstance(item, dict):
-            state = None if _is_state_or_reason(name) else read_object_state(item)
-            is_target = strength == WEAK or scope or facts.is_engine(name) or facts.has_field(name)
-            if entry_kind is not None and state is None:
-                read_map_of_states(
-                    facts, key, list_entries(item, path, entry_kind), is_trusted=True
-                )
-            elif state is not None and is_target:
-                add_entry(facts, Entry(name, scope, item, path), state)
+            availability = None if _is_state_or_reason(name) else read_object_state(item)
+            is_target = strength == WEAK or scope or scan.is_engine(name) or scan.has_field(name)
+            if entry_kind is not None and availability is None:
+                read_map_of_states(scan, key, list_entries(item, path, entry_kind), is_trusted=True)
+            elif availability is not None and is_target:
+                add_entry(scan, Entry(name, scope, item, path), availability)
     if not has_state:
         entries = {
             name: item
@@ -337,7 +369,7 @@ def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_st
             if not (isinstance(item, dict | list) or _is_state_or_reason(name))
             if not (item is False and has_word_of(name, "negation"))
         }
-        read_map_of_states(facts, key, list_entries(entries, member.path, scope))
+        read_map_of_states(scan, key, list_entries(entries, member.path, scope))
 
 
 def _is_state_or_reason(name: str) -> bool:
@@ -345,229 +377,248 @@ def _is_state_or_reason(name: str) -> bool:
     return ends_with_word_of(name, "reason") or is_state_key(name)
 
 
-def read_siblings(facts: Facts, holder: Member) -> set[str]:
-    """Read keys of an object that explain another of its keys, such as ``revenueReason``.
+def read_siblings(scan: ResponseScan, parent: Member) -> set[str]:
+    """Read the keys of an object that explain other keys, such as ``revenueReason``.
 
-    Add a `Signal` (a statement on data) to ``facts`` for each; return the keys that were read.
+    Add a `Signal` (a statement on missing data) to ``scan`` for each explaining key, and return
+    these keys. ``parent`` is the member whose value is the object.
     """
-    members = holder.value
-    name_by_folded = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
-    read_keys = set()
-    for key, value in members.items():
-        sibling, kind = split_key(key)
-        name = name_by_folded.get(sibling)
+    value_by_key = parent.value
+    key_by_folded_key = {
+        fold(name): name for name in reversed([*value_by_key]) if name[:1] not in "_@$"
+    }
+    used_keys = set()
+    for key, value in value_by_key.items():
+        folded_sibling, statement_kind = split_key(key)
+        name = key_by_folded_key.get(folded_sibling)
         if isinstance(value, dict) and ends_with_word_of(key, "holder"):
-            name, kind = name_by_folded.get("".join(tokens(key)[:-1])), "statement"
-        elif isinstance(value, dict) and kind != "reason":
-            kind = ""
-        if key[:1] in ("_", "@", "$") and key[1:] in members and isinstance(value, str | dict):
-            name, kind = key[1:], "reason" if isinstance(value, str) else "statement"
-        may_state = kind and isinstance(value, bool | str | dict)
+            name, statement_kind = key_by_folded_key.get("".join(tokens(key)[:-1])), "statement"
+        elif isinstance(value, dict) and statement_kind != "reason":
+            statement_kind = ""
+        if key[:1] in ("_", "@", "$") and key[1:] in value_by_key and isinstance(value, str | dict):
+            name, statement_kind = key[1:], "reason" if isinstance(value, str) else "statement"
+        may_state = statement_kind and isinstance(value, bool | str | dict)
         if not may_state or name is None or name == key or has_word_of(name, "business"):
             continue
-        state = state_of_sibling(kind, value, members[name])
-        if state is not None:
-            read_keys.add(key)
-            explanation = holder.child(key, value)
+        availability = state_of_sibling(statement_kind, value, value_by_key[name])
+        if availability is not None:
+            used_keys.add(key)
+            explaining_member = parent.child(key, value)
             if is_word_of(name, "wrapper"):
-                facts.add_about_section(state, explanation, "sibling")
+                scan.add_about_section(availability, explaining_member, "sibling")
             else:
-                target = holder.child(name, None).pattern
-                facts.add("field", target, state, explanation.path, "sibling", value)
-    return read_keys
+                target = parent.child(name, None).declared_path
+                scan.add("field", target, availability, explaining_member.path, "sibling", value)
+    return used_keys
 
 
 # --- objects of data -------------------------------------------------------------------------
 
 
-def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
-    """Read the keys of an object, and of objects in it, that say which data are missing.
+def read_object(scan: ResponseScan, member: Member, depth: int = 0) -> None:
+    """Find the keys of an object, and of the objects in it, that say which data are missing.
 
-    Add a `Signal` (a statement on missing data) to ``facts`` for each.
+    Add a `Signal` (a statement on missing data) to ``scan`` for each such key. ``depth`` is the
+    depth of nesting, from 0.
     """
     key, value, path, _, pattern = member
     if depth > _MAX_DEPTH or has_word_of(key, "business"):
         return
-    read_keys = read_siblings(facts, member)
-    unread_members = {name: item for name, item in value.items() if name not in read_keys}
-    state = read_state_beside_value(unread_members)
-    if state is not None:
-        scope, target = ("engine", key) if facts.is_engine(key) else ("field", pattern)
-        facts.add(scope, target, state, path, "field", value)
-    for name, item in unread_members.items():
-        child = member.child(name, item)
+    used_keys = read_siblings(scan, member)
+    unused_items = {name: item for name, item in value.items() if name not in used_keys}
+    availability = read_state_beside_value(unused_items)
+    if availability is not None:
+        scope, target = ("engine", key) if scan.is_engine(key) else ("field", pattern)
+        scan.add(scope, target, availability, path, "field", value)
+    for name, item in unused_items.items():
+        child_member = member.child(name, item)
         if isinstance(item, list):
-            read_names_without_data(facts, child)
+            read_names_without_data(scan, child_member)
         elif rate_key(name) == STATED and isinstance(item, dict | str):
-            if state is None:
-                read_statement(facts, child, is_about_all=False)
-        elif isinstance(item, dict) and not repeats_question(name):
-            read_object(facts, child, depth + 1)
+            if availability is None:
+                read_statement(scan, child_member, is_about_all=False)
+        elif isinstance(item, dict) and not echoes_request(name):
+            read_object(scan, child_member, depth + 1)
 
 
 # --- forms of the envelope --------------------------------------------------------------------
 
 RuleResult = Availability | bool | None
-"""The availability of the whole response, or whether signals were added."""
+"""What a rule returns: the availability of the whole response, or whether it added signals."""
 
 
 class GeneralRule(NamedTuple):
-    """A rule for the responses of any service: a function, and the keys and types it can read."""
+    """A rule for the responses of any service: a function, and which keys and values it can read.
+
+    ``matches_key`` takes a key and returns whether the function can read it. ``value_types`` are
+    the types of the values that the function can read.
+    """
 
     name: str
-    key: Callable[[str], object]
-    kinds: set[type]
-    read: Callable[..., Any]
-    """Takes a member and returns a `RuleResult`; in `ROWS`, takes a field and returns `States`."""
-
-
-def apply_rule(facts: Facts, general_rule: GeneralRule, member: Member) -> bool:
-    """Call the function of a rule for a key, if the key and the type of its value fit the rule.
-
-    Return whether the function found a statement about missing data.
+    matches_key: Callable[[str], object]
+    value_types: set[type]
+    read_value: Callable[..., Any]
+    """Takes a `Member` and returns a `RuleResult`; in a row rule, takes `Records` and the name of a
+    field, and returns `RowAvailabilities`.
     """
-    if type(member.value) not in general_rule.kinds or not general_rule.key(member.key):
+
+
+def apply_rule(scan: ResponseScan, general_rule: GeneralRule, member: Member) -> bool:
+    """Call the function of a rule for a key, if the rule fits the key and the type of its value.
+
+    ``member`` is the key with its value. Return whether a statement on missing data was found.
+    """
+    if type(member.value) not in general_rule.value_types or not general_rule.matches_key(
+        member.key
+    ):
         return False
-    state = general_rule.read(facts, member)
-    if isinstance(state, Availability):
-        facts.add_about_section(state, member, general_rule.name)
-    return bool(state)
+    availability = general_rule.read_value(scan, member)
+    if isinstance(availability, Availability):
+        scan.add_about_section(availability, member, general_rule.name)
+    return bool(availability)
 
 
-def read_envelope(facts: Facts, envelope: Member, depth: int = 0) -> None:
-    """Apply the general rules to the keys of a response body, or of an object with its metadata.
+def read_envelope(scan: ResponseScan, envelope: Member, depth: int = 0) -> None:
+    """Apply the general rules to the keys of a response body, or of an object around its data.
 
-    Each statement about missing data is added to ``facts`` as a `Signal`.
+    Each statement on missing data is added to ``scan`` as a `Signal`. ``envelope`` is the body or
+    object, and ``depth`` its depth of nesting, from 0.
     """
-    read_keys = read_siblings(facts, envelope)
-    containers = [item for item in envelope.value.values() if isinstance(item, dict | list)]
+    used_keys = read_siblings(scan, envelope)
+    nested_values = [item for item in envelope.value.values() if isinstance(item, dict | list)]
     for name, value in envelope.value.items():
         # The key of an annotation is what follows its namespace: ``partial`` of ``@odata.partial``.
         key = name.rpartition(".")[2] if name.startswith("@") else name
-        if name in read_keys or repeats_question(key):
+        if name in used_keys or echoes_request(key):
             continue
         member = envelope.child(name, value)._replace(key=key)
-        if any(apply_rule(facts, rule, member) for rule in ENVELOPE) or not member.is_object:
+        if any(apply_rule(scan, rule, member) for rule in ENVELOPE_RULES) or not member.is_dict:
             continue
         is_whole_body = (
-            containers == [value]
+            nested_values == [value]
             and any(isinstance(item, dict | list) for item in value.values())
             and not has_word_of(key, "business")
         )
         is_wrapper = is_whole_body or is_word_of(key, "wrapper")
         if depth < _MAX_DEPTH and (is_wrapper or ends_with_word_of(key, "holder")):
-            read_envelope(facts, member if is_wrapper else member._replace(pattern=""), depth + 1)
+            read_envelope(
+                scan, member if is_wrapper else member._replace(declared_path=""), depth + 1
+            )
         else:
-            read_object(facts, member)
+            read_object(scan, member)
 
 
 # --- notices: notes, warnings, remarks and footnotes, in codes and in prose ------------------
 
-_ABOUT_CALL = re.compile(
+_CALL_PATTERN = re.compile(
     r"(?i)deprecat|\b(parameter|argument|endpoint|version|browser|locale|currency|time ?zone)\b"
 )
-"""Words of notices that are about the call, and not about data."""
+"""Words of messages that are about the request itself, and not about its data."""
 
 
-def _read_notices(facts: Facts, member: Member) -> bool:
+def _read_notices(scan: ResponseScan, member: Member) -> bool:
     """Read the notices (messages of the service) under a key such as ``warnings``.
 
-    Return whether the key holds notices, or any was read as a statement about missing data.
+    Return whether the key is known to hold notices, or whether a notice says that data are missing.
     """
     key, value = member.key, member.value
     is_note = matches_form(key, "note")
     # Remarks may be about anything; they count only if nothing was measured.
-    is_remark = is_word_of(key, "remark") and not facts.number_kinds
+    is_remark = is_word_of(key, "remark") and not scan.nonzero_flags
     is_notice = is_note or is_remark or matches_form(key, "notice")
-    signal_count_before = len(facts.signals)
+    signal_count_before = len(scan.signals)
     notices = [member]
     if isinstance(value, list):
         notices = [
-            member._replace(value=item, path=f"{member.path}[{index}]")
-            for index, item in enumerate(value)
+            member._replace(value=item, path=f"{member.path}[{position}]")
+            for position, item in enumerate(value)
         ]
     elif isinstance(value, dict) and is_word_of(key, "footnote"):
         notices = [
             member.child(name, {"field": name, "text": item}) for name, item in value.items()
         ]
     for notice in notices:
-        text = find_reason(notice.value) if notice.is_object else notice.value
+        text = find_reason(notice.value) if notice.is_dict else notice.value
         if is_note and isinstance(text, str) and text.strip():
-            state = with_reason(PARTIAL, text)
-            facts.add("section", None, state, notice.path, "note", notice.value)
+            availability = with_reason(PARTIAL, text)
+            scan.add("section", None, availability, notice.path, "note", notice.value)
         elif not is_note:
-            _read_notice(facts, notice, is_about_all=is_notice)
-    return is_notice or len(facts.signals) > signal_count_before
+            _read_notice(scan, notice, is_about_all=is_notice)
+    return is_notice or len(scan.signals) > signal_count_before
 
 
-def _read_notice(facts: Facts, notice: Member, *, is_about_all: bool) -> None:
+def _read_notice(scan: ResponseScan, notice: Member, *, is_about_all: bool) -> None:
     """Read a notice (a message of the service) on missing fields or engines (AI assistants).
 
-    Add a `Signal` (a statement on missing data) to ``facts`` for each of them. If the notice is a
-    sentence that names none, store it for `read_prose`.
+    Add a `Signal` (a statement on missing data) to ``scan`` for each field or engine in the notice.
+    If it names none, ``is_about_all`` says whether it is about all data of the response. A sentence
+    is then stored, to be read by `read_prose`.
     """
-    members = notice.value if notice.is_object else {"": notice.value}
-    texts = [text for text in members.values() if isinstance(text, str)]
-    targets = [
+    value_by_key = notice.value if notice.is_dict else {"": notice.value}
+    texts = [text for text in value_by_key.values() if isinstance(text, str)]
+    target_names = [
         name
-        for name in list_notice_targets(members)
-        if facts.is_engine(name) or facts.has_field(name)
+        for name in list_notice_targets(value_by_key)
+        if scan.is_engine(name) or scan.has_field(name)
     ]
-    word = find_strong_word(texts) if targets else None
+    word = find_strong_word(texts) if target_names else None
     if word:
-        state = word.because(next((text for text in texts if " " in text), None))
+        availability = word.because(next((text for text in texts if " " in text), None))
         # A field that has numbers all the same was measured in part.
-        partial_state = replace(state, status=Status.PARTIAL)
-        for name in targets:
-            if facts.is_engine(name):
-                facts.add("engine", name, state, notice.path, "notice", notice.value)
-            elif is_about_all or not facts.has_number(name):
-                field_state = partial_state if facts.has_number(name) else state
-                facts.add(
-                    "field", facts.path_of(name), field_state, notice.path, "notice", notice.value
+        partial_availability = replace(availability, status=Status.PARTIAL)
+        for name in target_names:
+            if scan.is_engine(name):
+                scan.add("engine", name, availability, notice.path, "notice", notice.value)
+            elif is_about_all or not scan.has_number(name):
+                field_meaning = partial_availability if scan.has_number(name) else availability
+                scan.add(
+                    "field", scan.path_of(name), field_meaning, notice.path, "notice", notice.value
                 )
     if word or not is_about_all:
         return
     for text in filter(read_absence_code, texts):
-        scope, target = find_target(members) or ("section", None)
-        target = facts.path_of(target) if scope == "field" and target else target
-        state = with_reason(read_absence_code(text) or ABSENT, find_reason(members) or text)
-        state = partial_if_measured(state, facts.number_kinds)
-        facts.add(scope, target, state, notice.path, "notice", notice.value)
+        scope, target = find_target(value_by_key) or ("section", None)
+        target = scan.path_of(target) if scope == "field" and target else target
+        availability = with_reason(
+            read_absence_code(text) or ABSENT, find_reason(value_by_key) or text
+        )
+        availability = partial_if_measured(availability, scan.nonzero_flags)
+        scan.add(scope, target, availability, notice.path, "notice", notice.value)
         return
     is_prose = ends_with_word_of(notice.key, "prose") or is_word_of(notice.key, "remark")
-    if is_prose and not any(map(_ABOUT_CALL.search, texts)):
-        facts.prose_notices += [notice._replace(key=text) for text in texts]
+    if is_prose and not any(map(_CALL_PATTERN.search, texts)):
+        scan.prose_notices += [notice._replace(key=text) for text in texts]
 
 
 def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
-    """Return the distinct names of the fields and engines (AI assistants) in a notice.
+    """Return the distinct names of the fields and engines (AI assistants) that a notice is about.
 
     A notice is an object with a message of the service.
     """
     kind_and_name = find_target(notice)
-    targets = [kind_and_name[1]] if kind_and_name else []
+    target_names = [kind_and_name[1]] if kind_and_name else []
     for key, item in notice.items():
         if isinstance(item, list) and has_word_of(key, "target"):
-            targets += [name for name in item if isinstance(name, str)]
-    return [*dict.fromkeys(targets)]
+            target_names += [name for name in item if isinstance(name, str)]
+    return [*dict.fromkeys(target_names)]
 
 
-def read_prose(facts: Facts) -> None:
-    """Add a `Signal` (a statement on missing data) to ``facts`` from the messages stored in it.
+def read_prose(scan: ResponseScan) -> None:
+    """Add a `Signal` (a statement on missing data) from the service's messages stored in ``scan``.
 
-    It is read from the first message about missing data.
+    The first message about missing data is used. If there already is a signal about all data,
+    nothing is done.
     """
-    for notice in () if facts.has_section else facts.prose_notices:
+    for notice in () if scan.has_section_signal else scan.prose_notices:
         text = notice.value if isinstance(notice.value, str) else notice.key
-        word = None if _ABOUT_CALL.search(text) else find_word(text) or find_absence_word([text])
+        word = None if _CALL_PATTERN.search(text) else find_word(text) or find_absence_word([text])
         # Everyday words are trusted only where they are the code.
         is_everyday = word and word.canonical in ("available", "unavailable", "error")
         if word and (word.is_lack or (is_code(text) and not is_everyday)):
-            state = partial_if_measured(word.because(text), facts.number_kinds)
-            if state.status == Status.UNAVAILABLE and True in facts.number_kinds:
-                state = replace(state, status=Status.PARTIAL)
-            facts.add("section", None, state, notice.path, "notice", notice.value)
+            availability = partial_if_measured(word.because(text), scan.nonzero_flags)
+            if availability.status == Status.UNAVAILABLE and True in scan.nonzero_flags:
+                availability = replace(availability, status=Status.PARTIAL)
+            scan.add("section", None, availability, notice.path, "notice", notice.value)
             return
 
 
@@ -590,9 +641,9 @@ def find_error_word(texts: Iterable[str]) -> Word | None:
 
 
 def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield a tuple of key and text for each text in the body of an error response.
+    """Yield a tuple of a key and its text for each text in the body of an error response.
 
-    Nested objects are included.
+    Texts in nested objects are included. ``depth`` is the depth of nesting, from 0.
     """
     if isinstance(body, list) and body:
         body = body[0]
@@ -609,8 +660,8 @@ def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
     for key, value in body.items():  # an object with a reason says less than the texts beside it
         is_reason = is_word_of(key, "reason") and not is_word_of(key, "error")
         if is_reason or ends_with_word_of(key, "holder"):
-            nested_texts = iter_error_texts(value, depth + 1)
-            yield from ((name, text) for name, text in nested_texts if name not in body)
+            nested_keys_and_texts = iter_error_texts(value, depth + 1)
+            yield from ((name, text) for name, text in nested_keys_and_texts if name not in body)
 
 
 def is_error_key(key: str) -> bool:
@@ -619,23 +670,23 @@ def is_error_key(key: str) -> bool:
     return match is not None or key in ("success", "ok", "code", "status")
 
 
-def _read_error(facts: Facts, member: Member) -> RuleResult:
+def _read_error(scan: ResponseScan, member: Member) -> RuleResult:
     """Read an error that is reported in the body of a response with the HTTP status 200.
 
-    Add a `Signal` (a statement on missing data) to ``facts``. Return True if there is such an
+    Add a `Signal` (a statement on missing data) to ``scan``. Return True if there is such an
     error, else None.
     """
     key, value, siblings = member.key, member.value, member.siblings
     texts = [text for text in siblings.values() if isinstance(text, str)]
-    section_states = [
-        signal.availability.status for signal in facts.signals if signal.scope == "section"
+    section_statuses = [
+        signal.availability.status for signal in scan.signals if signal.scope == "section"
     ]
-    if member.path.count(".") > 2 or {*section_states} - {Status.AVAILABLE}:
+    if member.path.count(".") > 2 or {*section_statuses} - {Status.AVAILABLE}:
         return None
-    paths = (
+    error_paths = (
         [item.get("path") for item in value if isinstance(item, dict)] if key == "errors" else []
     )
-    if any(_is_about_part(facts, path) for path in paths):
+    if any(_is_about_part(scan, path) for path in error_paths):
         return None
     error: Any = None
     if is_word_of(key, "error"):
@@ -643,10 +694,10 @@ def _read_error(facts: Facts, member: Member) -> RuleResult:
     elif key in ("success", "ok"):
         error = siblings if value is False else None
     elif key == "status":
-        is_titled = type(value) is int and value >= 400 and isinstance(siblings.get("title"), str)
-        is_failed = isinstance(value, str) and find_word(value) == find_word("error")
-        is_explained = is_failed and len(siblings) <= 6 and find_reason(siblings)
-        error = siblings if is_titled or is_explained else None
+        has_code = type(value) is int and value >= 400 and isinstance(siblings.get("title"), str)
+        is_error_word = isinstance(value, str) and find_word(value) == find_word("error")
+        is_explained = is_error_word and len(siblings) <= 6 and find_reason(siblings)
+        error = siblings if has_code or is_explained else None
     elif find_absence_word(texts):
         error_fields = {fold(name): item for name, item in siblings.items()}
         if key != "code":
@@ -661,143 +712,165 @@ def _read_error(facts: Facts, member: Member) -> RuleResult:
     text_by_key = dict(iter_error_texts(error if isinstance(error, dict) else {"error": error}))
     word = find_error_word(text_by_key.values())
     values = error.values() if isinstance(error, dict) else ()
-    state = next(
-        (STATUSES[item] for item in values if type(item) is int and item in STATUSES), FAILED
+    meaning = next(
+        (
+            MEANING_BY_HTTP_STATUS[item]
+            for item in values
+            if type(item) is int and item in MEANING_BY_HTTP_STATUS
+        ),
+        FAILURE,
     )
-    state = word.availability if word and word.is_lack else state
-    state = replace(state, status=Status.PARTIAL) if facts.number_kinds else state
+    meaning = word.availability if word and word.is_lack else meaning
+    meaning = replace(meaning, status=Status.PARTIAL) if scan.nonzero_flags else meaning
     reason = find_reason(text_by_key) or (error if isinstance(error, str) else None)
-    facts.add("section", None, replace(state, reason=reason), member.path, "error", error)
+    scan.add("section", None, replace(meaning, reason=reason), member.path, "error", error)
     return True
 
 
-def _is_about_part(facts: Facts, path: Any) -> bool:
-    """Return whether an error with this ``path`` concerns only a part of the response.
+def _is_about_part(scan: ResponseScan, path: Any) -> bool:
+    """Return whether an error with this ``path`` is about only a part of the response.
 
-    Such a part is a page of a website, or a single field while other fields have numbers. In
-    GraphQL, a path that begins with a field of ``data`` means that ``data`` itself is incomplete;
-    the result is then False.
+    Such a part is a page of a website (the path is a text), or a single field while other fields
+    have numbers. The result is False for a GraphQL path that begins with a field of ``data``: then
+    ``data`` itself is incomplete.
     """
-    data = facts.document.get("data")
+    data = scan.document.get("data")
     is_graphql = isinstance(data, dict) and isinstance(path, list) and path[:1] != []
     is_in_data = is_graphql and path[0] in data
-    return isinstance(path, str) or bool(path and facts.number_kinds and not is_in_data)
+    return isinstance(path, str) or bool(path and scan.nonzero_flags and not is_in_data)
 
 
 def _is_error(value: Any) -> bool:
+    """Return whether a text, list or object under a key such as ``error`` describes an error."""
     if isinstance(value, str):
         return bool(value.strip())
     if isinstance(value, list):
         return bool(value) and all(
             isinstance(item, str | dict) and _is_error(item) for item in value
         )
-    keys = {fold(name) for name in value}
-    text_keys = keys & {"message", "detail", "title", "description"}
-    return bool(keys & {"message", "code", "detail"}) and (
-        keys <= words_of("error_field")
-        or bool(text_keys and keys & {"code", "type", "status", "reason"})
+    folded_keys = {fold(name) for name in value}
+    text_keys = folded_keys & {"message", "detail", "title", "description"}
+    return bool(folded_keys & {"message", "code", "detail"}) and (
+        folded_keys <= words_of("error_field")
+        or bool(text_keys and folded_keys & {"code", "type", "status", "reason"})
     )
 
 
 # --- members of the envelope -----------------------------------------------------------------
 
 
-def _read_flag(facts: Facts, member: Member) -> RuleResult:
+def _read_flag(scan: ResponseScan, member: Member) -> RuleResult:
     """Return the availability of the whole response that a boolean such as ``isConnected`` means.
 
     Return None if it means nothing.
     """
     key, value = member.key, member.value
-    state = state_of_named_flag(key, value)
-    if state is None or (state.status == Status.AVAILABLE and not matches_form(key, "claim")):
+    availability = state_of_named_flag(key, value)
+    if availability is None or (
+        availability.status == Status.AVAILABLE and not matches_form(key, "claim")
+    ):
         return None
-    if state.cause == Cause.WITHHELD and facts.number_kinds:
+    if availability.cause == Cause.WITHHELD and scan.nonzero_flags:
         return None
     word = value and find_word(spaced(key, ("is",)))
-    if word and not word.is_lack and not (facts.has_list_of_numbers or facts.is_bare):
+    if word and not word.is_lack and not (scan.has_list_of_numbers or scan.is_without_data):
         return None
-    return with_explanation(state, member.siblings)
+    return with_explanation(availability, member.siblings)
 
 
-def _read_job_status(facts: Facts, member: Member) -> RuleResult:
+def _read_job_status(scan: ResponseScan, member: Member) -> RuleResult:
     """Return the availability that the status of a job means, such as ``pending``, or None."""
     word = find_word(member.value)
-    if word is None or word.canonical not in _BUSINESS_WORDS or facts.number_kinds:
+    if word is None or word.canonical not in _BUSINESS_TERMS or scan.nonzero_flags:
         return None
     is_sole_word = len(tokens(member.key)) == 1 and word.canonical != "not_run"
     return (
         with_explanation(word.availability, member.siblings)
-        if is_sole_word or facts.is_bare
+        if is_sole_word or scan.is_without_data
         else None
     )
 
 
-def _read_message(facts: Facts, member: Member) -> RuleResult:
+def _read_message(scan: ResponseScan, member: Member) -> RuleResult:
     """Store the message of a response without data for `read_prose`; return whether it did so."""
-    if facts.is_bare:
-        facts.prose_notices.append(member)
-    return facts.is_bare
+    if scan.is_without_data:
+        scan.prose_notices.append(member)
+    return scan.is_without_data
 
 
-def _read_last_day(facts: Facts, member: Member) -> RuleResult:
-    """Add a statement (`Signal`) that the rows after the last complete day are ``partial``.
+def _read_last_day(scan: ResponseScan, member: Member) -> RuleResult:
+    """Add a `Signal` that the rows after the last complete day are ``partial``.
 
-    Return True if there are such rows, else None.
+    ``member`` has the last complete day. Return True if there are later rows, else None.
     """
-    as_of = member.value[:10]
-    if DAY.match(as_of) and max(facts.dates, default="") > as_of:
-        day = member.value
-        state = replace(PARTIAL, cause=Cause.PENDING)
-        facts.add("section", None, state, member.path, "through", day, rows=after(day), as_of=as_of)
+    last_day = member.value[:10]
+    if DAY_PATTERN.match(last_day) and max(scan.dates, default="") > last_day:
+        last_moment = member.value
+        availability = replace(PARTIAL, cause=Cause.PENDING)
+        scan.add(
+            "section",
+            None,
+            availability,
+            member.path,
+            "through",
+            last_moment,
+            rows=make_conditions_after(last_moment),
+            as_of=last_day,
+        )
         return True
     return None
 
 
-def _read_named_reason(facts: Facts, member: Member) -> RuleResult:
-    """Return the availability that the text of a key such as ``emptyReason`` means, or None."""
-    members = member.value if member.is_object else {"reason": member.value}
-    phrase = " ".join(tokens(member.key)[: None if member.is_object else -1])
-    has_list = any(isinstance(item, list) for item in members.values())
-    state = state_of_names_under(phrase) if find_reason(members) and not has_list else None
-    if state and member.is_object and state.status == Status.UNAVAILABLE and facts.number_kinds:
-        state = replace(state, status=Status.PARTIAL)
-    return with_explanation(state, members) if state else None
+def _read_named_reason(scan: ResponseScan, member: Member) -> RuleResult:
+    """Return the availability of the whole response that a key such as ``emptyReason`` states.
+
+    Return None if the key or its text states none.
+    """
+    record = member.value if member.is_dict else {"reason": member.value}
+    phrase = " ".join(tokens(member.key)[: None if member.is_dict else -1])
+    has_list = any(isinstance(item, list) for item in record.values())
+    meaning = state_of_names_under(phrase) if find_reason(record) and not has_list else None
+    if meaning and member.is_dict and meaning.status == Status.UNAVAILABLE and scan.nonzero_flags:
+        meaning = replace(meaning, status=Status.PARTIAL)
+    return with_explanation(meaning, record) if meaning else None
 
 
 def _may_list_names(key: str) -> bool:
-    """Return whether a key, such as ``missingFields``, may list what has no data.
+    """Return whether a key, such as ``missingFields``, may list the fields or engines without data.
 
-    The list has names of fields or of engines (AI assistants).
+    An engine is an AI assistant.
     """
     is_fault = has_word_of(key, "failure") or matches_form(key, "reasons")
     return state_of_names_under(key) is not None or is_fault
 
 
-Kinds = set[type]
-_TEXT: Kinds = {str}
-_LIST: Kinds = {list}
-_DICT: Kinds = {dict}
-_BOOL: Kinds = {bool}
-_NUMBER: Kinds = {int, float}
-ENVELOPE = (
-    GeneralRule("error", lambda key: is_word_of(key, "error"), _TEXT | _LIST | _DICT, _read_error),
-    GeneralRule("error", is_error_key, _BOOL | {int} | _TEXT, _read_error),
-    GeneralRule("through", lambda key: matches_form(key, "through"), _TEXT, _read_last_day),
-    GeneralRule("count", may_state_loss, _NUMBER | _LIST | _TEXT,
+TypeSet = set[type]
+_TEXT_TYPE: TypeSet = {str}
+_LIST_TYPE: TypeSet = {list}
+_DICT_TYPE: TypeSet = {dict}
+_BOOL_TYPE: TypeSet = {bool}
+_NUMBER_TYPES: TypeSet = {int, float}
+ENVELOPE_RULES = (
+    GeneralRule("error", lambda key: is_word_of(key, "error"),
+         _TEXT_TYPE | _LIST_TYPE | _DICT_TYPE, _read_error),
+    GeneralRule("error", is_error_key, _BOOL_TYPE | {int} | _TEXT_TYPE, _read_error),
+    GeneralRule("through", lambda key: matches_form(key, "through"), _TEXT_TYPE, _read_last_day),
+    GeneralRule("count", may_state_loss, _NUMBER_TYPES | _LIST_TYPE | _TEXT_TYPE,
          lambda _, m: state_of_loss(m.key, m.value)),
     GeneralRule("flag", lambda key: any(state_of_named_flag(key, value) for value in (True, False)),
-         _BOOL, _read_flag),
-    GeneralRule("statement", rate_key, _DICT, read_statement),
-    GeneralRule("notice", lambda key: matches_form(key, "noted"), _TEXT | _LIST | _DICT,
-         _read_notices),
-    GeneralRule("statement", rate_key, _TEXT, read_statement),
-    GeneralRule("status", lambda key: matches_form(key, "stage"), _TEXT, _read_job_status),
-    GeneralRule("reason", lambda key: is_word_of(key, "message"), _TEXT, _read_message),
-    GeneralRule("reason", lambda key: split_key(key)[1] == "reason", _TEXT, _read_named_reason),
-    GeneralRule("reason", state_of_names_under, _DICT, _read_named_reason),
-    GeneralRule("map", _may_list_names, _DICT | _LIST, read_names_without_data),
-    GeneralRule("map", find_entry_kind, _DICT | _LIST, read_list_of_states),
-    GeneralRule("statement", rate_key, _LIST, read_statement),
+         _BOOL_TYPE, _read_flag),
+    GeneralRule("statement", rate_key, _DICT_TYPE, read_statement),
+    GeneralRule("notice", lambda key: matches_form(key, "noted"),
+         _TEXT_TYPE | _LIST_TYPE | _DICT_TYPE, _read_notices),
+    GeneralRule("statement", rate_key, _TEXT_TYPE, read_statement),
+    GeneralRule("status", lambda key: matches_form(key, "stage"), _TEXT_TYPE, _read_job_status),
+    GeneralRule("reason", lambda key: is_word_of(key, "message"), _TEXT_TYPE, _read_message),
+    GeneralRule("reason", lambda key: split_key(key)[1] == "reason",
+         _TEXT_TYPE, _read_named_reason),
+    GeneralRule("reason", state_of_names_under, _DICT_TYPE, _read_named_reason),
+    GeneralRule("map", _may_list_names, _DICT_TYPE | _LIST_TYPE, read_names_without_data),
+    GeneralRule("map", find_entry_kind, _DICT_TYPE | _LIST_TYPE, read_list_of_states),
+    GeneralRule("statement", rate_key, _LIST_TYPE, read_statement),
 )  # fmt: skip
 """The rules for the objects about the whole response; the first rule that reads a key wins."""
 
@@ -805,53 +878,60 @@ ENVELOPE = (
 # --- rows: what the records of a list state about their own data -----------------------------
 
 
-def read_rows(facts: Facts) -> None:
-    """Add a statement (`Signal`) for each object in a list that says that its data are missing."""
-    for records in facts.records:
+def read_rows(scan: ResponseScan) -> None:
+    """Add a `Signal` for each JSON object in a list which says whether its data could be measured.
+
+    An example of such an object is ``{"day": "2026-11-20", "isPartial": true}``.
+    """
+    for records in scan.records:
         for name in records.names if len(records.names) <= MAX_FIELDS else ():
-            kinds = records.rows.field(name).kinds
-            for rule in ROWS:
-                if rule.kinds & kinds and rule.key(name):
-                    states = rule.read(records, name)
+            value_types = records.rows.field(name).kinds
+            for rule in ROW_RULES:
+                if rule.value_types & value_types and rule.matches_key(name):
+                    row_availabilities = rule.read_value(records, name)
                     sibling = _find_sibling_name(records, name) if rule.name == "cell" else None
-                    for row, state in states or ():
-                        records.add(name, row, state, rule.name, sibling)
-                    if states is not None:
+                    for row, availability in row_availabilities or ():
+                        records.add_signal(name, row, availability, rule.name, sibling)
+                    if row_availabilities is not None:
                         break
 
 
-def _read_row_flags(records: Records, name: str) -> States | None:
-    """Return tuples of row position and availability, read from the boolean field ``name``.
+def _read_row_flags(records: Records, name: str) -> RowAvailabilities | None:
+    """Return the availability of rows that the boolean field ``name`` of each row states.
 
-    Return None if the field is not about availability.
+    The result has tuples of the position of a row, from 0, and its availability. Return None if the
+    field is not about availability.
     """
     if matches_form(name, "row_flag", ("is",)):
-        return records.states(name, partial(state_of_named_flag, name), bool)
-    has_days = any(has_word_of(field, "when") for field in records.names)
-    return (has_days and records.states(name, partial(state_of_series_flag, name), bool)) or None
+        return records.read_availabilities(name, partial(state_of_named_flag, name), bool)
+    has_days = any(has_word_of(field_name, "when") for field_name in records.names)
+    return (
+        has_days and records.read_availabilities(name, partial(state_of_series_flag, name), bool)
+    ) or None
 
 
 def _find_sibling_name(records: Records, name: str) -> str | None:
-    """Return the field that another field explains, such as ``revenue`` for ``revenueReason``.
+    """Return the name of the field that a field explains: ``revenue`` for ``revenueReason``.
 
-    Return None if there is no such field.
+    Return None if the objects ``records`` have no such field.
     """
     stem, _ = split_key(name)
     sibling = next((n for n in records.names if fold(n) == stem), None) if stem else None
     return sibling if sibling != name else None
 
 
-def _read_sibling_states(records: Records, name: str) -> States | None:
-    """Return the availability of a field such as ``revenue``, as stated by ``revenueReason``.
+def _read_sibling_states(records: Records, name: str) -> RowAvailabilities | None:
+    """Return the availability of a field such as ``revenue`` that ``revenueReason`` states.
 
-    The result has tuples of row position and availability; None if there is no such field.
+    ``name`` is the field that states it. The result has tuples of the position of a row, from 0,
+    and the availability of the field in this row. Return None if the explained field is absent.
     """
-    sibling = _find_sibling_name(records, name)
-    if sibling is None:
+    sibling_name = _find_sibling_name(records, name)
+    if sibling_name is None:
         return None
-    sibling_values = records.values_of_field(sibling)
+    sibling_values = records.values_of_field(sibling_name)
     kind = split_key(name)[1]
-    cells = [
+    rows_with_values = [
         (row, item, sibling_values[row])
         for row, item in records.positions_and_values(name)
         if isinstance(item, bool | str)
@@ -861,25 +941,25 @@ def _read_sibling_states(records: Records, name: str) -> States | None:
         type(item) is str and bool(item.strip()) for item in records.values_of_field(name)
     ]
     marks_nulls = kind == "reason" and have_texts == [item is None for item in sibling_values]
-    states = []
-    for row, value, sibling_value in cells:
-        state = state_of_sibling(
+    meanings = []
+    for row, value, sibling_value in rows_with_values:
+        meaning = state_of_sibling(
             kind, value, sibling_value if isinstance(sibling_value, str | int | float) else None
         )
         is_certain = marks_nulls or isinstance(value, bool) or find_strongest_word([value], STRONG)
         is_denial = (
             sibling_value == 0 and isinstance(value, str) and find_strongest_word([value], PLAIN)
         )
-        is_consistent = state and (sibling_value is None) != (state.status == Status.AVAILABLE)
-        if state and (is_denial or (is_consistent and is_certain)):
-            states.append((row, state))
-    return states if any(state.status != Status.AVAILABLE for _, state in states) else []
+        is_consistent = meaning and (sibling_value is None) != (meaning.status == Status.AVAILABLE)
+        if meaning and (is_denial or (is_consistent and is_certain)):
+            meanings.append((row, meaning))
+    return meanings if any(meaning.status != Status.AVAILABLE for _, meaning in meanings) else []
 
 
-ROWS = (
+ROW_RULES = (
     GeneralRule("row flag", bool, {bool}, _read_row_flags),
     GeneralRule("row code", lambda key: matches_form(key, "observation_status"), {str},
-         lambda records, name: records.states(name, state_of_observation_code)),
+         lambda records, name: records.read_availabilities(name, read_observation_code)),
     GeneralRule("cell", lambda n: split_key(n)[1], {bool, str}, _read_sibling_states)
 )  # fmt: skip
-"""The rules for fields of records; the first rule that reads a field wins."""
+"""The rules for the fields of the objects in lists; the first rule that reads a field wins."""

@@ -8,24 +8,24 @@ from itertools import islice
 from typing import Any
 
 from aatoolkit._util.lexicon import fold, has_word_of, is_word_of, matches_form, tokens, words_of
-from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
+from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, raw
 from aatoolkit.availability.detect.words import (
     STATED,
+    echoes_request,
     find_absence_word,
     find_entry_kind,
     find_word,
     find_word_of_parts,
     rate_key,
-    repeats_question,
     state_of_loss,
     state_of_named_flag,
     state_of_names_under,
 )
 from aatoolkit.jsontree.paths import is_within
 
-_MAX_HINTS, _MAX_DEPTH, _MAX_TEXT, _MAX_ITEMS = 5, 5, 200, 200
-_NO_TEXT = re.compile(r"\d{4}-\d\d(-\d\d.*)?|https?://.*|[\d.,%\s-]*")
-_STANDARD_HEADERS = re.compile(
+_MAX_HINTS, _MAX_DEPTH, _MAX_CHARS, _MAX_SCORED_ITEMS = 5, 5, 200, 200
+_NO_PROSE = re.compile(r"\d{4}-\d\d(-\d\d.*)?|https?://.*|[\d.,%\s-]*")
+_STANDARD_HEADER_PATTERN = re.compile(
     r"content-(type|length|encoding|language|location|md5)|date|server|vary|etag|age|expires|via"
     r"|cache-control|connection|keep-alive|transfer-encoding|last-modified|set-cookie|x-request-id"
     r"|strict-.*|access-control-.*|x-frame-.*|x-content-.*|x-ratelimit-.*|ratelimit.*|retry-after"
@@ -37,43 +37,47 @@ _WHY_PROCESS = "words that are often about how data came to be"
 _WHY_UNKNOWN = "a word under a key of availability that is not known"
 _WHY_MORE = "there may be more than what is given"
 _WHY_SENTINEL = "a value that is declared to stand for missing"
+# The score from which a value surely reports missing data; all such hints are returned.
 _SURE_SCORE = 100
 
 
-def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
-    """Return at most five hints about a response, the likeliest first.
+def find_hints(scan: ResponseScan, headers: Mapping[str, str]) -> list[Hint]:
+    """Return at most five hints about a response; those most likely to matter come first.
 
     A hint is a value that may say which data could be measured, but was not understood.
     """
-    unknown_words = [*facts.unknown_words.values()]
-    unknown_words += [
+    unknown_word_hints = [*scan.unknown_words.values()]
+    unknown_word_hints += [
         Hint(signal.path, signal.raw, _WHY_UNKNOWN)
-        for signal in facts.signals
+        for signal in scan.signals
         if signal.availability.status == "unknown"
     ]
-    read_paths = [signal.path for signal in facts.signals if signal.rule != "options"]
+    understood_paths = [signal.path for signal in scan.signals if signal.rule != "options"]
     scored_hints = [
         scored_hint
-        for scored_hint in (*_find_header_hints(headers), *_find_member_hints(facts))
-        if not any(is_within(scored_hint[1].path, path) for path in read_paths)
+        for scored_hint in (*_find_header_hints(headers), *_find_member_hints(scan))
+        if not any(is_within(scored_hint[1].path, path) for path in understood_paths)
         and (
             scored_hint[1].path == "$"
-            or not any(is_within(path, scored_hint[1].path) for path in read_paths)
+            or not any(is_within(path, scored_hint[1].path) for path in understood_paths)
         )
     ]
     sorted_hints = sorted(scored_hints, key=lambda scored_hint: -scored_hint[0])
     hints = [hint for score, hint in sorted_hints if score >= _SURE_SCORE]
-    paths = {hint.path for hint in hints}
+    hint_paths = {hint.path for hint in hints}
     hints = [
         hint
         for hint in hints
-        if not any(is_within(hint.path, path) for path in paths - {hint.path})
+        if not any(is_within(hint.path, path) for path in hint_paths - {hint.path})
     ]
-    return [*unknown_words, *(hints or [hint for _, hint in sorted_hints[:1]])][:_MAX_HINTS]
+    return [*unknown_word_hints, *(hints or [hint for _, hint in sorted_hints[:1]])][:_MAX_HINTS]
 
 
 def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
-    """Yield tuples of score and `Hint` for response headers that may report missing data."""
+    """Yield a tuple of a score and a `Hint` per response header that may report missing data.
+
+    A higher score means that the header is more likely to report missing data.
+    """
     for name, text in headers.items():
         key = name.lower().removeprefix("x-")
         is_about_data = has_word_of(key, "about_data") or has_word_of(key, "of_process")
@@ -82,62 +86,66 @@ def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]
         )
         if name.lower() == "link" and re.search(r'rel="?next\b', str(text)):
             yield _SURE_SCORE, Hint("header link", raw(text), _WHY_MORE)
-        elif is_statement and not _STANDARD_HEADERS.fullmatch(name.lower()):
+        elif is_statement and not _STANDARD_HEADER_PATTERN.fullmatch(name.lower()):
             yield _SURE_SCORE, Hint(f"header {name.lower()}", raw(text), _WHY_KEY)
 
 
-def _find_member_hints(facts: Facts) -> Iterator[tuple[int, Hint]]:
-    """Yield tuples of score and `Hint` for keys outside of lists that may report missing data."""
-    document = facts.document
-    is_bare = facts.is_bare or (
-        not facts.number_kinds
+def _find_member_hints(scan: ResponseScan) -> Iterator[tuple[int, Hint]]:
+    """Yield a tuple of a score and a `Hint` per key that may report missing data.
+
+    Keys in lists are left out. A higher score means that the key is more likely to do so.
+    """
+    document = scan.document
+    is_without_data = scan.is_without_data or (
+        not scan.nonzero_flags
         and isinstance(document, dict)
         and any(value in (None, []) for value in document.values())
     )
-    pending = [Member("", document, "$", {})]
-    for holder in pending:  # it grows meanwhile
-        is_skipped = (
-            not holder.is_object or len(holder.value) > 100 or holder.path.count(".") > _MAX_DEPTH
-        )
-        for key, value in () if is_skipped else holder.value.items():
-            member = holder.child(key, value)
-            if repeats_question(key) and fold(key) not in ("window", "cursor", "paging", "schema"):
+    pending_members = [Member("", document, "$", {})]
+    for entry in pending_members:  # it grows meanwhile
+        is_leaf = not entry.is_dict or len(entry.value) > 100 or entry.path.count(".") > _MAX_DEPTH
+        for key, value in () if is_leaf else entry.value.items():
+            member = entry.child(key, value)
+            if echoes_request(key) and fold(key) not in ("window", "cursor", "paging", "schema"):
                 continue
             if not has_word_of(key, "business"):
-                pending.append(member)
-            is_title = is_bare and fold(key) == "title" and str(value).count(" ") > 1
+                pending_members.append(member)
+            is_title = is_without_data and fold(key) == "title" and str(value).count(" ") > 1
             if value in (None, [], {}, "") or (is_word_of(key, "plain") and not is_title):
                 continue
-            score = _score_member(facts, key, value)
-            reason = _find_sure_reason(key, value, is_bare=is_bare)
-            if reason:
-                yield _SURE_SCORE + score, Hint(member.path, raw(value), reason)
+            score = _score_member(scan, key, value)
+            why = _find_sure_reason(key, value, is_without_data=is_without_data)
+            if why:
+                yield _SURE_SCORE + score, Hint(member.path, raw(value), why)
             elif score > 1:
                 yield score, Hint(member.path, raw(value), _WHY_PROCESS)
 
 
-def _find_sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
-    """Return the reason for which a key and its value certainly report missing data, or None."""
+def _find_sure_reason(key: str, value: Any, *, is_without_data: bool) -> str | None:
+    """Return the reason why a key and its value surely report missing data; None if they do not.
+
+    ``is_without_data`` says whether the whole response has no data.
+    """
     if matches_form(key, "sentinel"):
         return _WHY_SENTINEL
-    is_percent = type(value) in (int, float) and matches_form(key, "percent_done")
-    is_unfinished = is_percent and 0 <= value < (
+    is_progress = type(value) in (int, float) and matches_form(key, "percent_done")
+    is_unfinished = is_progress and 0 <= value < (
         1 if isinstance(value, float) and value <= 1 else 100
     )
     if state_of_loss(key, value) or is_unfinished or (value and _has_more(key, value)):
         return _WHY_MORE
     if any(
-        find_absence_word([text]) for text in _iter_texts(value) if len(text) <= _MAX_TEXT
+        find_absence_word([text]) for text in _iter_texts(value) if len(text) <= _MAX_CHARS
     ) and not (isinstance(value, str) and has_word_of(key, "business")):
         return _WHY_ABSENT
     if (
         isinstance(value, str)
-        and is_bare
-        and not _NO_TEXT.fullmatch(value)
+        and is_without_data
+        and not _NO_PROSE.fullmatch(value)
         and not _means_available(value)
     ):
         return _WHY_EMPTY
-    if not (is_bare and isinstance(value, bool)) or has_word_of(key, "business"):
+    if not (is_without_data and isinstance(value, bool)) or has_word_of(key, "business"):
         return None
     is_about_data = (
         has_word_of(key, "about_data") or rate_key(key) == STATED or find_word_of_parts(tokens(key))
@@ -155,42 +163,49 @@ def _has_more(key: str, value: Any) -> bool:
 
 
 def _iter_texts(value: Any) -> Iterator[str]:
-    """Yield the texts in a value: itself, list items, and the values of dicts in a list."""
+    """Yield the texts in a JSON value.
+
+    These are the value itself, the items of a list, and the values of the dicts in a list.
+    """
     for item in value if isinstance(value, list) else [value]:
         texts = item.values() if isinstance(item, dict) and isinstance(value, list) else [item]
         yield from (text for text in texts if isinstance(text, str))
 
 
-def _score_member(facts: Facts, key: str, value: Any) -> int:
-    """Return a score from 0: how likely a key and its value report missing data."""
+def _score_member(scan: ResponseScan, key: str, value: Any) -> int:
+    """Return how likely it is that a key and its value report missing data, as a score.
+
+    The score is 0 if it is unlikely; it has no upper limit.
+    """
     data_words = words_of("of_process", "about_data")
     score = 2 * (not data_words.isdisjoint(tokens(key)))
     if isinstance(value, bool):
         return 2 * has_word_of(key, "about_data") * (not has_word_of(key, "business"))
     if isinstance(value, int | float):
-        names_total = {*tokens(key)[:1]} & {"of", "total", "matched"}
-        has_more = names_total and value > max(facts.list_lengths, default=value)
+        is_total_key = {*tokens(key)[:1]} & {"of", "total", "matched"}
+        has_more = is_total_key and value > max(scan.list_lengths, default=value)
         return 2 if has_more else score if 0 < value < 1 else 0
     score += has_word_of(key, "trouble") or rate_key(key) == STATED
     score += 2 * (has_word_of(key, "source") and isinstance(value, list))
     if not score and isinstance(value, list) and find_entry_kind(key) != "engine":
         return 0
-    word_parts = set()
-    pending = [value]
-    sign_count = 0
-    for item in islice(pending, _MAX_ITEMS):  # it grows meanwhile
+    found_words = set()
+    pending_values = [value]
+    clue_count = 0
+    for item in islice(pending_values, _MAX_SCORED_ITEMS):  # it grows meanwhile
         if isinstance(item, dict):
-            pending += item.values()
-            word_parts |= {word for name in item for word in tokens(name)}
-            sign_count += (False in item.values()) + (None in item.values())
+            pending_values += item.values()
+            found_words |= {word for name in item for word in tokens(name)}
+            clue_count += (False in item.values()) + (None in item.values())
         elif isinstance(item, list):
-            pending += item
-        elif isinstance(item, str) and len(item) <= _MAX_TEXT and not _NO_TEXT.fullmatch(item):
-            word_parts |= {*tokens(item)}
-            sign_count += 2 * (item.count(" ") > 3) + facts.is_engine(item)
-    return score + len(word_parts & data_words) + sign_count
+            pending_values += item
+        elif isinstance(item, str) and len(item) <= _MAX_CHARS and not _NO_PROSE.fullmatch(item):
+            found_words |= {*tokens(item)}
+            clue_count += 2 * (item.count(" ") > 3) + scan.is_engine(item)
+    return score + len(found_words & data_words) + clue_count
 
 
 def _means_available(text: str) -> bool:
+    """Return whether a text means the status ``available``."""
     word = find_word(text)
     return word is not None and word.canonical == "available"

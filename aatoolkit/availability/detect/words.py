@@ -1,6 +1,7 @@
-"""The meaning of texts, keys and objects of a response for the availability of its data.
+"""What the texts, keys and objects of a response say about the availability of its data.
 
-For example, "GA4_NOT_CONNECTED" means ``unavailable`` with the cause ``not_connected``.
+For example, the text "GA4_NOT_CONNECTED" means that data are ``unavailable``, with the cause
+``not_connected``. Such a cause or status is called a standard term.
 """
 
 from __future__ import annotations
@@ -29,39 +30,54 @@ from aatoolkit.availability.status import EMPTY, Availability, Cause, Status
 from aatoolkit.jsontree.coerce import CURRENCY_SIGNS
 
 WEAK, STRONG, PLAIN = 1, 2, 3
-"""How surely a word means an availability: WEAK only under a key about availability, STRONG also
-outside of rows, PLAIN everywhere.
+"""How surely a text states the availability of data. A WEAK text counts only under a key about
+availability, such as ``status``; a STRONG text counts everywhere except in the rows of a table; a
+PLAIN text counts everywhere.
 """
 
-_STATES = read_text_table(Path(__file__).with_name("states.txt"))
+# One row per standard term: the term, its status, its cause, "yes" if the term may follow a name
+# in one text, and the HTTP statuses that mean the term.
+_TERM_ROWS = read_text_table(Path(__file__).with_name("states.txt"))
+
 WORDS: Mapping[str, tuple[Status, Cause | None]] = {
     word: (Status(status), None if cause == "-" else Cause(cause))
-    for word, status, cause, *_ in _STATES
+    for word, status, cause, *_ in _TERM_ROWS
 }
 """Maps each standard term, such as ``not_connected``, to its status and cause."""
 
-SILENT = "nothing"
-"""The meaning that a rule gives to words that say nothing about availability."""
+NO_MEANING = "nothing"
+"""The meaning that a user's rule gives to a text that says nothing about availability."""
 
-STATES = {word: Availability(*meaning) for word, meaning in WORDS.items()}
-ABSENT, PARTIAL, AVAILABLE = STATES["unavailable"], STATES["partial"], STATES["available"]
-STATUSES: Mapping[int, Availability] = {
-    int(code): STATES[word] for word, *_, codes in _STATES for code in codes.strip("-").split()
+AVAILABILITY_BY_TERM = {word: Availability(*meaning) for word, meaning in WORDS.items()}
+ABSENT, PARTIAL, AVAILABLE = (
+    AVAILABILITY_BY_TERM["unavailable"],
+    AVAILABILITY_BY_TERM["partial"],
+    AVAILABILITY_BY_TERM["available"],
+)
+MEANING_BY_HTTP_STATUS: Mapping[int, Availability] = {
+    int(code): AVAILABILITY_BY_TERM[word]
+    for word, *_, codes in _TERM_ROWS
+    for code in codes.strip("-").split()
 }
-"""Maps HTTP statuses, such as 204, to an availability."""
+"""Maps HTTP statuses, such as 204, to the availability that they mean."""
 
-FAILED = STATES["error"]
+# The availability if the service reports an error: ``unavailable``, with the cause ``failed``.
+FAILURE = AVAILABILITY_BY_TERM["error"]
 
-_STRENGTHS = {"weak": WEAK, "strong": STRONG, "plain": PLAIN}
-_AFTER_SOURCE = {word for word, _, _, after_source, _ in _STATES if after_source == "yes"}
-_NEGATION = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
+_STRENGTH_BY_NAME = {"weak": WEAK, "strong": STRONG, "plain": PLAIN}
+# The terms that may follow a name in one text, as in ``GA4_NOT_CONNECTED``.
+_SUFFIX_TERMS = {word for word, _, _, after_source, _ in _TERM_ROWS if after_source == "yes"}
+_NEGATION_PATTERN = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
 _DENIAL = re.compile(r"(?i)\b(not|no|never|none|without|cannot)\b|n't\b")
-_CONTRACTED = (
+_CONTRACTION_REPLACEMENTS = (
     (re.compile(r"(?i)can(?:no|['’])t\b"), "can not"),
     (re.compile(r"(?i)n['’]t\b"), " not"),
     (re.compile(r"(?i)\b(?:do|does|did) not have\b"), "no"),
 )
-_MAX_LENGTH = 60
+# The maximum length, in characters, of a text that may mean a standard term.
+_MAX_TERM_LENGTH = 60
+
+# A day written as a number, such as 20261118, or a Unix time.
 _DAY = re.compile(r"20\d\d[01]\d[0-3]\d|1[0-9]{12}|1[5-9]\d{8}")
 _SIGN = f"[{CURRENCY_SIGNS}]"
 _NUMBER = re.compile(rf"(?:[A-Z]{{3}}\s|{_SIGN}\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{{3}}|{_SIGN})?")
@@ -69,14 +85,14 @@ _NUMBER = re.compile(rf"(?:[A-Z]{{3}}\s|{_SIGN}\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{{
 
 @dataclass(frozen=True)
 class Word:
-    """A standard term for the availability of data, and how surely a text means it.
+    """The standard term for the availability of data that a text means, and how surely it does.
 
     Attributes
     ----------
     canonical : str
-        The term, such as ``partial`` or ``not_connected``.
+        The standard term, such as ``partial`` or ``not_connected``.
     strength : int
-        How surely the text means the term; larger is surer.
+        How surely the text means the term: `WEAK`, `STRONG` or `PLAIN`.
     """
 
     canonical: str
@@ -85,11 +101,11 @@ class Word:
     @property
     def availability(self) -> Availability:
         """The `Availability` (status and cause) that the term stands for, without a reason."""
-        return STATES[self.canonical]
+        return AVAILABILITY_BY_TERM[self.canonical]
 
     def because(self, reason: str | None) -> Availability:
         """Return the `Availability` that the term stands for, with ``reason`` as its reason."""
-        return replace(STATES[self.canonical], reason=reason)
+        return replace(AVAILABILITY_BY_TERM[self.canonical], reason=reason)
 
     @property
     def is_lack(self) -> bool:
@@ -101,69 +117,73 @@ class Word:
 
 
 @cache
-def _compile_words() -> list[tuple[Word, re.Pattern[str]]]:
-    """Return tuples of a standard term and a regular expression for the phrases that mean it."""
+def _compile_phrase_patterns() -> list[tuple[Word, re.Pattern[str]]]:
+    """Return tuples of a `Word` (a standard term) and a pattern of the phrases that mean it."""
     return [
-        (Word(name, _STRENGTHS[strength or "weak"]), pattern)
-        for (name, strength), pattern in patterns("state").items()
+        (Word(term, _STRENGTH_BY_NAME[strength or "weak"]), pattern)
+        for (term, strength), pattern in patterns("state").items()
     ]
 
 
 @cache
 def _compile_sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
+    """Return tuples of a `Word` for missing data and a pattern that finds it inside a sentence."""
     return [
         (word, re.compile(rf"\b(?:{pattern.pattern})\b"))
-        for word, pattern in _compile_words()
+        for word, pattern in _compile_phrase_patterns()
         if word.is_lack
     ]
 
 
 @lru_cache(maxsize=4096)
 def find_word(text: str) -> Word | None:
-    """Return the standard term for missing data that a short text means, or None.
+    """Return the standard term for the availability of data that a short text means, or None.
 
     Examples
     --------
     >>> find_word("GA4_NOT_CONNECTED"), find_word("in_stock")
     (Word(canonical='not_connected', strength=2), None)
     """
-    return find_word_of_parts(tokens(text)) if len(text) <= _MAX_LENGTH else None
+    return find_word_of_parts(tokens(text)) if len(text) <= _MAX_TERM_LENGTH else None
 
 
 @lru_cache(maxsize=4096)
-def find_word_of_parts(parts: tuple[str, ...]) -> Word | None:
-    """Return the standard term for missing data that some words mean together, or None.
+def find_word_of_parts(name_parts: tuple[str, ...]) -> Word | None:
+    """Return the standard term for the availability of data that a name means, or None.
 
-    The words are the parts of one name, such as ``("not", "connected")``.
+    ``name_parts`` are the words of the name in lower case, such as ``("not", "connected")``.
     """
-    meaningful_parts = [part for part in parts if part not in words_of("noise")]
-    if not meaningful_parts:
+    kept_parts = [name_part for name_part in name_parts if name_part not in words_of("noise")]
+    if not kept_parts:
         return None
-    for start in range(min(4, len(meaningful_parts))):
-        text = " ".join(meaningful_parts[start:])
-        for word, pattern in _compile_words():
-            if (start == 0 or word.canonical in _AFTER_SOURCE) and pattern.fullmatch(text):
+    for first_part in range(min(4, len(kept_parts))):
+        text = " ".join(kept_parts[first_part:])
+        for word, pattern in _compile_phrase_patterns():
+            if (first_part == 0 or word.canonical in _SUFFIX_TERMS) and pattern.fullmatch(text):
                 return word
-    kinds = [index for index, part in enumerate(parts[:-1]) if part in words_of("kind")]
-    if kinds:  # what follows the type of an enum, as in ``COLUMN_STATE_POPULATED``
-        return find_word_of_parts(parts[kinds[-1] + 1 :])
-    inner_parts = " ".join(meaningful_parts).removeprefix("data ").removesuffix(" data").split()
-    return (
-        find_word_of_parts(tuple(inner_parts)) if len(inner_parts) < len(meaningful_parts) else None
-    )
+    type_word_positions = [
+        position
+        for position, name_part in enumerate(name_parts[:-1])
+        if name_part in words_of("kind")
+    ]
+    if type_word_positions:  # what follows the type of an enum, as in ``COLUMN_STATE_POPULATED``
+        return find_word_of_parts(name_parts[type_word_positions[-1] + 1 :])
+    core_parts = " ".join(kept_parts).removeprefix("data ").removesuffix(" data").split()
+    return find_word_of_parts(tuple(core_parts)) if len(core_parts) < len(kept_parts) else None
 
 
 def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Word | None:
-    """Return the standard term that any of the texts means, or None.
+    """Return the standard term for availability that any of the texts means, or None.
 
-    If several texts have a meaning, the surest one is returned.
+    If several texts mean a term, the term that is meant most surely is returned.
+    ``min_strength`` is the least strength that counts: `WEAK`, `STRONG` or `PLAIN`.
     """
-    strong_words = [
+    matching_words = [
         word
         for text in texts
         if isinstance(text, str) and (word := find_word(text)) and word.strength >= min_strength
     ]
-    return max(strong_words, key=lambda word: word.strength, default=None)
+    return max(matching_words, key=lambda word: word.strength, default=None)
 
 
 @lru_cache(maxsize=1024)
@@ -176,18 +196,18 @@ def find_word_in_text(text: str) -> Word | None:
     'not_connected'
     >>> find_word_in_text("No setup is required.")
     """
-    for pattern, full_form in _CONTRACTED:
-        text = pattern.sub(full_form, text)
+    for pattern, replacement in _CONTRACTION_REPLACEMENTS:
+        text = pattern.sub(replacement, text)
     vague_word: Word | None = None
     for sentence in re.split(r"[.!?;:](?:\s|$)", text):
         spaced_words = " ".join(part for part in tokens(sentence) if part not in words_of("noise"))
-        matches = [
+        phrase_matches = [
             (match.start(), match[0], word)
             for word, pattern in _compile_sentence_patterns()
             if (match := pattern.search(spaced_words))
-            and not _NEGATION.search(spaced_words[: match.start()])
+            and not _NEGATION_PATTERN.search(spaced_words[: match.start()])
         ]
-        for _, phrase, word in sorted(matches, key=lambda match: match[0]):
+        for _, phrase, word in sorted(phrase_matches, key=lambda match: match[0]):
             if not (word.canonical in ("unavailable", "partial") or phrase.endswith("measured")):
                 return word
             vague_word = vague_word or word
@@ -195,19 +215,22 @@ def find_word_in_text(text: str) -> Word | None:
 
 
 def find_strong_word(texts: Iterable[object]) -> Word | None:
-    """Return the standard term that one of the texts surely means, or None.
+    """Return the standard term for availability that one of the texts surely means, or None.
 
     Codes such as ``plan_required`` are searched before sentences.
     """
-    codes = [text for text in texts if isinstance(text, str)]
-    other_texts = (text for text in codes if find_word(text) is None)
-    return find_strongest_word(codes, STRONG) or next(
-        filter(None, map(find_word_in_text, other_texts)), None
+    all_texts = [text for text in texts if isinstance(text, str)]
+    sentences = (text for text in all_texts if find_word(text) is None)
+    return find_strongest_word(all_texts, STRONG) or next(
+        filter(None, map(find_word_in_text, sentences)), None
     )
 
 
 def find_absence_word(texts: Iterable[object]) -> Word | None:
-    """Return the term, such as ``not_run``, of the first text about missing data, or None."""
+    """Return the term, such as ``not_run``, that one of the texts surely means, or None.
+
+    Return None also if the term is ``available``.
+    """
     word = find_strong_word(texts)
     return word if word and word.is_lack else None
 
@@ -227,7 +250,9 @@ def read_absence_code(text: str) -> Availability | None:
 
 
 def read_word(word: object, reason: object = None) -> Availability:
-    """Return the availability that a text means; its status is ``unknown`` for an unknown text.
+    """Return the availability that a status text means; ``unknown`` if the text is not known.
+
+    ``reason`` is the explanation, or the code of a cause, that belongs to the status.
 
     Examples
     --------
@@ -247,38 +272,41 @@ def read_word(word: object, reason: object = None) -> Availability:
     return with_reason(known_word.availability, reason_text)
 
 
-def with_reason(state: Availability, reason: str | None) -> Availability:
+def with_reason(availability: Availability, reason: str | None) -> Availability:
     """Return a copy of an `Availability` (a status, cause and reason) with another reason.
 
-    If it has no cause, and the reason is a code such as ``not_connected``, it also gets this cause.
+    If the availability has no cause, and the reason is a code such as ``not_connected``, the copy
+    has this cause.
     """
     word = find_word(reason) if reason is not None and is_code(reason) else None
-    if word and state == ABSENT and word.availability.status in EMPTY:
-        state = word.availability
-    elif word and state == PARTIAL:
-        state = replace(state, cause=word.availability.cause)
-    return replace(state, reason=reason)
+    if word and availability == ABSENT and word.availability.status in EMPTY:
+        availability = word.availability
+    elif word and availability == PARTIAL:
+        availability = replace(availability, cause=word.availability.cause)
+    return replace(availability, reason=reason)
 
 
-def state_of_observation_code(code: str) -> Availability | None:
-    """Return the availability that an observation code of official statistics means, or None.
+def read_observation_code(code: str) -> Availability | None:
+    """Return the availability that a code of official statistics means, or None.
+
+    In official statistics, such a code stands beside a number; "e" means "estimated".
 
     Examples
     --------
-    >>> [str(state_of_observation_code(code)) for code in ("Q", "e", "in_stock")]
+    >>> [str(read_observation_code(code)) for code in ("Q", "e", "in_stock")]
     ['unavailable (withheld)', 'partial', 'None']
     """
     meaning = meaning_by_word("observation").get(code.strip().lower())
-    return None if meaning is None else STATES[meaning]
+    return None if meaning is None else AVAILABILITY_BY_TERM[meaning]
 
 
 # --- keys ------------------------------------------------------------------------------------
 
 STATED, MILD = 2, 1
-"""How surely a key is about availability: STATED (surely) or MILD (perhaps)."""
+"""How surely a key is about the availability of data: STATED (surely) or MILD (perhaps)."""
 
 _FLAG_PREFIXES = ("is", "contains")
-_SEPARATOR = re.compile(r"__|(?<=\w)[@.]")
+_KEY_SEPARATOR_PATTERN = re.compile(r"__|(?<=\w)[@.]")
 
 
 @lru_cache(maxsize=8192)
@@ -292,13 +320,13 @@ def rate_key(key: str) -> int:
     >>> rate_key("dataAvailability"), rate_key("engineSupport"), rate_key("brandCoverage")
     (2, 1, 0)
     """
-    parts = {*tokens(key)} - words_of("idle", "field", "engine")
-    kind_parts = parts & words_of("kind", "grade")
-    if not parts or not parts <= words_of("availability", "data", "kind", "grade"):
+    key_words = {*tokens(key)} - words_of("idle", "field", "engine")
+    status_words = key_words & words_of("kind", "grade")
+    if not key_words or not key_words <= words_of("availability", "data", "kind", "grade"):
         return 0
-    if parts & words_of("availability") or (parts & words_of("data") and kind_parts):
+    if key_words & words_of("availability") or (key_words & words_of("data") and status_words):
         return STATED
-    return MILD if kind_parts else 0
+    return MILD if status_words else 0
 
 
 @lru_cache(maxsize=4096)
@@ -318,11 +346,11 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
     >>> state_of_named_flag("isRecalculating", False)
     """
     text = spaced(key, _FLAG_PREFIXES)
-    for (name, _), pattern in patterns("flag").items():
+    for (term, _), pattern in patterns("flag").items():
         if pattern.fullmatch(text):
-            return AVAILABLE if value else STATES[name]
+            return AVAILABLE if value else AVAILABILITY_BY_TERM[term]
     if value and matches_form(text, "cut"):
-        return STATES["truncated"]
+        return AVAILABILITY_BY_TERM["truncated"]
     word = find_word_of_parts(tuple(text.split()))
     if not value or word is None or word.canonical == "available":
         return None
@@ -345,21 +373,24 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_names_under(key: str) -> Availability | None:
-    """Return the availability of whatever is listed under a key such as ``missingFields``.
+    """Return the availability of the data that are listed under a key such as ``missingFields``.
 
-    The list has names of fields or engines (AI assistants). Return None for a key that is not about
-    missing data.
+    The list has the names of fields or of engines (AI assistants), which have this availability.
+    Return None for a key that is not about missing data.
     """
-    text = spaced(key, words_of("field", "engine", "idle"))
-    if matches_form(text, "denies"):
+    key_text = spaced(key, words_of("field", "engine", "idle"))
+    if matches_form(key_text, "denies"):
         return ABSENT
-    word = find_word_of_parts(tuple(text.split()))
+    word = find_word_of_parts(tuple(key_text.split()))
     return word.availability if word and word.canonical not in ("available", "error") else None
 
 
 @lru_cache(maxsize=4096)
 def find_entry_kind(key: str) -> str | None:
-    """Return ``"engine"`` or ``"field"`` if the value of a key lists such names, else None."""
+    """Return ``"engine"`` or ``"field"`` if a key has such a word, as ``missingFields``, else None.
+
+    The value of such a key may list names of engines (AI assistants) or of fields.
+    """
     return (
         "engine" if has_word_of(key, "engine") else "field" if has_word_of(key, "field") else None
     )
@@ -367,52 +398,60 @@ def find_entry_kind(key: str) -> str | None:
 
 @lru_cache(maxsize=8192)
 def split_key(key: str) -> tuple[str, str]:
-    """Split a key such as ``revenueReason`` into the name of another field and a kind.
+    """Split a key such as ``revenueReason`` into the name of a field and the kind of statement.
 
-    The kind says what the key states about the field, such as ``reason``. Both are empty for a key
-    that is not about another field.
+    The kind is ``reason``, ``status``, ``available``, ``part`` or ``denial``: what the key says
+    about the field. Both are empty for a key such as ``reason``, which names no other field. The
+    name is returned in lower case, without separators.
 
     Examples
     --------
     >>> split_key("sentimentScoreReason"), split_key("has_revenue"), split_key("reason")
     (('sentimentscore', 'reason'), ('revenue', 'available'), ('', ''))
     """
-    name, _, suffix = _SEPARATOR.sub("\0", key, count=1).partition("\0")
-    parts = tokens(suffix if suffix and name else key)
-    if suffix and name:
-        kind = _read_key_ending(parts[-2:]) or _read_key_ending(parts[-1:])
-        return (fold(name), kind) if kind else ("", "")
-    if len(parts) > 1 and parts[0] == "has":
-        return "".join(parts[1:]), "available"
-    parts = parts[1:] if parts[:1] == ("is",) else parts
-    for length in (2, 1):
-        kind = _read_key_ending(parts[-length:]) if len(parts) > length else None
+    field_name, _, key_ending = _KEY_SEPARATOR_PATTERN.sub("\0", key, count=1).partition("\0")
+    words = tokens(key_ending if key_ending and field_name else key)
+    if key_ending and field_name:
+        kind = _read_key_ending(words[-2:]) or _read_key_ending(words[-1:])
+        return (fold(field_name), kind) if kind else ("", "")
+    if len(words) > 1 and words[0] == "has":
+        return "".join(words[1:]), "available"
+    words = words[1:] if words[:1] == ("is",) else words
+    for ending_length in (2, 1):
+        kind = _read_key_ending(words[-ending_length:]) if len(words) > ending_length else None
         if kind is not None:
-            return "".join(parts[:-length]), kind
+            return "".join(words[:-ending_length]), kind
     return "", ""
 
 
-def _read_key_ending(parts: tuple[str, ...]) -> str | None:
-    """Return the kind that the last words of a key name, or None.
+def _read_key_ending(ending_words: tuple[str, ...]) -> str | None:
+    """Return the kind of statement (see `split_key`) that the last words of a key mean, or None.
 
-    An example is ``reason`` for the last word of ``revenueReason``.
+    For example, ``("reason",)`` are the last words of ``revenueReason``; the kind is ``reason``.
     """
-    text = " ".join(parts)
-    if ends_with_word_of(text, "reason") and (len(parts) == 1 or matches_form(text, "absence")):
+    ending = " ".join(ending_words)
+    if ends_with_word_of(ending, "reason") and (
+        len(ending_words) == 1 or matches_form(ending, "absence")
+    ):
         return "reason"
-    if matches_form(text, "approximate"):
+    if matches_form(ending, "approximate"):
         return "part"
     availability_words = words_of("kind", "availability")
-    if {*parts} <= availability_words | words_of("data") and {*parts} & availability_words:
-        return "available" if "available" in parts else "status"
-    word = find_word_of_parts(parts)
-    if (word and word.is_lack) or matches_form(text, "hidden_word"):
+    if {*ending_words} <= availability_words | words_of("data") and {
+        *ending_words
+    } & availability_words:
+        return "available" if "available" in ending_words else "status"
+    word = find_word_of_parts(ending_words)
+    if (word and word.is_lack) or matches_form(ending, "hidden_word"):
         return "denial"
-    return "available" if matches_form(text, "ready_word") else None
+    return "available" if matches_form(ending, "ready_word") else None
 
 
-def repeats_question(key: str) -> bool:
-    """Return whether a key's value repeats the request or describes the response's structure."""
+def echoes_request(key: str) -> bool:
+    """Return whether a key, such as ``filters``, holds a copy of the request's parameters.
+
+    The result is also True for a key that holds a description of the response's structure.
+    """
     return matches_form(key, "echo")
 
 
@@ -435,9 +474,10 @@ def is_bookkeeping(key: str) -> bool:
 def has_numbers(
     value: Any, is_ignored: Callable[[str], bool] = is_bookkeeping, key: str = ""
 ) -> bool:
-    """Return whether a value is a measured number other than 0, or contains one.
+    """Return whether a JSON value is a number other than 0, or contains such a number.
 
-    ``is_ignored`` is a function that takes a key, and returns whether its numbers do not count.
+    ``is_ignored`` is a function that takes a key, and returns True if numbers under this key do not
+    count. ``key`` is the key that has the value.
 
     Examples
     --------
@@ -445,7 +485,7 @@ def has_numbers(
     (True, False)
     """
     if isinstance(value, dict):
-        items = ((name, item) for name, item in value.items() if not repeats_question(name))
+        items = ((name, item) for name, item in value.items() if not echoes_request(name))
         return any(has_numbers(item, is_ignored, name) for name, item in items)
     if isinstance(value, list):
         return any(has_numbers(item, is_ignored, key) for item in value)
@@ -455,21 +495,24 @@ def has_numbers(
 
 
 def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
-    """Return the engine or field of an object, such as ``("engine", "gemini")``, or None."""
-    for kind, concept in (("engine", "engine"), ("field", "named")):
+    """Return what an object is about, such as ``("engine", "gemini")``, or None.
+
+    The first item of the tuple is ``engine`` or ``field``, the second its name.
+    """
+    for target_kind, word_group in (("engine", "engine"), ("field", "named")):
         for key, value in record.items():
-            is_label = has_word_of(key, concept) and {*tokens(key)} <= words_of(
-                concept, "labelling"
+            is_label = has_word_of(key, word_group) and {*tokens(key)} <= words_of(
+                word_group, "labelling"
             )
-            if isinstance(value, str) and (is_word_of(key, concept) or is_label):
-                return kind, value
+            if isinstance(value, str) and (is_word_of(key, word_group) or is_label):
+                return target_kind, value
     return None
 
 
-def names_no_state(text: str) -> bool:
-    """Return whether a text cannot be a status, for example because it is too long."""
+def is_no_status(text: str) -> bool:
+    """Return whether a text cannot be a status of data, for example because it is too long."""
     has_no_letters = not any(part.isalpha() for part in tokens(text))
-    return has_no_letters or matches_form(text, "stock") or len(text) > _MAX_LENGTH
+    return has_no_letters or matches_form(text, "stock") or len(text) > _MAX_TERM_LENGTH
 
 
 def is_sample_size(key: str) -> bool:
@@ -493,7 +536,7 @@ def find_reason(record: Mapping[str, object]) -> str | None:
 def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Availability | None:
     """Return the availability that a text or boolean among the values of an object states, or None.
 
-    ``min_strength`` is how surely a text must mean it.
+    ``min_strength`` is how surely the text must mean the availability: `WEAK`, `STRONG` or `PLAIN`.
     """
     reason = find_reason(record)
     for name, value in record.items():
@@ -506,19 +549,22 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
                 if reason == value
                 else with_explanation(word.availability, record)
             )
-    known_states = [
-        state
+    meanings = [
+        availability
         for name, value in record.items()
-        if isinstance(value, bool) and (state := state_of_named_flag(name, value))
+        if isinstance(value, bool) and (availability := state_of_named_flag(name, value))
     ]
-    lacking_states = [state for state in known_states if state.status != Status.AVAILABLE]
-    return with_explanation((lacking_states or known_states)[0], record) if known_states else None
+    lacking_meanings = [
+        availability for availability in meanings if availability.status != Status.AVAILABLE
+    ]
+    return with_explanation((lacking_meanings or meanings)[0], record) if meanings else None
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
-    """Return the availability that a value of a dict means, such as ``"not_run"``, or None.
+    """Return the availability that one value of a dict such as ``{"gemini": "not_run"}`` means.
 
-    The dict has one value for each engine (AI assistant) or field. ``key`` is the key of the dict.
+    The dict has one value for each engine (AI assistant) or field. ``key`` is the key under which
+    the response has the dict. Return None if the value means no availability.
     """
     if isinstance(value, bool):
         return state_of_flag(value, key)
@@ -533,16 +579,22 @@ def state_of_entry(value: Any, key: str) -> Availability | None:
 def state_of_flag(value: bool, key: str) -> Availability:
     """Return the `Availability` (a status and cause) that a boolean means under a key.
 
-    True means ``available``. The meaning of False depends on the key, such as ``connected``.
+    True means ``available``. What False means depends on the key: ``not_connected`` under the key
+    ``connected``.
     """
     if value:
         return AVAILABLE
-    stems = ((word, stem) for (word, _), stem in patterns("stem").items())
-    return STATES[next(word for word, stem in stems if stem.match(spaced(key)))]
+    words_and_patterns = ((word, pattern) for (word, _), pattern in patterns("stem").items())
+    return AVAILABILITY_BY_TERM[
+        next(word for word, pattern in words_and_patterns if pattern.match(spaced(key)))
+    ]
 
 
-def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availability:
-    """Return ``state`` with the reason that the object ``record`` gives, and its cause if known.
+def with_explanation(availability: Availability, record: Mapping[str, Any]) -> Availability:
+    """Return an availability with the reason that the object ``record`` gives, and its cause.
+
+    The cause is added if the text of the reason is understood. If the reason contradicts the status
+    ``available``, another availability is returned.
 
     Examples
     --------
@@ -551,40 +603,46 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
     >>> with_explanation(ABSENT, {"message": "Not enough data"}).cause
     """
     reason = find_reason(record)
-    if state.status == Status.AVAILABLE and reason and " " in reason:
+    if availability.status == Status.AVAILABLE and reason and " " in reason:
         word = find_word_in_text(reason)
         if word and word.canonical != "unavailable":
             return word.because(reason)
-        doubtful_state = Availability(Status.UNKNOWN, None, reason)
-        return doubtful_state if _DENIAL.search(reason) else with_reason(state, reason)
-    state = with_reason(state, reason)
+        doubtful_meaning = Availability(Status.UNKNOWN, None, reason)
+        return doubtful_meaning if _DENIAL.search(reason) else with_reason(availability, reason)
+    availability = with_reason(availability, reason)
     for key, text in (
-        record.items() if state.cause is None and state.status == "unavailable" else ()
+        record.items()
+        if availability.cause is None and availability.status == "unavailable"
+        else ()
     ):
         if isinstance(text, str) and ends_with_word_of(key, "cause"):
             word = find_word_in_text(text)
             if word and word.availability.status in EMPTY:
-                return word.because(state.reason)
-    return state
+                return word.because(availability.reason)
+    return availability
 
 
-def partial_if_measured(state: Availability, number_kinds: Collection[bool]) -> Availability:
+def partial_if_measured(
+    availability: Availability, nonzero_flags: Collection[bool]
+) -> Availability:
     """Return an `Availability`, in which ``unavailable`` becomes ``partial`` if there are numbers.
 
-    This is done only for the causes ``pending`` (if a number is not 0) and ``insufficient_sample``.
-    ``number_kinds`` has True if there is a number other than 0, and False if there is a 0.
+    That is done only for the cause ``insufficient_sample``, and for ``pending`` if there is a
+    number other than 0. ``nonzero_flags`` is a set of booleans: it has True if there is a number
+    other than 0, and False if there is a 0.
     """
     # A 0 of pending data may not be measured yet.
-    is_small_sample = state.cause == Cause.INSUFFICIENT_SAMPLE and len(number_kinds) > 0
-    has_begun = state.cause == Cause.PENDING and any(number_kinds)
-    is_partial = state.status == Status.UNAVAILABLE and (is_small_sample or has_begun)
-    return replace(state, status=Status.PARTIAL) if is_partial else state
+    is_small_sample = availability.cause == Cause.INSUFFICIENT_SAMPLE and len(nonzero_flags) > 0
+    has_begun = availability.cause == Cause.PENDING and any(nonzero_flags)
+    is_partial = availability.status == Status.UNAVAILABLE and (is_small_sample or has_begun)
+    return replace(availability, status=Status.PARTIAL) if is_partial else availability
 
 
-def find_number_kinds(record: Mapping[str, Any]) -> set[bool]:
-    """Return which kinds of numbers an object has, as a set.
+def find_nonzero_flags(record: Mapping[str, Any]) -> set[bool]:
+    """Return a set of booleans: for each number among the values of an object, whether it is not 0.
 
-    The set has True if there is a number other than 0, and False if there is a 0.
+    The set has True if there is a number other than 0, and False if there is a 0. Sample sizes do
+    not count.
     """
     return {
         item != 0
@@ -594,17 +652,24 @@ def find_number_kinds(record: Mapping[str, Any]) -> set[bool]:
 
 
 def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
-    """Return the availability of a field as another field states it, or None.
+    """Return the availability of a field that a field beside it states, or None.
 
-    For example, ``revenueReason`` states that of ``revenue``. ``kind`` is the kind of the other
-    field, such as ``reason``; ``value`` is its value. ``sibling_value`` is the value of the first
-    field.
+    For example, ``revenueReason`` states the availability of ``revenue``.
+
+    Parameters
+    ----------
+    kind : str
+        What the field beside it states, such as ``reason``; see `split_key`.
+    value : object
+        The value of the field that states the availability, such as ``revenueReason``.
+    sibling_value : object
+        The value of the field whose availability is stated, such as ``revenue``.
     """
     if isinstance(value, dict):
-        state = read_object_state(value)
+        availability = read_object_state(value)
         reason = find_reason(value)
-        explains_null = state is None and kind == "reason" and sibling_value is None and reason
-        return replace(ABSENT, reason=reason) if explains_null else state
+        is_reason = availability is None and kind == "reason" and sibling_value is None and reason
+        return replace(ABSENT, reason=reason) if is_reason else availability
     if isinstance(value, bool):
         if kind in ("part", "denial"):
             agrees_with_sibling = value and (sibling_value is None) == (kind == "denial")
@@ -612,9 +677,9 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
         return AVAILABLE if value else ABSENT
     word = find_word(value)
     if word and (word.strength >= STRONG or sibling_value is None):
-        number_kinds = set() if sibling_value is None else {sibling_value != 0}
+        nonzero_flags = set() if sibling_value is None else {sibling_value != 0}
         return partial_if_measured(
-            word.because(value if " " in value.strip() else None), number_kinds
+            word.because(value if " " in value.strip() else None), nonzero_flags
         )
     if kind == "reason" and sibling_value is None and value.strip():
         return with_explanation(ABSENT, {"reason": value})
@@ -622,9 +687,9 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
 
 
 def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
-    """Return the availability that an object states for its own value, or None.
+    """Return the availability that an object states for the value in it, or None.
 
-    Such an object is ``{"value": null, "status": "not_connected"}``.
+    An example of such an object is ``{"value": null, "status": "not_connected"}``.
     """
     value_key = next(
         (value_key for value_key in ("value", "amount", "current") if value_key in record), None
@@ -632,12 +697,12 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
     if value_key is None:
         return None
     siblings = {key: item for key, item in record.items() if key != value_key}
-    state = read_object_state(siblings)
+    availability = read_object_state(siblings)
     reason = find_reason(siblings)
-    if state is None and record[value_key] is None and reason:
-        state = with_reason(ABSENT, reason)
-    return state and partial_if_measured(
-        state, set() if record[value_key] is None else {record[value_key] != 0}
+    if availability is None and record[value_key] is None and reason:
+        availability = with_reason(ABSENT, reason)
+    return availability and partial_if_measured(
+        availability, set() if record[value_key] is None else {record[value_key] != 0}
     )
 
 
@@ -646,8 +711,8 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 
 def may_state_loss(key: str) -> bool:
     """Return whether a key may say that some data are missing, such as ``suppressedRows``."""
-    text = spaced(key).removesuffix(" count")
-    return matches_form(text, "loss") or matches_form(key, "since")
+    key_text = spaced(key).removesuffix(" count")
+    return matches_form(key_text, "loss") or matches_form(key, "since")
 
 
 def state_of_loss(key: str, value: Any) -> Availability | None:
@@ -662,8 +727,8 @@ def state_of_loss(key: str, value: Any) -> Availability | None:
     >>> state_of_loss("missingPages", ["/pricing"]), state_of_loss("suppressedRows", 0)
     (None, None)
     """
-    number = value if type(value) in (int, float) else 0
-    is_present = number > 0 or (isinstance(value, list) and len(value) > 0)
+    lost_count = value if type(value) in (int, float) else 0
+    is_present = lost_count > 0 or (isinstance(value, list) and len(value) > 0)
     is_lost = is_present and matches_form(spaced(key).removesuffix(" count"), "loss")
     has_begun = isinstance(value, str) and value != "" and matches_form(key, "since")
     return PARTIAL if is_lost or has_begun else None

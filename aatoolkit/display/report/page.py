@@ -133,7 +133,7 @@ class _Page:
         tables, chapter = self._dataset[name], chapter_of(name)
         evidence = self._evidence[name] = SectionEvidence(number, self._explainer)
         titles = {table: capitalized(humanize(table)) for table in tables}
-        states = [state_words(tables._state(table)) for table in titles]
+        states = [state_words(tables._status(table)) for table in titles]
         # What was measured in part says more than what was measured as a whole.
         availability = min(states, key=lambda state: "◐○?●–".find(state[0]))
         same_count, self._states[name] = states.count(availability), availability[0]
@@ -149,7 +149,7 @@ class _Page:
         folded = []
         for table in dict.fromkeys([*unfolded, *titles]):
             head = f"{escape(titles[table])}, {counted(tables.rows[table], 'row')}"
-            status = state_words(tables._state(table))
+            status = state_words(tables._status(table))
             if tables.rows[table]:
                 data = self._data(tables[table])
                 limit = self._max_rows if table in unfolded else self._max_rows // 2 or 1

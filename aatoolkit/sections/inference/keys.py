@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.lexicon import words_of
-from aatoolkit._util.text import fresh
-from aatoolkit.jsontree.coerce import currency
+from aatoolkit._util.text import unused_name
+from aatoolkit.jsontree.coerce import parse_currency
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.axes import bind_to_row
@@ -159,7 +159,7 @@ def _inherit_column(
     elif levels_up is None or column.source[0] == "[":
         source = f"$.{format_path(bind_to_row(parse_path(column.path)))}"
     return FoundColumn(
-        fresh(name, table.column_names),
+        unused_name(name, table.column_names),
         source,
         column.path,
         values,
@@ -209,7 +209,7 @@ def _add_position_column(table: FoundTable, levels_up: int = 0) -> str:
         row_counts[enclosing_row] += 1
     name = "position"
     if levels_up or name in table.column_names:
-        name = fresh("row" if levels_up else "row_number", table.column_names)
+        name = unused_name("row" if levels_up else "row_number", table.column_names)
     column = FoundColumn(name, "^" * levels_up + "#0", table.path, positions)
     column.format = find_format(column.values, name)
     table.add_column(column, 0)
@@ -225,8 +225,10 @@ def _add_currency_column(column: FoundColumn) -> None:
     """Add a column with the currency, next to a column of amounts such as ``$5``."""
     table = column.found_table
     amount_format = column.format
-    currencies = [currency(value) if isinstance(value, str) else value for value in column.values]
-    name = fresh(f"{column.name}_currency", table.column_names)
+    currencies = [
+        parse_currency(value) if isinstance(value, str) else value for value in column.values
+    ]
+    name = unused_name(f"{column.name}_currency", table.column_names)
     currency_column = FoundColumn(name, column.source, column.path, currencies)
     reason = "the signs or codes of the amounts"
     currency_column.format = FieldFormat("string", "currency", amount_format.missing, reason)

@@ -16,7 +16,7 @@ import numpy as np
 
 from aatoolkit._util.dtypes import Reading
 from aatoolkit._util.lexicon import ends_with_word_of, has_word_of, read_text_table, words_of
-from aatoolkit.jsontree.coerce import CURRENCY_SIGNS, LONGEST, currency, read_as
+from aatoolkit.jsontree.coerce import CURRENCY_SIGNS, MAX_PARSED_LENGTH, parse_currency, read_as
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning_of
 
@@ -292,7 +292,7 @@ def _find_text_format(
     """
     missing_values = tuple(word for word in missing_words if word == "")
     text_format = FieldFormat("string", None, missing_values, f"text, {len(texts)} different")
-    if any(len(text) > LONGEST for text in texts):
+    if any(len(text) > MAX_PARSED_LENGTH for text in texts):
         return text_format
     possible_formats = (
         _try_time_format(values, texts, time_format, missing_words)
@@ -324,7 +324,7 @@ def _find_text_format(
     price_texts = [
         text
         for text in texts
-        if _CURRENCY_SIGN_PATTERN.fullmatch(currency(text) or "")
+        if _CURRENCY_SIGN_PATTERN.fullmatch(parse_currency(text) or "")
         and not re.fullmatch(r"[A-Z]{3}-\d+", text)
     ]
     for parse in [*parses, *["money"] * (price_texts == texts)]:

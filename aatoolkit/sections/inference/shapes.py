@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.lexicon import words_of
-from aatoolkit._util.text import fresh
+from aatoolkit._util.text import unused_name
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step, format_path
 from aatoolkit.sections import Rows
 from aatoolkit.sections.column import to_snake_case
@@ -98,7 +98,9 @@ def _create_table(
     for ancestor in reversed([*row_set.iter_with_ancestors()]):
         if ancestor.steps and isinstance(ancestor.steps[-1], Entries):
             keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
-            name = fresh(_name_key_column(ancestor, vocabulary), [key.name for key in key_columns])
+            name = unused_name(
+                _name_key_column(ancestor, vocabulary), [key.name for key in key_columns]
+            )
             path = f"{format_path(ancestor.steps)}~"
             key_columns.append(FoundColumn(name, f"@{len(key_columns)}", path, keys, is_label=True))
     parent_table = tables[row_set.parent] if row_set.parent is not None else None
@@ -179,7 +181,7 @@ def _add_column(table: FoundTable, raw_column: RawColumn, vocabulary: Vocabulary
         name = dimension
     if len(specific_words) > 1 or name in table.column_names:
         name = "_".join(specific_words)
-    name = fresh(name, table.column_names) if name else ""
+    name = unused_name(name, table.column_names) if name else ""
     pattern_steps = [type(step)() if isinstance(step, Each | Entries) else step for step in steps]
     table.add_column(
         FoundColumn(name, source, format_path(pattern_steps), raw_column.values, is_label)
@@ -239,7 +241,7 @@ def _name_nameless_columns(table: FoundTable) -> None:
     for column in table.columns:
         if column.name == "" or column.name.isdigit():
             name = f"{list_name}_{column.name}" if column.name else list_name
-            column.name = fresh(name, table.column_names)
+            column.name = unused_name(name, table.column_names)
 
 
 def _name_table(table: FoundTable, section_name: str, used_names: set[str]) -> str:
@@ -263,4 +265,4 @@ def _name_table(table: FoundTable, section_name: str, used_names: set[str]) -> s
     name = (
         "_".join([section_name, *specific_words[-1:]]) if table.steps else f"{section_name}_facts"
     )
-    return fresh(name, used_names)
+    return unused_name(name, used_names)

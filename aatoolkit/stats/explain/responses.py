@@ -23,11 +23,11 @@ from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path, is_within, pars
 from aatoolkit.metadata.attrs import HeldResponse, stored_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.column_availability import (
-    INFERRED,
-    WHY,
+    DENIED_REASON,
+    ENGINE_LIST_RULE,
     narrowest_path,
-    reach,
-    target_steps,
+    parse_target,
+    target_extent,
 )
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.stats.explain.explanation import (
@@ -183,7 +183,7 @@ def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResp
 
 
 _WHY_NOT_TAKEN = {
-    WHY: ", and states that it was not measured",
+    DENIED_REASON: ", and states that it was not measured",
     "wrong type": ", which is no {dtype}; it is kept in tables.extra",
     "missing": ", which is declared to mean that there is no value",
     "new level": ", which is no declared level; see tables.extra",
@@ -221,9 +221,11 @@ class _ColumnCells:
         for signal in table.response.tables._parts.signals:
             is_about_all_rows = signal.scope in ("section", "engine")
             extent = (
-                "all" if is_about_all_rows else reach(signal.target or "", self.declaration.pattern)
+                "all"
+                if is_about_all_rows
+                else target_extent(signal.target or "", self.declaration.pattern)
             )
-            if extent and signal.rule != INFERRED:
+            if extent and signal.rule != ENGINE_LIST_RULE:
                 self.signals.append((signal, extent))
 
 
@@ -354,7 +356,7 @@ class TableCells:
                     # Whether the statement on some cells covers the value at the place.
                     and narrowest_path(
                         place.path,
-                        {format_json_path(target_steps(signal.target or "")): signal.availability},
+                        {format_json_path(parse_target(signal.target or "")): signal.availability},
                     )
                 )
             )
@@ -477,7 +479,7 @@ def _explain_cells_at(tables: Tables, response: ReadResponse, path: str) -> Iter
     for name, built_table in tables._parts.built.items():
         cells = TableCells(response, name)
         for column in built_table.table.columns:
-            if path != "$" and reach(path.removesuffix(KEY_SIGN), column.pattern) is None:
+            if path != "$" and target_extent(path.removesuffix(KEY_SIGN), column.pattern) is None:
                 continue
             for position in range(len(cells.frame)):
                 cell_path = cells.cells_of_column(column.name).path_at(position)
