@@ -14,6 +14,7 @@ from itertools import chain, takewhile
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import (
+    fold,
     has_word_of,
     is_word_of,
     matches_form,
@@ -579,14 +580,17 @@ class _CandidateSearch:
         """
         names = _field_names(path)
         is_under_data_key = any(has_word_of(name, "place") for name in names)
+        is_sample = any(has_word_of(name, "sample") for name in names[-2:])
         number_keys = [
             key
             for key, item in record.items()
             if as_count(item) is not None
-            and not (is_word_of(key, "listed") or has_word_of(key, "bound"))
+            and (
+                (is_sample and fold(key) == "size")
+                or not (is_word_of(key, "listed") or has_word_of(key, "bound"))
+            )
             and not (item in (0, 1) and find_word(key))
         ]
-        is_sample = any(has_word_of(name, "sample") for name in names[-2:])
         word_by_count_key = {}
         filler_words = words_of("whole", "filler")
         for count_key in number_keys:
@@ -695,7 +699,7 @@ class _CandidateSearch:
                     Occurrence(word, has_number, measured_next_to, row.idle_engines, engine)
                 )
                 # With other numbers, the row lacks only a part.
-                if row.has_numbers and engine_field in ("", "{}"):
+                if row.has_numbers:
                     occurrences.append(Occurrence(word, True, {}, ()))
                 is_in_list |= isinstance(row.record[field_name], list)
         occurrences += null_occurrences
@@ -1433,7 +1437,9 @@ class _WordMeanings:
             return NO_MEANING  # a task that succeeded may have read a part
         if word and not is_flag and not (states_lack and not engines and is_positive):
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY
-            is_of_part = has_numbers_beside and (states_lack or " " in text)
+            is_absent = word.availability.status == Status.UNAVAILABLE
+            is_of_row = self._is_in_rows and (is_absent or not engines)
+            is_of_part = has_numbers_beside and (states_lack or " " in text or is_of_row)
             return "partial" if is_of_part else word.canonical
         if number_flags == {False}:
             if all(self._is_idle[text]):

@@ -276,6 +276,8 @@ def _find_rule_values(
         ]
         values = [record.get(last_step.name) for record in records]
         index_suffix = f"[{columns.index(last_step.name)}]" if last_step.name in columns else ""
+    words_by_subject: dict[tuple[str, str] | None, set[str]] = {}
+    row_values = []
     for position, (item, record) in enumerate(zip(values, records, strict=True)):
         target = rows.path(position).removeprefix("$").removeprefix(".")
         path = value_vector.path(position) + index_suffix
@@ -283,7 +285,7 @@ def _find_rule_values(
         if isinstance(last_step, Entries) and isinstance(item, dict):
             for name, entry in item.items():
                 yield RuleValue("part", target.rpartition(".")[0], entry, (), path + key_step(name))
-        elif type(item) in (str, int, bool) or (item is None and "null" in rule.words):
+        elif type(item) in (str, int, bool, type(None)):
             if rule.total and item is not None:
                 item = extent_word(item, record.get(rule.total, window_days))
                 if item is None:
@@ -301,8 +303,14 @@ def _find_rule_values(
                 subject = ("engine", engine) if isinstance(engine, str) else find_target(fields)
             elif isinstance(last_step, Each) and target.count("[") > 1:
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
-            scope, stated_target = subject or (("section", None) if rule.of else ("row", target))
-            yield RuleValue(scope, stated_target, item, field_names, path)
+            words_by_subject.setdefault(subject, set()).add(to_word(item))
+            if item is not None or "null" in rule.words:
+                row_values.append((subject, target, item, path))
+    for subject, target, item, path in row_values:
+        # What differs between the rows of an engine is stated of these rows.
+        is_of_row = len(words_by_subject[subject]) > 1 if subject else not rule.of
+        scope, stated_target = ("row", target) if is_of_row else subject or ("section", None)
+        yield RuleValue(scope, stated_target, item, field_names, path)
 
 
 JointStatement = tuple[list[tuple[str | None, Availability]], str, str, Any]

@@ -275,12 +275,12 @@ class ResponseScan:
         )
 
     def has_number(self, field_name: str) -> bool:
-        """Return whether any field with this name has a number other than 0."""
+        """Return whether any field with this name has or contains a number other than 0."""
         folded_name = fold(field_name.rpartition(".")[2])
         return any(
             True in path_values.vector.nonzero_flags
             for path_values in self.all_path_values
-            if fold(path_values.key) == folded_name
+            if folded_name in map(fold, path_values.names)
         )
 
     def is_null(self, field_name: str) -> bool:

@@ -1119,10 +1119,14 @@ def _has_header_row(lists: list[list[Any]]) -> bool:
 
     Examples
     --------
-    >>> _has_header_row([[["host", "hits"], ["a.example", 3], ["b.example", 4]]])
-    True
+    >>> rows = [["host", "hits"], ["a.example", 3], ["b.example", 4]]
+    >>> _has_header_row([rows]), _has_header_row([rows, rows[:1]])
+    (True, True)
     """
+    longest = max(lists, key=len, default=[])
     for rows in lists:
+        if len(longest) > 2 > len(rows) and rows == longest[: len(rows)]:
+            continue  # there are no rows below the names
         if len(rows) < 3 or not all(isinstance(row, list) for row in rows):
             return False
         header, *other_rows = rows
