@@ -484,7 +484,7 @@ def number_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:
     """Return about ``max_ticks`` ticks at round numbers; a scale of ranks begins at 1."""
     if scale.kind != "number":
         return ()
-    (low, high), is_rank = sorted((scale.low, scale.high)), scale.unit == RANK and scale.low > 0
+    (low, high), is_rank = sorted((scale.low, scale.high)), scale.unit == RANK
     locator = MaxNLocator(max_ticks, steps=[1, 2, 2.5, 5, 10], integer=scale.is_whole or is_rank)
     slack = (high - low) * 1e-6
     values = [float(n) for n in locator.tick_values(low, high) if low - slack <= n <= high + slack]

@@ -56,7 +56,7 @@ th, td { text-align: left; vertical-align: top; padding: .25rem .8rem .25rem 0; 
 thead th { vertical-align: bottom; min-width: 4.5rem; }
 tbody th { font-weight: normal; min-width: 7rem; }
 th small { display: block; font-weight: normal; }
-.number { text-align: right; font-variant-numeric: tabular-nums; }
+.number, .code { text-align: right; font-variant-numeric: tabular-nums; }
 td.number { white-space: nowrap; }
 .number a { color: inherit; text-decoration: underline dotted var(--hatch) 1px;
   text-underline-offset: .2em; }
