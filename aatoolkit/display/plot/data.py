@@ -88,8 +88,6 @@ _TOTAL = re.compile(r"(?i)\W*(all|total|overall|sum|gesamt|summe|todos|tous|tota
 """Matches names of rows that may add up the others, such as ``(all pages)``."""
 _BARE = re.compile("value|(by|per)_.*|(dai|week|month)ly")
 """Matches names that say nothing without their table, such as ``value`` or ``daily``."""
-_NOUNS = {COUNT: "count", FRACTION: "share", SCORE: "score", None: "value"}
-"""What the numbers of a column without a name of its own are called, by their unit."""
 _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
 
 
@@ -502,14 +500,15 @@ class PlotData:
 
         A name without meaning, such as ``daily``, is replaced by what is counted: by its unit.
         """
-        is_bare = self.table and _BARE.fullmatch(name)
-        return _NOUNS.get(self.unit(name), "value") if is_bare else humanize(name)
+        if not self.table or not _BARE.fullmatch(name):
+            return humanize(name)
+        return "count" if self.unit(name) == COUNT else "value"
 
     def title(self, what: str, *by: str | None) -> str:
         """Return a title such as "Mention rate by engine"; ``what`` is the part before "by"."""
         nouns = [humanize(name.removesuffix("_id").removeprefix("is_")) for name in by if name]
         # Numbers without a name of their own have that of their table.
-        table = f"{self.table_words}: " * (what in _NOUNS.values())
+        table = f"{self.table_words}: " * (what in ("count", "value"))
         return capitalized(f"{table}{what} by {' and '.join(nouns)}")
 
     def row_noun(self, name: str) -> str:

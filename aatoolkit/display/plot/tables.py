@@ -103,6 +103,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
             f"{card.label} {card.value}" for card in cards
             if (card.sign or OWN) not in (OWN, REST) or "%" in card.value or _OF_100 in card.label
         ]  # fmt: skip
+        leads.sort(key=lambda lead: "%" not in lead)
         if "verdict" in data.kinds and data.is_result:
             leads = [capitalized(data.texts("verdict")[0].partition(" (")[0])]
         headline = ": ".join(filter(None, [name, *leads[:1]])) * bool(leads)
@@ -190,7 +191,7 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     # Words are left out where there are none; a number says why it is missing.
     columns = options.y or [
         name for name in names if name not in excluded
-        and (data.kinds[name] == "number" or data.texts(name)[0] not in (BLANK, "", "[]"))
+        and (data.kinds[name] == "number" or data.texts(name)[0] not in (BLANK, "", "[]", "()"))
     ]  # fmt: skip
     cards = []
     for name in columns:
