@@ -164,6 +164,16 @@ def test_it_prints(page: Any, report: Path, hostile: Path) -> None:
     assert not page.locator("nav").is_visible()
     assert not page.locator("details.why").first.is_visible(), "what is folded is not printed"
     assert not page.locator("details.more table").first.is_visible()
+    # On A4 no short word is broken, and pictures stand as far left as what is written.
+    page.set_viewport_size({"width": 703, "height": 995})
+    lines = """(cell) => { const range = document.createRange(); range.selectNodeContents(cell);
+        return new Set([...range.getClientRects()].map((line) => Math.round(line.top))).size; }"""
+    broken = f"""() => [...document.querySelectorAll("section > .table td.word")].filter((cell) =>
+        /^\\S{{1,10}}$/.test(cell.textContent) && ({lines})(cell) > 1).length"""
+    assert page.evaluate(broken) == 0
+    inset = """(image) => image.getBoundingClientRect().left + image.width * 9 / 260
+        - image.closest("section").getBoundingClientRect().left"""
+    assert abs(page.locator("figure img").first.evaluate(inset)) < 2
     # A line says what is folded, and headings and heads of tables stay with what they head.
     assert page.get_by_text("Not on paper").is_visible()
     stays = "(node) => getComputedStyle(node).breakAfter"

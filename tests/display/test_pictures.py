@@ -223,11 +223,12 @@ def test_on_axes_of_ones_own_a_picture_keeps_to_its_cell(style: str) -> None:
     assert (dict(plt.rcParams), plt.get_fignums()) == (before, numbers)
 
 
-def test_the_axes_of_bars_can_be_titled() -> None:
-    axes = KINDS["bars"]()
-    axes.set_xlabel("Share", labelpad=24)
+@pytest.mark.parametrize("kind", ["bars", "line", "heatmap", "gap"])
+def test_axes_can_be_titled(kind: str) -> None:
+    axes = KINDS[kind]()
+    axes.set_xlabel("Share")
     axes.set_ylabel("Topic")
-    assert written(axes.figure)
+    written(axes.figure)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -277,6 +278,22 @@ def test_series_differ_by_more_than_colour_and_engines_keep_theirs() -> None:
         for sight in (np.eye(3), DEUTERANOPIA, PROTANOPIA):
             seen = [sight @ np.array(to_rgb(colours[style.colour])) for style in (first, second)]
             assert np.linalg.norm(seen[0] - seen[1]) > 0.15, (first, second)
+
+
+def test_an_engine_that_no_list_names_has_a_colour_of_its_own_in_every_picture() -> None:
+    frame = pd.DataFrame({"engine": ["chatgpt", "google-ai-mode", "grok-web"], "n": [3, 2, 1]})
+
+    def colours(rows: pd.DataFrame) -> dict[str, str]:
+        spec = rows.aa.plot("bars", x="engine", y="n").spec
+        boxes = [mark for mark in spec.marks if mark.kind == "boxes"]
+        return {spec.y.names[int(y)].text: mark.style.colour for mark in boxes for y in mark.y}
+
+    every = colours(frame)
+    assert len({*every.values(), "rest"}) == 4
+    assert all(colours(frame.iloc[[at]]).items() <= every.items() for at in range(3))
+    days = frame.tail(1).assign(day=pd.Timestamp("2026-01-01"))
+    (line,) = days.aa.plot("line", x="day", y="n", color="engine").spec.marks
+    assert line.style.colour == every["grok-web"]
 
 
 HOSTILE = {
@@ -331,8 +348,12 @@ def test_one_very_wide_interval_is_cut_and_codes_are_no_measures() -> None:
     assert [*pages.aa.plot().spec.columns] == ["hits"]
 
 
-def test_times_written_as_integers_are_no_measures_and_have_no_separators() -> None:
-    for first in (1_792_368_000, 1_792_368_000_000, 20_261_008):
-        frame = pd.DataFrame({"who": [*"ab"], "since": [first, first + 1]})
-        assert frame.assign(n=[2, 1]).aa.plot().spec.columns == ["n"]
-        assert f"value {first}" in frame.head(1).aa.plot().finding
+def test_times_written_as_integers_are_times_and_codes_have_no_separators() -> None:
+    for first, day in ((1_792_368_000, 19), (1_792_368_000_000, 19), (20_261_008, 8)):
+        frame = pd.DataFrame({"since": [first, first + 1], "order_id": first, "n": [2, 1]})
+        assert frame.aa.plot().kind == "line"
+        finding = frame.head(1).aa.plot().finding
+        assert f"Since: value 2026-10-{day:02}" in finding
+        assert f"Order: value {first}" in finding
+    pages = pd.DataFrame({"page": [*"ab"], "status_code": [2000.0, None], "note": [*"cd"]})
+    assert "Status code 2000" in pages.aa.plot().finding

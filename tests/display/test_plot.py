@@ -415,6 +415,9 @@ def test_a_row_of_facts_is_a_list() -> None:
     facts = pd.DataFrame({"source": ["tag"], "since": ["2026-10-16"]}).aa.plot()
     assert [name.text for name in facts.spec.y.names] == ["Source", "Since"]
     assert facts.finding == "Source, since: Source: value tag; Since: value 2026-10-16"
+    facts = pd.DataFrame({"state": ["partial"], "notes": [["Left out.", "b"]], "why": [None]})
+    assert facts.aa.plot().finding.endswith("State partial; State: value partial; Notes: value "
+                                            "Left out. · b")  # fmt: skip
     missing = read("conversion_totals", "initech.example").aa.plot()
     assert "Not measured. No web analytics is connected." in missing.finding
 
@@ -527,6 +530,40 @@ def test_days_have_their_month_and_steps_their_name() -> None:
     assert labels(two, "x") == ["22 Oct", "23 Oct"]
 
 
+def test_a_total_is_not_drawn_beside_its_parts() -> None:
+    for total, is_drawn in ((5, False), (4, True)):
+        frame = pd.DataFrame({"page": [*"ab", "(all pages)"], "hits": [3, 2, total]})
+        axes = frame.aa.plot()
+        assert ("(all pages)" in labels(axes)) is is_drawn
+        assert ("without the total" in notes(axes)) is not is_drawn
+
+
+def test_a_cell_of_few_answers_has_its_number_and_no_colour() -> None:
+    axes = read("ranking_matrix").aa.plot()
+    few = read("ranking_matrix").query("0 < sample_count < 10")["value"]
+    assert "n below 10" in legend(axes)
+    assert {f"{few.min():.2f}"} <= {*axes.spec.marks[-1].words}
+    coloured = [tip for mark in axes.spec.marks if mark.strength is not None for tip in mark.tips]
+    assert not [tip for tip in coloured if re.search(r"count: \d$", tip, re.MULTILINE)]
+
+
+def test_numbers_without_a_name_are_called_by_their_table_and_what_is_counted() -> None:
+    rows = [
+        {"bot": bot, "perDay": {"2026-10-05": n, "2026-10-06": 2}} for n, bot in enumerate("abc")
+    ]
+    spec = proposed({"rows": rows}, "hits")["hits"].main.aa.plot().spec
+    assert "value by" in spec.title or "count by" in spec.title
+
+
+def test_pairs_that_cannot_be_added_up_have_a_cell_each_and_rows_alike_no_bars() -> None:
+    pairs = pd.DataFrame({"brand": [*"aabb"], "engine": [*"xyxy"], "score": [1.5, 2, 3, 4]})
+    assert attach(pairs, FrameMetadata(key=("brand", "engine"))).aa.plot().kind == "heatmap"
+    alike = pd.DataFrame({"ad_id": ["AD-1", "AD-2"], "title": "New", "hits": [2, 1]})
+    assert attach(alike, FrameMetadata(key=("ad_id",))).aa.plot().kind == "table"
+    lacking = pd.DataFrame({"page": [*"ab"], "hits": pd.array([None, None], "Int64")})
+    assert lacking.aa.plot().kind == "table"
+
+
 # --- panels -----------------------------------------------------------------------------------
 
 
@@ -563,8 +600,9 @@ def test_engines_with_other_names_have_nothing_to_count_only_where_it_is_known()
     assert {*states.dropna()} == {"unknown"}
     labels = project.scope_options().engines[["engine", "label"]]
     labelled = prompts.aa.merge(labels, how="left", on="engine")
-    heatmap = labelled.aa.plot("heatmap", x="topic", y="mention_rate", color="label")
-    assert "not measured" in heatmap.finding.partition("Google AI")[2]
+    for rows in (labelled, labelled.aa.rename(columns={"engine": "assistant"})):
+        heatmap = rows.aa.plot("heatmap", x="topic", y="mention_rate", color="label")
+        assert "not measured" in heatmap.finding.partition("Google AI")[2]
 
 
 def test_tables_of_several_hosts_have_the_pictures_of_one() -> None:
@@ -641,7 +679,7 @@ def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
 
 def test_ranks_have_whole_ticks() -> None:
     axes = shared_dataset()["prompts"]["prompt_engines"].aa.rank("mentioned", "engine").aa.plot()
-    assert all(tick.get_text().isdigit() for tick in axes.get_xticklabels())
+    assert labels(axes, "x") == [*"1234"]
 
 
 def test_the_groups_without_a_name_are_not_all() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -17,7 +19,7 @@ import pandas as pd
 from aatoolkit._util.text import capitalized, humanize
 from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status, combine
-from aatoolkit.display.plot.style import BLANK, Texts, are_states, engine_style
+from aatoolkit.display.plot.style import BLANK, Texts, are_states
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.duplicates import is_joined, once
@@ -36,6 +38,7 @@ from aatoolkit.sections.aggregation import (
     COUNT,
     FRACTION,
     FRACTION_CHANGE,
+    NONE,
     RANK,
     REQUESTS,
     SCORE,
@@ -47,13 +50,18 @@ from aatoolkit.stats.interval import Bounds, bounds
 Numbers = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-CONTEXT = ("days", "window_start", "window_end", "fetched_at")
+NAMES = json.loads(Path(__file__).with_name("names.json").read_bytes())
+"""The names of columns that mean something to a picture; and the ``kinds`` of columns by the kind
+of their dtype (all other dtypes hold words or lists), and by how many digits times have,
+their ``notations``: the dtype and the arguments for `pandas.to_datetime`."""
+
+CONTEXT = NAMES["context"]
 """The columns that say which response a row is from; they hold no results."""
 
 APART = ("host", "days")
 """The columns for the host and the window; rows that differ in them are never added up."""
 
-TITLES = ("title", "prompt", "text", "label", "name", "headline", "titulo", "titre", "titel")
+TITLES = NAMES["titles"]
 """The names of columns that hold a readable name of the row, the English ones first."""
 
 FEW = 10
@@ -72,9 +80,13 @@ _SITE = re.compile(r"^(?:https?://)?(?:www\.)?([^/]+)")
 """Matches the domain at the beginning of an address."""
 _CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 _LEVEL = re.compile("[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+")
-_NO_MEASURE = re.compile(f"(^|_)(id|http|status|statut|code)(_|$)|({COVERAGE}|_low|_high)$")
-"""Matches names of identifiers and codes, which are digits only, and of columns about a column."""
-_BARE = re.compile("value|per_.*|(dai|week|month)ly")
+_CODE_NAME = re.compile("(^|_)(id|sku|http|status|statut|code|year)(_|$)")
+"""Matches names of identifiers, codes and years: numbers that nobody counts, adds or compares."""
+_ABOUT = re.compile(f"({COVERAGE}|_low|_high)$")
+"""Matches the names of columns that are about another column."""
+_TOTAL = re.compile(r"(?i)\W*(all|total|overall|sum|gesamt|summe|todos|tous|totale)\b.*")
+"""Matches names of rows that may add up the others, such as ``(all pages)``."""
+_BARE = re.compile("value|(by|per)_.*|(dai|week|month)ly")
 """Matches names that say nothing without their table, such as ``value`` or ``daily``."""
 _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
 
@@ -88,7 +100,7 @@ class Options:
 
     kind: str | None = None
     x: str | None = None
-    y: tuple[str, ...] = ()
+    y: Texts = ()
     color: str | None = None
     top: int | None = None
     height: float = np.inf
@@ -104,10 +116,6 @@ class Options:
         return bool(self.x or self.y or self.color)
 
 
-_KINDS = {"b": "flag", "M": "time", "i": "number", "u": "number", "f": "number"}
-"""The kind of column for each kind of dtype; all other dtypes hold words or lists."""
-
-
 def _all_match(pattern: re.Pattern[str], values: pd.Series) -> bool:
     present_values = values.array.dropna()
     return len(present_values) > 0 and all(map(pattern.fullmatch, map(str, present_values)))
@@ -117,10 +125,10 @@ def _kind_of(values: pd.Series) -> str:
     types = pd.api.types
     if types.is_object_dtype(values.dtype) and values.map(types.is_list_like).any():
         return "list"
-    return _KINDS.get(values.dtype.kind, "word")
+    return str(NAMES["kinds"].get(values.dtype.kind, "word"))
 
 
-def days_of(moments: pd.DatetimeIndex | pd.Series) -> Numbers:
+def days_of(moments: Any) -> Numbers:
     """Return times as days since 1970, as matplotlib counts them; NaN for missing times."""
     days = (pd.DatetimeIndex(moments) - pd.Timestamp(0)) / pd.Timedelta("1D")
     return np.asarray(days, np.float64)
@@ -188,13 +196,15 @@ class PlotData:
     def kinds(self) -> dict[str, str]:
         """A dict from column name to kind: ``number``, ``time``, ``flag``, ``list`` or ``word``.
 
-        Integers that are times are no measures, but of the kind ``code``.
+        Whole numbers that are no measures, such as an HTTP status, are of the kind ``code``.
         """
-        return {
-            name: "code" if _all_match(_MOMENT, values)
-            and not getattr(self.column(name), "unit", None) else _kind_of(values)
-            for name, values in self.series.items()
-        }  # fmt: skip
+        return {name: self._kind(name, values) for name, values in self.series.items()}
+
+    def _kind(self, name: str, values: pd.Series) -> str:
+        kind = _kind_of(values)
+        if kind == "number" and _CODE_NAME.search(name) and not _unit_of(self.column(name)):
+            return kind if np.nansum(as_floats(values) % 1) else "code"
+        return kind
 
     def of_kind(self, kind: str) -> list[str]:
         """Return the names of all columns of a kind, such as ``number``, in order."""
@@ -209,9 +219,9 @@ class PlotData:
         levels = {*self.texts(name)} - {BLANK} if self.kinds[name] == "word" else ()
         return bool(levels) and are_states(levels)
 
-    def has_engines(self, name: str) -> bool:
-        """Return whether a column names engines (AI assistants) that have colours of their own."""
-        return name.endswith("engine") and any(map(engine_style, self.texts(name)))
+    def has_engines(self, name: str | None) -> bool:
+        """Return whether a column names engines (AI assistants), which have their own colours."""
+        return (name or "").endswith("engine")
 
     @property
     def is_known(self) -> bool:
@@ -233,8 +243,7 @@ class PlotData:
     @property
     def table_words(self) -> str:
         """The name of the frame's table, or of the statistic that computed it, in plain words."""
-        table = re.sub(r"^statistics:(.*)_[0-9a-f]{8}$", r"\1", self.table)
-        table = re.sub(r"^[^:]*#[0-9a-f]+:", "", table)
+        table = re.sub("^statistics:|^[^:]*#[0-9a-f]+:|_[0-9a-f]{8}$", "", self.table)
         # Tables of a drafted section begin with the name of the section.
         return humanize(re.sub(r"^([a-z]+)s_(?=\1_)(?!\1_by_)", "", table))
 
@@ -271,11 +280,11 @@ class PlotData:
         """Return the declaration of a column (unit, meaning and aggregation rule), or None."""
         return declared(self.metadata.columns[name])
 
-    def rule(self, name: str) -> Aggregation | None:
-        """Return a column's aggregation rule; None if it has none or lacks columns for it."""
+    def rule(self, name: str) -> Aggregation:
+        """Return a column's aggregation rule; ``NONE`` if it has none or lacks columns for it."""
         column = self.column(name)
-        rule = column.aggregate if column else None
-        return rule if {*_rule_columns(rule)} <= {*self.kinds} else None
+        rule = column.aggregate if column else NONE
+        return rule if {*_rule_columns(rule)} <= {*self.kinds} else NONE
 
     def rule_columns(self, name: str) -> tuple[str, ...]:
         """Return the columns that a column's aggregation rule reads, e.g. two counts."""
@@ -284,12 +293,11 @@ class PlotData:
     def is_rate(self, name: str) -> bool:
         """Return whether a column is a rate that can be recomputed from counts."""
         rule = self.rule(name)
-        return rule is not None and rule.over is not None and not rule.why
+        return bool(rule.over and not rule.why)
 
     def is_additive(self, name: str) -> bool:
         """Return whether the aggregation rule of a column is a sum."""
-        rule = self.rule(name)
-        return rule is not None and rule.rule == "sum"
+        return self.rule(name).rule == "sum"
 
     def unit_column(self, name: str) -> str | None:
         """Return the name of the column with each row's unit or metric; None if there is none."""
@@ -310,7 +318,7 @@ class PlotData:
     def units(self, name: str) -> list[str | None]:
         """Return a list with the unit of each row of a column."""
         unit_column, column = self.unit_column(name), self.column(name)
-        unit = column.unit if column else None
+        unit = _unit_of(column)
         if "currency" in (unit or ""):
             # The unit of price_amount is in price_currency, if there are several currencies.
             for money in (f"{name.rpartition('_')[0]}_currency", *self.kinds):
@@ -331,8 +339,7 @@ class PlotData:
     @cached_property
     def measures(self) -> list[str]:
         """The names of numeric columns to draw, the most informative first (rates, scores …)."""
-        ranks = {name: self._measure_rank(name) for name in self.numbers}
-        names = sorted(filter(ranks.get, ranks), key=ranks.__getitem__)
+        names = sorted(filter(self._measure_rank, self.numbers), key=self._measure_rank)
         return [name for name in names if self.frame[name].nunique() > 1] or names
 
     @property
@@ -342,10 +349,11 @@ class PlotData:
             name
             for name in self.of_kind("number")
             if name not in (*self.keys, *CONTEXT, "_row")
-            and not _NO_MEASURE.search(name)
+            and not _ABOUT.search(name)
             and not is_status_column(self.frame, name)
         ]
 
+    @per_column
     def _measure_rank(self, name: str) -> int:
         """Return how informative a numeric column is: 1 (most) to 6; 0 if it is not to be drawn."""
         unit = self.unit(name)
@@ -366,8 +374,8 @@ class PlotData:
         return next((size for size in candidates if size in self.kinds and size != name), None)
 
     def rate_sample(self, name: str) -> str | None:
-        """Return the name of the column with the sample sizes of a rate, or None."""
-        return self.sample_column(name) if self.unit(name) == FRACTION else None
+        """Return the name of the column with the sample sizes of a rate or mean, or None."""
+        return self.sample_column(name) if self.unit(name) in (FRACTION, RANK, SCORE) else None
 
     def stands_out(self, name: str, best: Mask, ends: Bounds) -> bool:
         """Return whether the best numbers of a column exceed all others by more than chance.
@@ -410,6 +418,8 @@ class PlotData:
             values = self.moments(name)
             is_day = bool((values.dropna() == values.dropna().dt.normalize()).all())
             values = values.dt.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M")
+        if self.kinds[name] == "code":
+            values = values.astype("Int64")  # 404, also if missing values made it 404.0
         return [*values.astype(object).where(values.notna(), BLANK).map(str)]
 
     @per_column
@@ -486,13 +496,20 @@ class PlotData:
         return next(iter((*title_columns, *distinct)), key)
 
     def measure(self, name: str) -> str:
-        """Return a column's name in words; "" for a name without meaning, such as ``value``."""
-        return "" if self.table and _BARE.fullmatch(name) else humanize(name)
+        """Return the name of a column's numbers in words.
+
+        A name without meaning, such as ``daily``, is replaced by what is counted: by its unit.
+        """
+        if not self.table or not _BARE.fullmatch(name):
+            return humanize(name)
+        return "count" if self.unit(name) == COUNT else "value"
 
     def title(self, what: str, *by: str | None) -> str:
         """Return a title such as "Mention rate by engine"; ``what`` is the part before "by"."""
         nouns = [humanize(name.removesuffix("_id").removeprefix("is_")) for name in by if name]
-        return capitalized(f"{what} by {' and '.join(nouns)}" if what else self.table_words)
+        # Numbers without a name of their own have that of their table.
+        table = f"{self.table_words}: " * (what in ("count", "value"))
+        return capitalized(f"{table}{what} by {' and '.join(nouns)}")
 
     def row_noun(self, name: str) -> str:
         """Return a noun for the values of a column, such as ``action`` or ``day``."""
@@ -560,6 +577,18 @@ class PlotData:
             is_cut |= self.values(name + COVERAGE) < 1
         return is_cut.to_numpy(bool) & ~np.isnan(self.values(name))
 
+    def are_totals(self) -> Mask:
+        """Return a boolean mask of the rows that add up the others, such as ``(all pages)``."""
+        are_totals = np.zeros(len(self), bool)
+        for name in self.keys:
+            is_named = np.array([*map(_TOTAL.fullmatch, self.texts(name))], bool)
+            for values in map(self.values, self.numbers):
+                parts = values[~is_named]
+                is_sum = np.isclose(np.nansum(values[is_named]), np.nansum(parts))
+                if is_sum and np.isfinite(parts).sum() > 1:
+                    are_totals |= is_named
+        return are_totals
+
     def is_own(self, name: str) -> Mask:
         """Return a boolean mask of the rows in which a column names the own brand, site or page."""
         if self.whole:
@@ -621,8 +650,12 @@ class PlotData:
         )
 
 
-def _rule_columns(rule: Aggregation | None) -> tuple[str, ...]:
-    return (*(rule.over or ()), *((rule.by,) if rule.by else ())) if rule else ()
+def _unit_of(column: Column | None) -> str | None:
+    return column.unit if column else None
+
+
+def _rule_columns(rule: Aggregation) -> tuple[str, ...]:
+    return (*(rule.over or ()), *filter(None, [rule.by]))
 
 
 def plot_data(frame: pd.DataFrame) -> PlotData:
@@ -636,10 +669,22 @@ def plot_data(frame: pd.DataFrame) -> PlotData:
         rows = pd.DataFrame(flat)  # without attrs, which each of its columns would copy
         rows.columns = pd.Index([str(name) for name in rows.columns])
         rows = rows.loc[:, ~rows.columns.duplicated(keep=False)].reset_index(drop=True)
+        for name in map(str, rows):
+            if not (_unit_of(declared(metadata.columns[name])) or _CODE_NAME.search(name)):
+                rows[name] = _times_from_digits(rows[name])
         if has_metadata(flat):
             # The rows are checked already; with new numbers they would seem to be changed.
             attach_changed(rows, metadata, flat)
     return PlotData(rows, metadata, stored_of(flat)[1])
+
+
+def _times_from_digits(values: pd.Series) -> pd.Series:
+    """Return a column of Unix times, or of days such as 20261115, as times; others unchanged."""
+    if not _all_match(_MOMENT, values):
+        return values
+    dtype, notation = NAMES["notations"][str(len(str(values.dropna().iloc[0])))]
+    times = pd.to_datetime(values.astype("string").astype(dtype), errors="coerce", **notation)
+    return times if times.notna().equals(values.notna()) else values
 
 
 # --- what other tables of the same answer say -------------------------------------------------
@@ -702,15 +747,11 @@ class ResponseFacts:
             self.own |= {*table[name][_are_own(table[owner_column])].dropna().astype(str)}
 
 
-OWNER_COLUMNS = ("own", "is_own", "owned", "owner", "house")
-"""The columns that say whether a brand is the own one."""
-
-_SITES = ("source_domain", "domain", "url", "key")
-_OWNERS = (
-    (OWNER_COLUMNS, ("brand", "advertiser", "name", *_SITES)),
-    (("kind", "type", "class"), _SITES),
-)
+_OWNERS = NAMES["owners"]
 """The endings of columns that say what is own, and of those whose names it is said of."""
+
+OWNER_COLUMNS = _OWNERS[0][0]
+"""The columns that say whether a brand is the own one."""
 
 
 def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
@@ -755,9 +796,14 @@ def one_row_per_mark(data: PlotData, by: Texts, columns: Texts, freq: str = "") 
         return data
     # A group that was measured in part has the value of its measured rows.
     names = [*by, *columns, *(needed for name in columns for needed in data.rule_columns(name))]
-    # What was not measured is stated by engine, also if ``by`` has labels of engines.
-    names += {"engine"} & {*data.kinds}
-    selected = data.frame[[*dict.fromkeys(names)]]
+    # Which rows were not measured is stated by other columns, such as the engine of a label.
+    names += (
+        condition.column
+        for name in columns
+        for statement in data.metadata.columns[name].statements
+        for condition in statement.rows
+    )
+    selected = data.frame[[name for name in dict.fromkeys(names) if name in data.kinds]]
     grouping = by_period(selected, by, freq) if freq else by
     grouped = plot_data(aggregate(selected, grouping, None, True, {}, True))
     # Weeks, and periods such as "ME", are named by their last day.

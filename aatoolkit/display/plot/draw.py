@@ -124,6 +124,9 @@ def picture_of(data: PlotData, width: float) -> Picture | None:
 def _spec_of(data: PlotData, options: Options) -> Spec:
     """Return the `Spec` (chart description) of the first kind of picture that fits the data."""
     _check_hosts(data)
+    is_part = ~data.are_totals()
+    if not is_part.all():
+        data = data.rows_at(np.flatnonzero(is_part))
     plans = KINDS.values() if options.kind is None else [KINDS[options.kind]]
     spec = None
     for plan in plans if len(data) else ():
@@ -146,7 +149,8 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
         window = re.sub(r"^last \d+ days|^(?=, |$)", f"{start:%d %b} to {end:%d %b %Y}", window)
     return replace(
         spec, window=window,
-        caption=[*filter(None, [host, spec.n, *missing, *source])],
+        caption=[*filter(None, [host, "without the total" if data.whole else "", spec.n, *missing,
+                                *source])],
     )  # fmt: skip
 
 
@@ -163,7 +167,7 @@ def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, O
     ] or data.varying_context()
     if options.kind == "heatmap":
         color_columns = color_columns or [name for name in data.keys if name != period_column][-1:]
-    if len(color_columns) > 1:
+    if color_columns[1:]:
         raise ArgumentError("freq= draws periods along x: leave out x=", argument="x")
     columns = options.y or data.numbers
     are_events = not (options.y or options.kind or period_column in data.keys)
@@ -371,6 +375,11 @@ def _draw_contents(
             label.set(**look)
         if scale.kind == "number":
             axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")
+        axis.label.set(fontsize=7.2, color=palette["muted"])
+    # Titles that users give to the axes later have the room above the caption, and the margin.
+    below = layout.top + layout.high + 8 - layout.caption.y
+    axes.xaxis.set_label_coords(0.5, below / layout.high)
+    axes.yaxis.set_label_coords((MARGIN - layout.left - 0.5) / max(layout.wide, 1), 0.5)
     for mark in spec.marks:
         _draw_mark(axes, mark, spec, layout, palette)
     start, end = ((left + x) / width for x in (MARGIN, layout.width - MARGIN))

@@ -316,7 +316,7 @@ def _try_layout(
     # Left: names of rows, in several lines where rows are high, or round numbers. Without either,
     # there is still room for the first number below the marks.
     row_height = (height - top - 5 * size) / len(names) if height and names else math.inf
-    row_lines = int(max(min(row_height / size / 1.25, 8 if height else 3), 1))
+    row_lines = int(max(min(row_height / size / 1.25, 8 if height else 5), 1))
     # Beside names, marks and the numbers at their ends need room.
     widest = max((width_of(word, small) for mark in spec.marks for word in mark.words), default=0.0)
     names_width = min(inner * 0.45, 0.75 * inner - widest)
@@ -484,7 +484,7 @@ def number_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:
     """Return about ``max_ticks`` ticks at round numbers; a scale of ranks begins at 1."""
     if scale.kind != "number":
         return ()
-    (low, high), is_rank = sorted((scale.low, scale.high)), scale.unit == RANK and scale.low > 0
+    (low, high), is_rank = sorted((scale.low, scale.high)), scale.unit == RANK
     locator = MaxNLocator(max_ticks, steps=[1, 2, 2.5, 5, 10], integer=scale.is_whole or is_rank)
     slack = (high - low) * 1e-6
     values = [float(n) for n in locator.tick_values(low, high) if low - slack <= n <= high + slack]

@@ -17,6 +17,7 @@ from aatoolkit._util.text import capitalized, humanize
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     FEW,
+    NAMES,
     NOT_GIVEN,
     NOT_MEASURED,
     Numbers,
@@ -117,7 +118,7 @@ def row_panel(
     is_time = bool(by) and data.kinds[by[0]] == "time"
     return Spec(
         kind, data, columns, title, x,
-        Scale(len(names) - 0.5, -0.5, "names", names=tuple(names)), [*marks, *over],
+        Scale(len(names) - 0.5, -0.5, "names", names=names), [*marks, *over],
         height=PITCH * len(names), by=by,
         extent=first_of(len(names), total, which="last" if is_time else which), **more,
     )  # fmt: skip
@@ -171,11 +172,10 @@ def tips_of(
         unit = units[row]
         lines = [label.full, f"{humanize(name)}: {reasons[row] or number(values[row], unit)}"]
         if bounds and not np.isnan(bounds.low[row] + bounds.high[row]):
-            low, high = float(bounds.low[row]), float(bounds.high[row])
-            lines.append(f"interval: {number(low, unit)} to {number(high, unit)}")
-        for size, amounts in counts:
-            n = float(amounts[row])
-            lines.append(f"{size}: {'not measured' if n != n else number(n)}")
+            ends = (number(end[row], unit) for end in (bounds.low, bounds.high))
+            lines.append(f"interval: {' to '.join(ends)}")
+        lines += [f"{size}: {NOT_MEASURED if n[row] != n[row] else number(n[row])}"
+                  for size, n in counts]  # fmt: skip
         lines.append(state_texts[state_codes[row]])
         tooltips.append("\n".join(filter(None, lines)))
     return tooltips
@@ -221,17 +221,14 @@ def quoted(name: str) -> str:
 
 # --- bars and gaps ----------------------------------------------------------------------------
 
-_PAIRS = (
-    ("leader_", "own_"), ("previous_", ""), ("previous", "value"), ("prior", "value"),
-    ("before", "after"),
-)  # fmt: skip
-"""Pairs of beginnings of the names of two columns to compare; the first is the reference."""
-
 
 def pairs_of(data: PlotData) -> Iterator[tuple[str, str]]:
-    """Yield pairs of numeric columns whose names belong together, such as before and after."""
+    """Yield pairs of numeric columns whose names belong together, such as before and after.
+
+    The pairs of beginnings of their names are declared; the first is that of the reference.
+    """
     for name in data.numbers:
-        for prefix, partner_prefix in _PAIRS:
+        for prefix, partner_prefix in NAMES["pairs"]:
             partner = partner_prefix + name.removeprefix(prefix)
             if name.startswith(prefix) and partner in data.numbers:
                 yield name, partner
@@ -257,8 +254,13 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     other_style = REST if rows.is_own(x).any() else OWN
     rows = rows.rows_at(rows.best_first(y, x)[rows.shown_slice(x, options.max_rows(15))])
     bounds, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
-    names = names_of(rows, x)
-    engine_styles = styles_for(rows.texts(x)) if rows.has_engines(x) else {}
+    names, measure, reasons = names_of(rows, x), data.measure(y), missing_reasons(rows, y)
+    # Rows with the same name cannot be told apart, and without a value there is nothing to draw.
+    if not (options.is_chosen or options.kind) and (
+        len({*names}) < len(names) or {*reasons} == {NOT_GIVEN}
+    ):
+        return None
+    engine_styles = styles_for(rows.texts(x), engines=True) if rows.has_engines(x) else {}
     styles = [engine_styles.get(word) or (OWN if name.is_own else other_style)
               for name, word in zip(names, rows.texts(x), strict=True)]  # fmt: skip
     # One very wide interval is cut, for beside it all others would be short.
@@ -274,11 +276,10 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     cells = [
         Cell(row, value, style, 0.0, *rest)._replace(at=at)
         for row, (value, style, *rest) in enumerate(zip(
-            values, styles, bounds.low, bounds.high, bar_texts, missing_reasons(rows, y),
+            values, styles, bounds.low, bounds.high, bar_texts, reasons,
             tips_of(rows, y, names, bounds), strict=True,
         ))
     ]  # fmt: skip
-    measure = data.measure(y)
     leaders = [name._replace(text=quoted(name.text)) for name in names]
     headline = leader_headline(leaders, values, unit, measure)
     headline *= not is_time and rows.stands_out(y, values == values[0], bounds)
@@ -383,14 +384,15 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     if sums.isna().all() or not np.allclose(sums.dropna(), 1, atol=0.01):
         return None
     names = names_of(rows, x)
-    own_texts = [f"{names[row].text}: " + ", ".join(f"{part} {number(share, FRACTION)}"
-                                                    for part, share in parts.iloc[row].items())
-                 for row in np.flatnonzero(sums.notna()) if names[row].is_own]  # fmt: skip
+    headline = ""
+    for row in np.flatnonzero(sums.notna() & rows.is_own(x))[:1]:
+        texts = map("{} {}".format, parts, numbers(parts.iloc[row], FRACTION))
+        headline = f"{names[row].text}: {', '.join(texts)}"
     return _stacked_bars(
         "shares", rows, columns, [x, *data.varying_context(x)],
         f"Shares by {humanize(data.row_noun(x))}: {', '.join(map(str, parts))}",
         parts, names, size_texts(rows, sample), FRACTION, missing_reasons(rows, columns[0]),
-        n=sample_range(rows, columns[0]), headline="".join(own_texts[:1]),
+        n=sample_range(rows, columns[0]), headline=headline,
         total=len(data),
     )  # fmt: skip
 
@@ -405,22 +407,20 @@ def _stacked_bars(
     ``reasons`` has for each row the reason why it has no bar, or "".
     """
     levels, sizes = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
-    styles = styles_for(levels) | {p: missing_style(p) for p in levels if p in _LACKING}
+    styles = styles_for(levels, engines=data.has_engines(columns[-1]))
+    styles |= {p: missing_style(p) for p in levels if p in _LACKING}
     cells = []
     for row, (name, why, total, values) in enumerate(
         zip(names, reasons, totals, sizes, strict=True)
     ):
-        words = [f"{p} {number(n, unit)}" for p, n in zip(levels, values, strict=True)]
         ends = values.cumsum()
         cells += [
             Cell(row, end, styles[level], end - n, words=total if end == ends[-1] else "",
-                 tip=f"{name.full}\n{word}\nof {total}")
-            for level, n, end, word in zip(levels, values, ends, words, strict=True) if n > 0
+                 tip=f"{name.full}\n{level} {number(n, unit)}\nof {total}")
+            for level, n, end in zip(levels, values, ends, strict=True) if n > 0
         ] or [Cell(row, NAN, why=why, tip=f"{name.full}\n{why}")]  # fmt: skip
     has_parts = (sizes > 0).sum(axis=1).max(initial=0) > 1
-    scale = scale_for(
-        sizes.sum(axis=1), unit, 1.0 if unit == FRACTION else 1.02, is_whole=unit is None
-    )
+    scale = scale_for(sizes.sum(axis=1), unit, is_whole=unit is None)
     return row_panel(
         kind, data, title, names, cells, scale, columns, by=by,
         legend=[(humanize(p), styles[p], "boxes") for p in levels if has_parts], **more,
@@ -433,7 +433,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     if options.y or x is None or data.kinds[x] in ("list", "number"):
         return None
     by = options.color or (None if options.x else _grouping_column(data, x))
-    is_chosen = bool(options.kind or options.x)
+    is_chosen = options.kind or options.x
     is_small = data.metadata.key and len(data) <= _FEW_ROWS and not by
     # What a row of a drafted table is, is not known.
     is_drafted = "#" in data.table
@@ -444,13 +444,8 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     if any(map(data.is_repeated, columns)):
         return None
     labels = data.row_labels(x, by, texts=_levels(data, x))
-    rows = pd.DataFrame({"x": labels, "by": _levels(data, by) if by else labels})
-    is_plain = by and not (options.color or are_states(rows["by"]))
-    if is_plain and rows.groupby("x")["by"].nunique().max() < 2:
-        by = None  # a colour that only repeats the name says nothing
-        columns.pop()
-    if by is None:
-        rows["by"] = labels if data.has_engines(x) else "rows"
+    parts = _levels(data, by) if by else labels if data.has_engines(x) else "rows"
+    rows = pd.DataFrame({"x": labels, "by": parts})
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     # Bars of equal length and without segments say nothing.
     totals = table.sum(axis=1)
@@ -470,12 +465,12 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     if by and are_states(levels):
         level_counts = (f"{int(table[level].sum()):,} {humanize(str(level))}" for level in levels)
         headline = f"{capitalized(noun)}: {', '.join(level_counts)}"
-    elif (
-        is_drafted or data.kinds.get(by or "") == "flag"
+    elif not (
+        # Rows of two kinds make no sum, and in a sample the order is another.
+        is_drafted or data.kinds.get(by or "") == "flag" or data.kinds[x] == "time"
         or data.combined_availability(columns).status == Status.PARTIAL
+        or top_name == BLANK or top_count <= totals.iloc[1:].max()
     ):  # fmt: skip
-        pass  # rows of two kinds make no sum, and in a sample the order is another
-    elif top_count > totals.iloc[1:].max() and top_name != BLANK and data.kinds[x] != "time":
         headline = f"Most {noun}: {top_name}, {top_count:,} of {len(data):,}"
     return _stacked_bars(
         "counts", data, columns, [x],

@@ -52,9 +52,9 @@ class Scale:
     kind: str = "number"
     unit: str | None = None
     label: str = ""
-    names: tuple[Name, ...] = ()
+    names: Sequence[Name] = ()
     is_whole: bool = False
-    days: tuple[float, ...] = ()
+    days: Sequence[float] = ()
 
     def within(self, values: Any) -> Numbers:
         """Return values clipped to the ends of the scale."""

@@ -2,17 +2,20 @@
 
 The colours are after M. Okabe and K. Ito, "Color universal design" (2008), but darker where they
 are too pale for a white background. Hatching means "not measured". Hollow dots mean "measured in
-part", and hollow bars "does not apply". An engine has the same colour in all pictures.
+part", and hollow bars "does not apply". An engine has the same colour in all pictures, also one
+that no list names.
 An own brand is blue, and other brands beside it are grey.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle
+from pathlib import Path
 from urllib.parse import parse_qs
+from zlib import crc32
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
@@ -27,9 +30,20 @@ Texts = Sequence[str]
 BLANK = "(none)"
 """What pictures and reports write where a row has no value, such as a prompt without a topic."""
 
-HATCHED, DOTTED, EMPTY = _LACKING = "hatched", "dotted", "empty"
+_LOOKS = json.loads(Path(__file__).with_name("looks.json").read_bytes())
+"""What is chosen rather than computed:
+
+- ``series``: the colour, matplotlib's symbol and the dashes of each series;
+- ``glyphs``, ``plotly``: the glyph and plotly's name of each symbol;
+- ``light``, ``dark``: the colours on light and on dark paper;
+- ``ramps``: the colours of cells on both, from the weakest to the strongest;
+- ``fills``, ``words``: the glyph of each fill, and the words of each status;
+- ``states``: the style of each meaning, and the states that have this meaning.
+"""
+
+_LACKING = "hatched", "dotted", "empty"
 """The fills of marks: not measured; without a value; measured, but without a number."""
-HATCHES = {HATCHED: "////", DOTTED: ".."}
+HATCHES = {"hatched": "////", "dotted": ".."}
 """How matplotlib names the hatches; plotly has the first letter only."""
 
 
@@ -53,84 +67,33 @@ class Style:
     def glyph(self, kind: str) -> str:
         """Return the character for this style in a legend; ``kind`` is, for example, ``dots``."""
         if kind == "boxes":
-            return {HATCHED: "▨", DOTTED: "▒", EMPTY: "□", "hollow": "□"}.get(self.look, "■")
-        return "○" if self.look == "hollow" else _GLYPHS.get(self.symbol, "●")
+            return str(_LOOKS["fills"][self.look])
+        return "○" if self.look == "hollow" else _LOOKS["glyphs"].get(self.symbol, "●")
 
 
-_SERIES = """
-blue    o  ●  circle
-orange  s  ■  square         5 2
-green   ^  ▲  triangle-up    1 1
-purple  D  ◆  diamond        5 1 1 1
-black   v  ▼  triangle-down  3 1 1 1 1 1
-sky     P  ✚  cross          8 2
-"""
-"""For each series the colour, matplotlib's symbol, its glyph, plotly's symbol, and the dashes."""
-
-_LOOKS = [line.split() for line in _SERIES.strip().splitlines()]
-_GLYPHS = {symbol: glyph for _, symbol, glyph, *_ in _LOOKS}
-PLOTLY_SYMBOLS = {symbol: name for _, symbol, _, name, *_ in _LOOKS}
-SERIES = tuple(Style(look[0], look[1], tuple(map(float, look[4:]))) for look in _LOOKS)
-"""The styles of series, in the order in which they are assigned."""
+PLOTLY_SYMBOLS = _LOOKS["plotly"]
+_STYLES = tuple(Style(colour, symbol, tuple(dash)) for colour, symbol, dash in _LOOKS["series"])
+SERIES, _OTHER_ENGINES = _STYLES[: len(ENGINES)], _STYLES[len(ENGINES) :]
+"""The styles of series, in the order in which they are assigned; and of unlisted engines."""
 GREYS = tuple(replace(style, colour="rest") for style in SERIES)
 """The styles of other series beside an own brand."""
 
-OWN, REST = Style("blue"), Style("rest")
-"""The project's own brand, and all others."""
-
-GOOD, WARNING, BAD = Style("green"), Style("amber", "^", (1, 1)), Style("orange", "s")
-UNKNOWN, NOT_APPLICABLE = Style("muted", "D"), Style("muted", look="hollow")
-"""The styles of states: good, a warning, bad, unknown, and not applicable."""
-
-INK, MUTED = Style("ink", ""), Style("muted")
+OWN, INK, MUTED = Style("blue"), Style("ink", ""), Style("muted")
 UNMEASURED, NO_VALUE, NO_NUMBER = (Style("lack", look=look) for look in _LACKING)
 
-STATUS_WORDS = {
-    Status.AVAILABLE: "measured", Status.PARTIAL: "measured in part",
-    Status.UNAVAILABLE: "not measured", Status.NOT_APPLICABLE: "not applicable",
-    Status.UNKNOWN: "availability unknown",
-}  # fmt: skip
+_STATES = {
+    Style(colour, symbol, tuple(dash), look): words
+    for colour, symbol, dash, look, words in _LOOKS["states"]
+}
+GOOD, WARNING, BAD, REST, UNKNOWN, NOT_APPLICABLE = _STATES
+"""The styles of states: good, a warning, bad, neutral (as brands beside the own one), unknown, and
+not applicable."""
+_STYLE_OF = {word: style for style, words in _STATES.items() for word in words}
+
+STATUS_WORDS = {status: str(_LOOKS["words"][status]) for status in Status}
 """What pictures and reports write for each status."""
 
-_STATES = {
-    GOOD: "positive passed ok improved allowed available accurate answered strong unique yes "
-    "observed verified present active accepted connected valid healthy complete completed done "
-    "exposed supported",
-    WARNING: "warning partial limited refused truncated stale pending degraded mixed in_progress",
-    BAD: "negative failed declined blocked unavailable inaccurate error missing no disallowed "
-    "expired invalid disconnected",
-    REST: "neutral unverified skipped no_detectable_change shared high medium low too_early empty "
-    "none_observed open",
-    UNKNOWN: "unknown not_checked not_run never_ran no_runs_yet",
-    NOT_APPLICABLE: "not_applicable",
-}
-_STYLE_OF = {word: style for style, words in _STATES.items() for word in words.split()}
-
-_COLOURS = """
-ink     #1f2328  #e6edf3
-muted   #57606a  #9da7b1
-grid    #d8dee4  #30363d
-paper   #ffffff  #0d1117
-lack    #f6f8fa  #161b22
-hatch   #7d8590  #8b949e
-blue    #0072b2  #2f80c8
-orange  #d55e00  #f0813a
-green   #009e73  #33c29a
-purple  #7d4f8e  #b98acb
-black   #24292f  #e6edf3
-sky     #3b9ad9  #8cc8f0
-amber   #a87b00  #d9a514
-rest    #87939e  #717d89
-"""
-"""Each colour on light paper, and on dark paper."""
-
-_NAMES, *_PAPERS = zip(*map(str.split, _COLOURS.strip().splitlines()), strict=True)
-LIGHT, DARK = (dict(zip(_NAMES, paper, strict=True)) for paper in _PAPERS)
-
-_RAMPS = {
-    False: ("#c6dcf0", "#9ecae1", "#6baed6", "#2171b5", "#08306b"),
-    True: ("#1f4468", "#1d5f94", "#8cc8f0"),
-}
+LIGHT, DARK = _LOOKS["light"], _LOOKS["dark"]
 
 
 class Palette(dict[str, str]):
@@ -138,7 +101,7 @@ class Palette(dict[str, str]):
 
     def __init__(self, is_dark: bool = False, **others: str) -> None:
         super().__init__(DARK if is_dark else LIGHT, **others)
-        self.ramp = _RAMPS[is_dark]
+        self.ramp = _LOOKS["ramps"][is_dark]
         """The colours of cells, from the weakest to the strongest."""
 
     def __missing__(self, name: str) -> str:
@@ -183,10 +146,13 @@ def are_states(levels: Iterable[str]) -> bool:
     return 2 * sum(is_state) >= max(len(is_state), 1)
 
 
-def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Style]:
+def styles_for(
+    levels: Iterable[str], *, states: bool = False, engines: bool = False
+) -> dict[str, Style]:
     """Return a dict from value to style; states have fixed colours, others colours in turn.
 
-    With ``states``, even a single state, such as ``failed``, gets its fixed colour.
+    With ``states``, even a single state, such as ``failed``, gets its fixed colour. With
+    ``engines``, or if the name of one is known, the others are engines too.
 
     Examples
     --------
@@ -195,22 +161,29 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
     """
     # "(none)" comes last.
     ordered = sorted(dict.fromkeys(levels), key=lambda level: level == BLANK)
-    state_levels = [level for level in ordered if _state_name(level) in _STYLE_OF]
-    state_levels = state_levels if states or len(state_levels) > 1 else []
-    engines = {name: style for name in ordered for style in [engine_style(name)] if style}
-    styles = dict(engines)
-    for level in state_levels:
-        # If two states have the same meaning, the second is hollow.
-        style = _STYLE_OF[_state_name(level)]
-        styles[level] = replace(style, look="hollow") if style in styles.values() else style
-    for level in ordered:
-        if level == BLANK or level.startswith(("not ", "not_")):
-            styles.setdefault(level, REST)
-    used = {style.colour for style in styles.values()}
-    unused = [style for style in SERIES if style.colour not in used] or SERIES
-    # An engine without its own colour does not get the colour of another engine.
-    remaining = cycle([REST] if states else GREYS if engines else unused)
-    return {level: styles.get(level) or next(remaining) for level in ordered}
+    has_states = states or sum(_state_name(level) in _STYLE_OF for level in ordered) > 1
+    engines |= any(map(engine_style, ordered))
+
+    def candidates(level: str) -> Sequence[Style]:
+        """Return the styles that a value may have; one that no other value has is preferred."""
+        if engine := engine_style(level):
+            return [engine]
+        if has_states and (state := _STYLE_OF.get(_state_name(level))):
+            # If two states have the same meaning, the second is hollow.
+            return [state, replace(state, look="hollow")]
+        if states or level == BLANK or level.startswith(("not ", "not_")):
+            return [REST]
+        # The name of an engine that no list names determines its colour.
+        others = sorted(_OTHER_ENGINES, key=lambda style: crc32(f"{style.symbol}{level}".encode()))
+        return [*others, *SERIES] if engines else SERIES
+
+    styles: dict[str, Style] = {}
+    for level in sorted(ordered, key=lambda level: len(candidates(level)) > 2):
+        colours = [(style.colour, style.look) for style in styles.values()]
+        styles[level] = min(
+            candidates(level), key=lambda style: colours.count((style.colour, style.look))
+        )
+    return {level: styles[level] for level in ordered}
 
 
 def engine_style(name: str) -> Style | None:
@@ -251,7 +224,8 @@ def source_phrases(sources: tuple[Source, ...]) -> list[str]:
     if len(sources) != 1:
         return [f"{len(sources)} responses", hosts] if sources else ["Source unknown"]
     (source,) = sources
-    fetched, stale_note = fetch_time(source.fetched_at)[:16], ", expired cache" * bool(source.stale)
+    fetched = fetch_time(source.fetched_at)[:16]
+    stale_note = ", expired cache" if source.stale else ""
     return [hosts, source.section or "", fetched and f"fetched {fetched} UTC{stale_note}"]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     APART,
     CONTEXT,
+    NAMES,
     OWNER_COLUMNS,
     Options,
     PlotData,
@@ -60,8 +61,6 @@ from aatoolkit.stats.results import CANNOT_SAY, CHANGED, NO_EVIDENCE, UP
 
 # --- key figures ------------------------------------------------------------------------------
 
-_OF_RESULTS = ("low", "high", "p", "n", "clusters", "deff")
-"""Endings of columns of statistics that are no key figures, but describe one."""
 _OF_100 = " (0 to 100)"
 
 
@@ -98,12 +97,13 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     drawn = cards[: options.max_rows(12)]
     title = capitalized(data.table_words or ", ".join(map(humanize, columns)))
     name = ", ".join(data.constants().values())
-    state = next(filter(data.has_states, columns if is_single else data.kinds), "")
+    state = "" if is_single else next(filter(data.has_states, data.kinds), "")
     if is_single:
-        leads = [f"{humanize(state)} {cards[0].value}"] if state and name else [
-            f"{label} {value}" for label, value, *_ in cards
-            if value[:1].isdigit() and ("%" in value or _OF_100 in label or not cards[1:])
+        leads = [
+            f"{card.label} {card.value}" for card in cards
+            if (card.sign or OWN) not in (OWN, REST) or "%" in card.value or _OF_100 in card.label
         ]  # fmt: skip
+        leads.sort(key=lambda lead: "%" not in lead)
         if "verdict" in data.kinds and data.is_result:
             leads = [capitalized(data.texts("verdict")[0].partition(" (")[0])]
         headline = ": ".join(filter(None, [name, *leads[:1]])) * bool(leads)
@@ -124,7 +124,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     how_to_read = "Lines: by day. " * bool(day_lines)
     if any(texts[2]) and not data.is_result:
         how_to_read += "Intervals: as if counts were independent"
-    has_words = is_single and not {*columns} <= {*data.of_kind("number")}
+    has_words = not {*columns} <= {*data.of_kind("number")}
     beside = [
         WordColumn(words, heading, "left" if has_words else "right", heading == "value",
                    signs if any(signs) and heading == "value" else ())
@@ -133,7 +133,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         )
         if any(words)
     ]  # fmt: skip
-    if state and not is_single:
+    if state:
         beside.append(_word_column(data.first(len(drawn)), state))
     return row_panel(
         "figures" if {*columns} & {*data.numbers} else "table", data, title,
@@ -157,7 +157,7 @@ def _cards(
     bounds = intervals or whiskers(data, name)
     return [
         Card(
-            label + " (1 is best)" * (unit == RANK),
+            f"{label} (1 is best)" if unit == RANK else label,
             why or number(value, unit),
             signed(value - earlier, unit) if value + earlier == value + earlier else "",
             f"{number(low, unit)} to {number(high, unit)}" if low + high == low + high else "",
@@ -183,20 +183,25 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     names = [*data.kinds]
     estimate = names[names.index("low") - 1] if is_result and "low" in names else ""
     if is_result:
-        names = [name for name in data.numbers if name.rpartition("_")[2] not in _OF_RESULTS]
+        # Columns such as the p-value are no key figures, but describe one.
+        about = NAMES["about_results"]
+        names = [name for name in data.numbers if name.rpartition("_")[2] not in about]
     # States first, then numbers.
     names.sort(key=lambda name: (not data.has_states(name), data.kinds[name] != "number"))
-    columns = options.y or [name for name in names if name not in excluded]
+    # Words are left out where there are none; a number says why it is missing.
+    columns = options.y or [
+        name for name in names if name not in excluded
+        and (data.kinds[name] == "number" or data.texts(name)[0] not in (BLANK, "", "[]", "()"))
+    ]  # fmt: skip
     cards = []
     for name in columns:
+        words, intervals = _word_column(data, name), None
         if data.kinds[name] != "number":
-            words = _word_column(data, name)
             cards.append(Card(words.heading, words.words[0], sign=next(iter(words.signs), None)))
             continue
-        intervals = whiskers(data, name)
         if name == estimate:
-            intervals = replace(intervals, low=data.values("low"), high=data.values("high"))
-        label = column_title(name) + _OF_100 * (data.unit(name) == SCORE)
+            intervals = Bounds(data.values("low"), data.values("high"))
+        label = f"{words.heading}{_OF_100 * (data.unit(name) == SCORE)}"
         cards += _cards(data, [label], name, intervals=intervals)
     return cards, columns
 
@@ -209,7 +214,7 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     x, columns = options.x or data.label_column, options.y
     if not columns:
         # The number and the earlier number; metrics without an earlier number have only theirs.
-        alone = tuple(n for n in data.numbers if data.unit_column(n) and "control" not in n)[:1]
+        alone = [n for n in data.numbers if data.unit_column(n) and "control" not in n][:1]
         columns = next(pairs_of(data), alone)
     if x is None or len(columns) not in (1, 2) or (options.y and not options.kind):
         return [], ()
@@ -236,7 +241,7 @@ def states(data: PlotData, options: Options) -> Spec | None:
     is_nameless = data.is_bare_key(x) or bool(data.frame[x].isna().any())
     if not options.kind and (len(data) > _ROWS or data.measures or is_nameless):
         return None
-    columns = _columns(data, x)
+    columns = table_columns(data, x)
     if not (columns and _is_state(data, columns[0])):
         return None
     return _table("verdicts", data, options, columns, x, _state_counts(data, columns[0]))
@@ -247,10 +252,13 @@ def _is_state(data: PlotData, name: str) -> bool:
     return name not in OWNER_COLUMNS and (data.kinds[name] == "flag" or data.has_states(name))
 
 
-def _columns(data: PlotData, x: str | None = None) -> list[str]:
-    """Return the columns to show in a table; with ``x``, columns of states come first."""
+def table_columns(data: PlotData, x: str | None = None, most: int = _COLUMNS) -> list[str]:
+    """Return at most ``most`` columns to show in a table; with ``x``, states come first."""
     excluded = (*CONTEXT, *((x, *APART, *data.keys) if x else ()))
-    columns = [n for n in data.kinds if n not in excluded and data.frame[n].notna().any()]
+    columns = [
+        name for name, kind in data.kinds.items()
+        if name not in excluded and (kind == "number" or data.frame[name].notna().any())
+    ]  # fmt: skip
     # Constants and identifiers without a title come last, and of equal columns one is enough.
     rows = data.first(99)
     columns.sort(key=lambda name: (
@@ -259,11 +267,12 @@ def _columns(data: PlotData, x: str | None = None) -> list[str]:
     ))  # fmt: skip
     columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
     numbers = [name for name in columns if data.kinds[name] == "number"]
-    words = [n for n in columns if n not in numbers][: _COLUMNS - min(len(numbers), 2)]
+    words = [name for name in columns if name not in numbers]
+    words = words[: most - min(len(numbers), most // 2)]
     # Rows that have the same words are told apart by their key.
     are_alike = not x and rows.frame[words].astype(str).duplicated().any()
     keys = [name for name in columns if are_alike and name in data.keys]
-    return [*dict.fromkeys([*keys, *words, *numbers[:2]])][:_COLUMNS]
+    return [*dict.fromkeys([*keys, *words, *numbers])][:most]
 
 
 def _state_counts(data: PlotData, name: str) -> str:
@@ -309,26 +318,22 @@ def _word_column(data: PlotData, name: str) -> WordColumn:
              for reason, word in zip(reasons, words, strict=True)] if styles else ()  # fmt: skip
     shown = [(reason if signs else "–") if reason else text
              for reason, text in zip(reasons, shown, strict=True)]  # fmt: skip
-    align = "right" if data.kinds[name] == "number" else "left"
+    align = "right" if data.kinds[name] in ("number", "code") else "left"
     return WordColumn(shown, column_title(name), align, signs=signs)
 
 
 def empty(data: PlotData, options: Options) -> Spec:
     """Return a table of the first rows as text, or a note why the frame has no rows."""
     if len(data):
-        return _table("table", data, options, _columns(data) or [*data.kinds])
-    availability = data.overall_availability
-    rows_note = ", with no rows" * (availability.status != Status.UNAVAILABLE)
-    message = (
-        f"{capitalized(STATUS_WORDS[availability.status])}{rows_note}. "
-        f"{in_words(joined(availability.reason or ''))}".strip()
-    )
-    is_unmeasured = availability.status in (Status.PARTIAL, Status.UNAVAILABLE)
-    style = UNMEASURED if is_unmeasured else NO_NUMBER
+        return _table("table", data, options, table_columns(data) or [*data.kinds])
+    status, reason = data.overall_availability.status, data.overall_availability.reason or ""
+    rows_note = ", with no rows" if status != Status.UNAVAILABLE else ""
+    message = f"{STATUS_WORDS[status]}{rows_note}. {in_words(joined(reason))}".strip()
+    style = UNMEASURED if status in (Status.PARTIAL, Status.UNAVAILABLE) else NO_NUMBER
     end, middle = floats(FAR), floats(0.5)
     marks = [
         Mark("boxes", -end, middle, style, to=end, size=FAR),
-        Mark("words", middle, middle, words=[message], shift=0),
+        Mark("words", middle, middle, words=[capitalized(message)], shift=0),
     ]
     return Spec(
         "empty",
@@ -351,7 +356,8 @@ def cell_texts(data: PlotData, name: str) -> Texts:
     if data.kinds[name] == "flag":
         texts = [{"True": "yes", "False": "no"}.get(text, text) for text in texts]
     elif data.kinds[name] == "list":
-        texts = [", ".join(map(str, value)) if np.iterable(value) and not isinstance(value, str)
+        # Commas would not tell apart sentences.
+        texts = [" · ".join(map(str, value)) if np.iterable(value) and not isinstance(value, str)
                  else str(value) for value in data.series[name]]  # fmt: skip
     return texts
 
@@ -359,48 +365,28 @@ def cell_texts(data: PlotData, name: str) -> Texts:
 # --- results of statistics --------------------------------------------------------------------
 
 
-class RowPlot(NamedTuple):
-    """How to draw a result of statistics: for each row a number with its interval, and a text.
+_DEFAULT, *_OTHERS = json.loads(Path(__file__).with_name("results.json").read_bytes()).items()
+RESULTS = {verb: SimpleNamespace(**_DEFAULT[1] | row) for verb, row in _OTHERS}
+"""How each kind of picture of a statistic is drawn: per row a number, its interval, and a text.
 
-    - ``verb``: the method of ``df.aa`` that computed the result; empty for any method.
-    - ``value``, ``low``, ``high``: the columns with the number and the ends of its interval.
-    - ``tick``: the column of numbers that are drawn as short strokes; empty for none.
-    - ``title``, ``axis``: the template of the title, and the label of the axis of numbers.
-    - ``how``: the caption, which says what the symbols in the picture mean.
-    - ``words``: a format string for the text beside a row; its fields are columns.
-    - ``names``, ``join``: the columns that name a row (by default the key), and the separator
-      between their values.
-    - ``nothing``: the name of a row in which these columns are empty.
-    - ``colour``: which rows are coloured: ``all``, only the ``certain`` ones (``low`` equals
-      ``high``), or each by its ``verdict``.
-    - ``is_change``: whether the numbers are changes, which are written with their sign.
-    - ``has_lead``: whether the text of the first row is the headline.
-    - ``needs``: other columns that the frame must have.
-    """
+The first entry of the file has the default of each of these attributes:
 
-    verb: str
-    value: str
-    low: str
-    high: str
-    title: str
-    axis: str = ""
-    how: str = "Lines: {level}interval"
-    words: str = "{change}  {verdict}"
-    names: Texts = ()
-    join: str = " · "
-    colour: str = "all"
-    tick: str = ""
-    is_change: bool = False
-    has_lead: bool = False
-    needs: Texts = ()
-    nothing: str = "all"
-
-
-RESULTS = {
-    verb: RowPlot(**row)
-    for verb, row in json.loads(Path(__file__).with_name("results.json").read_bytes()).items()
-}
-"""For each kind of picture of a statistic, how its rows are drawn."""
+- ``verb``: the beginning of the name of the result's table; empty for any method of ``df.aa``.
+- ``value``, ``low``, ``high``: the columns with the number and the ends of its interval.
+- ``tick``: the column of numbers that are drawn as short strokes; empty for none.
+- ``title``, ``axis``: the template of the title, and the label of the axis of numbers.
+- ``how``: the caption, which says what the symbols in the picture mean.
+- ``words``: a format string for the text beside a row; its fields are columns.
+- ``names``, ``join``: the columns that name a row (by default the key), and the separator
+  between their values.
+- ``nothing``: the name of a row in which these columns are empty.
+- ``colour``: which rows are coloured: ``all``, only the ``certain`` ones (``low`` equals
+  ``high``), or each by its ``verdict``.
+- ``is_change``: whether the numbers are changes, which are written with their sign.
+- ``has_lead``: whether the text of the first row is the headline.
+- ``needs``: the columns that the frame must have.
+- ``is_comparison``: whether the rows are several comparisons, perhaps in several units.
+"""
 
 
 _VERDICTS = {UP: GOOD, NO_EVIDENCE: REST, CANNOT_SAY: REST, "no interval": REST}
@@ -410,12 +396,11 @@ _VERDICTS = {UP: GOOD, NO_EVIDENCE: REST, CANNOT_SAY: REST, "no interval": REST}
 def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     """Return the picture of a statistic's result, as `RESULTS` declares it; else None."""
     plot = RESULTS[kind]
-    needed = {plot.value, plot.low, plot.high, plot.tick, *plot.needs} - {""}
-    is_of_verb = data.table.startswith(f"statistics:{plot.verb}" if plot.verb else "")
-    if options.is_chosen or not is_of_verb or not needed <= data.kinds.keys():
+    is_of_verb = data.table.startswith(plot.verb) and {*plot.needs} <= data.kinds.keys()
+    if options.is_chosen or not is_of_verb:
         return None
     unit, undrawn_count = data.unit(plot.value), len(data)
-    if "unit" in data.kinds and plot.needs:
+    if "unit" in data.kinds and plot.is_comparison:
         # Changes in several units have no scale in common.
         row_units = np.array(data.texts("unit"), object)
         unit = Counter(row_units).most_common(1)[0][0]
@@ -459,7 +444,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     headline = f"{labels[0]}: {row_texts[0] or cells[0].why}".replace("  ", ", ")
     headline *= plot.has_lead or len(rows) == 1
     headline = capitalized(headline) if plot.names or "measure" in texts else headline
-    if plot.needs and len(rows) > 1:
+    if plot.is_comparison and len(rows) > 1:
         change_count = sum(verdict in CHANGED for verdict in verdicts)
         headline = f"{change_count} of {len(rows)}" if change_count else "Nothing is"
         headline += " shown to have changed"

@@ -148,7 +148,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         return None
     other_keys = [name for name in data.keys if name not in (*data.time_keys, x)]
     by = options.color or (other_keys[0] if len(other_keys) == 1 and not options.x else None)
-    columns = options.y or tuple([*data.measures, *data.numbers][:1])
+    columns = options.y or [*data.measures, *data.numbers][:1]
     if not columns or (by and len(columns) > 1) or len({data.unit(name) for name in columns}) > 1:
         return None
     ungrouped, mark_columns, y = data, [x, *filter(None, [by])], columns[0]
@@ -176,19 +176,18 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         )
     ]
     # A series that was never measured has no line: the caption names it.
-    is_missing = np.array([*(reason == NOT_MEASURED for reason in missing_reasons(data, y)), True])
+    is_missing = np.array([*missing_reasons(data, y), NOT_MEASURED]) == NOT_MEASURED
     unmeasured = [line.name.text for line in series if by and is_missing[line.rows].all()]
     total = len(series) - len(unmeasured) if by else len(columns)
-    x_days = days_of(pd.DatetimeIndex(tables[0].columns))
+    x_days = days_of(tables[0].columns)
     if data.is_by_last_day and data.window[1]:  # the last week ends with the window
-        x_days = np.minimum(x_days, days_of(pd.DatetimeIndex([data.window[1]])))
+        x_days = np.minimum(x_days, days_of([data.window[1]]))
     series = sorted(series, key=lambda line: not line.name.is_own)[:max_lines]
-    styles = styles_for(line.name.text for line in series)
+    styles = styles_for((line.name.text for line in series), engines=data.has_engines(by))
     if series and series[0].name.is_own:  # beside an own brand, the others are grey
         styles = dict(zip(styles, GREYS, strict=False))
     series = [
-        line._replace(style=OWN if line.name.is_own or not series[1:] else styles[line.name.text])
-        for line in series
+        line._replace(style=OWN if line.name.is_own else styles[line.name.text]) for line in series
     ]
     unit, noun, moments = data.unit(y), humanize(data.time_noun(x)), tables[0].columns
     step = float(min(np.diff(x_days), default=1.0))
@@ -203,9 +202,11 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     # Only the first line has a band: that of the own brand.
     banded = next((line for line in measured[:1] if line.ends.method), None)
     for line in series:
-        low, high = (np.append(end, np.nan)[line.rows] for end in (line.ends.low, line.ends.high))
-        drawn += [line.values, low, high]
+        drawn.append(line.values)
         if line is banded:
+            ends = line.ends.low, line.ends.high
+            low, high = (np.append(end, np.nan)[line.rows] for end in ends)
+            drawn += low, high
             marks.append(Mark("band", x_days, low, line.style, to=high))
         names = [Name(f"{line.name.text}, {_time_text(moment)}".removeprefix(", "))
                  for moment in moments]  # fmt: skip
@@ -223,26 +224,26 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     last.sort(key=lambda line: line.values[-1], reverse=unit != RANK)
     last_text = some_of([f"{line.name.text} {number(line.values[-1], unit)}" for line in last])
     is_last_cut = any(x_days[-1] in mark.x for mark in parts)
-    subject = f" of {banded.name.text}" if banded and len(series) > 1 else ""
+    subject = f" of {banded.name.text}" if banded and series[1:] else ""
+    missing_note = f"{some_of(unmeasured)}: {NOT_MEASURED} · " if unmeasured else ""
     return Spec(
         "line", data, columns, title,
         Scale(float(x_days[0]) - step / 2, float(x_days[-1]) + step / 2, "time",
-              label=_time_label(data, x, moments), days=tuple(x_days.tolist())), scale,
+              label=_time_label(data, x, moments), days=x_days.tolist()), scale,
         [*marks, *parts],
         headline=f"Last {noun}{', in part' * is_last_cut}: {last_text}" if last_text else "",
         extent=first_of(len(series), total),
-        n=(f"{some_of(unmeasured)}: {NOT_MEASURED} · " * bool(unmeasured)
-           + sample_range(data, y)).strip(" ·"),
+        n=f"{missing_note}{sample_range(data, y)}".strip(" ·"),
         how=f"Band{subject}: {interval_words(banded.ends)}" if banded else "",
         legend=[*((PART, mark.style, "dots") for mark in parts[:1]), *legend],
         height=175.0, by=mark_columns, bounds=intervals[0].result,
         labels=[(float(line.values[~np.isnan(line.values)][-1]),
                  f"{line.name.full} {sample_range(data, y, line.rows)}".rstrip(),
-                 line.style) for line in measured if len(series) > 1],
+                 line.style) for line in measured if series[1:]],
     )  # fmt: skip
 
 
-def _is_noisy(data: PlotData, x: str, y: str, mark_columns: Sequence[str]) -> bool:
+def _is_noisy(data: PlotData, x: str, y: str, mark_columns: list[str]) -> bool:
     """Return whether a rate has so few answers per day that it should be drawn by week."""
     if not data.is_rate(y) or data.time_noun(x) != "day":
         return False
@@ -250,7 +251,7 @@ def _is_noisy(data: PlotData, x: str, y: str, mark_columns: Sequence[str]) -> bo
     # One day in ten is enough to make a zigzag of a line.
     is_small = bool(pd.Series(sizes[sizes > 0]).quantile(0.1) < FEW)
     is_long = len(filled_times(data.moments(x))) >= _DAYS
-    return is_small and is_long and not data.frame.duplicated([*mark_columns]).any()
+    return is_small and is_long and not data.frame.duplicated(mark_columns).any()
 
 
 def _part_marks(
@@ -292,8 +293,9 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
         if by is None:
             return None
         is_pair = len(data.keys) == 2 + len(data.varying_context(x, by))
-        is_complete = is_pair and (y in ranks_and_metrics or data.column(y) is None)
-        fits = options.x or (len(data.keys) > 1 if data.is_additive(y) else is_complete)
+        # Numbers that cannot be aggregated to one per bar have a cell each.
+        is_complete = is_pair and (y in ranks_and_metrics or data.rule(y).rule == "none")
+        fits = options.x or (data.keys[1:] if data.is_additive(y) else is_complete)
         # Rows with the same name cannot be told apart.
         is_nameless = any(data.is_bare_key(n) or len({*data.labels(n)}) < len({*data.texts(n)})
                           for n in (x, by))  # fmt: skip
@@ -322,26 +324,29 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
     # At a time without any row, nothing was measured.
     absent = np.where((rows < 0).all(axis=0) & is_time, NOT_MEASURED, NOT_LISTED)
     reasons = np.where(rows < 0, absent, np.array([*missing_reasons(data, y), ""], object)[rows])
-    legend_reasons = sorted(
-        {*reasons[reasons != ""]}, key=lambda text: (text != NOT_MEASURED, text)
-    )
+    has_numbers = values.size <= _WRITTEN and len(columns) <= 12
+    shows_number = has_numbers & np.isfinite(values).ravel()
+    words = np.where(shows_number, numbers(values.flat, unit), "").tolist()
+    # The colours are those of rates that can be compared; a few others have their number only.
+    is_few = np.append(data.has_few(y), False)[rows]
+    if 2 * is_few.sum() < np.isfinite(values).sum():
+        reasons[is_few] = f"n below {FEW}"
+        values = np.where(is_few, np.nan, values)
     finite = values[~np.isnan(values)]
     low = float(min(finite, default=0.0) if is_rank else finite.min(initial=0.0))
     high = float(finite.max(initial=low + 1e-9))
     strength = (values - low) / (high - low)
-    strength = (1 - strength if is_rank else strength).ravel()
+    strength = np.nan_to_num(1 - strength if is_rank else strength).ravel()
     names_x, names_y = _key_names(data, x, columns, *APART), _key_names(data, by, table.keys, x)
     headings = [_time_text(column) if is_time
-                else f"{humanize(x)} " * name.text[:1].isdigit() + name.text
+                else f"{humanize(x)} {name.text}" if name.text[:1].isdigit() else name.text
                 for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
     cell_names = [f"{row.text}, {head}".removeprefix(", ") for row in names_y for head in headings]
     tip_labels = [Name(name if row >= 0 else f"{name}\n{reason}") for name, reason, row in
                   zip(cell_names, reasons.flat, rows.flat, strict=True)]  # fmt: skip
-    has_numbers = values.size <= _WRITTEN and len(columns) <= 12
     cell_y, cell_x = np.indices(values.shape).reshape(2, -1).astype(float)
-    shows_number = has_numbers & (reasons.ravel() == "")
-    words = np.where(shows_number, numbers(values.flat, unit), "").tolist()
-    legend = [(reason, missing_style(reason), "boxes") for reason in legend_reasons]
+    legend = [(reason, missing_style(reason), "boxes")
+              for reason in sorted({*reasons[reasons != ""]}, key=NOT_MEASURED.__ne__)]  # fmt: skip
     tips, marks = np.array(tips_of(data, y, tip_labels, ends, rows.flat), object), []
     for reason, style, _ in (("", OWN, ""), *legend):
         mask = reasons.ravel() == reason
@@ -356,7 +361,7 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
     if not has_numbers:
         legend = [(f"{what} {number(n, unit)}", Style(f"ramp/{float(share)}"), "boxes")
                   for n, share in ((low, is_rank), (high, not is_rank))] + legend  # fmt: skip
-    best_two = np.argsort((1 if is_rank else -1) * values, axis=None, kind="stable")[:2]
+    best_two = np.argsort(-strength, kind="stable")[:2]
     best = values.flat[best_two]
     best_names = [
         Name(f"{quoted(names_y[row].text)} with {quoted(headings[column])}")
@@ -368,10 +373,10 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
     return Spec(
         "heatmap", data, (y,),
         data.title(what, by, data.row_noun(x)),
-        Scale(-0.5, len(columns) - 0.5, "names", names=tuple(names_x),
+        Scale(-0.5, len(columns) - 0.5, "names", names=names_x,
               label=_time_label(data, x, columns) if is_time else "",
-              days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
-        Scale(len(names_y) - 0.5, -0.5, "names", names=tuple(names_y)), marks,
+              days=days_of(columns).tolist() if is_time else ()),
+        Scale(len(names_y) - 0.5, -0.5, "names", names=names_y), marks,
         headline=headline, how="Stronger is better" * is_rank,
         height=PITCH * len(names_y), legend=legend,
         by=[*filter(None, [by]), x, *data.varying_context(x, by)],

@@ -11,14 +11,13 @@ import numpy as np
 
 from aatoolkit._util.text import name_parts, visible
 from aatoolkit.display.plot.data import Numbers, PlotData, shares_of_range
-from aatoolkit.display.plot.style import DARK, LIGHT, column_title
-from aatoolkit.display.plot.tables import cell_texts
+from aatoolkit.display.plot.style import LIGHT, column_title
+from aatoolkit.display.plot.tables import cell_texts, table_columns
+from aatoolkit.display.report.style import STYLE
 
 if TYPE_CHECKING:
     from aatoolkit.display.report.evidence import TableEvidence
 
-_PAPER = ("ink", "muted", "grid", "paper", "lack", "hatch")
-"""The colours that follow the theme of the page."""
 _MANY, _MOST = 4, 7
 """How many columns fit a phone, and a page."""
 _WIDE, _HIGH = 120, 28
@@ -110,20 +109,16 @@ def _columns_to_show(data: PlotData, rows: PlotData, columns: Sequence[str]) -> 
     """Return the names of the columns to show: the column that labels rows, then the others."""
     label, shown = data.label_column, [name for name in columns if name in data.kinds]
     if 2 * len(shown) <= len(columns):
-        ranked = dict.fromkeys([*data.keys, *data.measures[:_MANY], *data.kinds])
-        shown = [name for name in ranked if name != "_row" and not rows.is_bare_key(name)][:_MOST]
-        shown.sort(key=[*data.kinds].index)
-    if label is None:
-        return shown
+        shown = [n for n in table_columns(rows, most=_MOST) if not rows.is_bare_key(n)]
     # The name of a row is not repeated.
-    names = cell_texts(rows, label)
-    return [label, *(n for n in shown if cell_texts(rows, n) != names)]
+    names = cell_texts(rows, label) if label else ()
+    return [*filter(None, [label]), *(n for n in shown if cell_texts(rows, n) != names)]
 
 
 def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:
     kind, is_missing = data.kinds[name], data.frame[name].isna()
     texts = cell_texts(data, name)
-    if kind == "number":
+    if kind in ("number", "code"):
         return [
             f'<td class="number">{evidence.add_link(row, name, label, text)}</td>'
             for row, (label, text) in enumerate(zip(labels, texts, strict=True))
@@ -154,12 +149,11 @@ def image(svg: str, alt: str) -> str:
 
     ``alt`` is the alternative text.
     """
-    for name in _PAPER:
-        svg = svg.replace(LIGHT[name], f"var(--{name})")
-    light, dark = (
-        ";".join(f"--{name}:{colours[name]}" for name in _PAPER) for colours in (LIGHT, DARK)
-    )
-    css = f"svg{{{light};{_FONT}}}@media(prefers-color-scheme:dark){{svg{{{dark}}}}}"
+    # The colours of the page follow its theme; they are repeated, for an image does not see them.
+    for name, colour in LIGHT.items():
+        svg = svg.replace(colour, f"var(--{name})") if f"--{name}:" in STYLE else svg
+    colours = STYLE.partition("*")[0].replace(":root", "svg")
+    css = f"svg {{ {_FONT} }} {colours}"
     start, _, content = svg[svg.index("<svg") :].partition(">")
     svg = f"{start}><style>{css}</style>{content}"
     source = " ".join(_FAMILY.sub("", svg).replace("%", "%25").replace("#", "%23").split())

@@ -223,13 +223,12 @@ class _Page:
         ``comparisons`` has a dict per key figure. ``has_previous`` says whether there is an earlier
         period to compare with, and ``since`` is its name in words.
         """
-        cards, reason = [], "No table has key figures; the sections have the numbers"
+        cards = []
         for name in self._names:
             for table, frame in self._dataset[name].items():
                 data = self._data(frame)
                 figures, columns = key_figures(data, Options())
                 for row, card in enumerate(figures):
-                    reason = "No key figure has a value; the sections say why"
                     if np.isnan(data.values(columns[0])[row]):
                         continue
                     anchor = self._evidence[name].tables[table].evidence_of(row, columns[0])
@@ -257,7 +256,7 @@ class _Page:
                         "Each number leads to where it comes from.</span></p>"
                         f'<dl class="cards">{"".join(cards)}</dl>'
                     )
-        return f'<p class="note">{reason}.</p>'
+        return '<p class="note">No key figures; the sections say why, or have the numbers.</p>'
 
 
 _SUBJECTS = {"key figure": "", "all answers": "", "all prompts": " over all prompts"}
@@ -279,8 +278,8 @@ def _number_texts(row: Mapping[Any, Any]) -> list[str]:
     )
     interval = f"{signed(low, unit)} to {signed(high, unit)}".replace(" pp to", " to")
     test_texts = ["–", "–"] if np.isnan(p) else [interval, p_value(p)]
-    before_and_after = [number(value, unit, exact=True) for value in (before, after)]
-    return [*map(_points, (*before_and_after, signed(change, unit), *test_texts))]
+    numbers = [number(value, unit, exact=True) for value in (before, after)]
+    return [*map(_points, (*numbers, signed(change, unit), *test_texts))]
 
 
 def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], since: str) -> str:
@@ -305,11 +304,8 @@ def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], since: str) -> s
         "Shown to be up or down: an adjusted p-value below 5%. When nothing changes, up to one "
         "page in twenty still names something. Intervals are each for its row alone."
     )
-    interval = f"{LEVEL:.0%} interval"
-    header_cells = [
-        f'<th scope="col">{name}</th>'
-        for name in ("What", "Before", "Now", "Change", interval, "Adjusted p", "Verdict")
-    ]
+    names = f"What,Before,Now,Change,{LEVEL:.0%} interval,Adjusted p,Verdict".split(",")
+    header_cells = [f'<th scope="col">{name}</th>' for name in names]
     table = grid("<b>Comparisons</b>", heading, header_cells, table_rows)
     return fold(heading, f'<p class="note">{note}</p>{table}')
 

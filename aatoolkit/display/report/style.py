@@ -33,13 +33,15 @@ a { color: var(--link); }
 .skip { position: absolute; left: -99rem; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--paper); padding: .5rem; }
 nav ul { columns: 14rem; column-gap: 1rem; list-style: none; padding: 0; margin-top: 1rem; }
+nav li { padding-left: 1.3em; text-indent: -1.3em; break-inside: avoid; }
 ul { margin: .25rem 0 .75rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
 /* Two sections beside each other; one whose table is opened takes the whole width. */
 .sections { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr));
   column-gap: 2.5rem; }
 .sections > section { min-width: 0; }
 .sections > section:is(:has(> [open], > .wide)) { grid-column: 1 / -1; }
-figure { margin: .5rem 0; max-width: 28rem; }
+/* The margins of a picture are outside, so that its words stand below those of the page. */
+figure { margin: .5rem -3.46%; max-width: 30rem; }
 figure img { display: block; width: 100%; height: auto; }
 /* Shadows at the edges show that a table goes on; they move with it until its end is reached. */
 .wide { overflow-x: auto; margin: .75rem 0; scrollbar-width: thin;
@@ -56,13 +58,13 @@ th, td { text-align: left; vertical-align: top; padding: .25rem .8rem .25rem 0; 
 thead th { vertical-align: bottom; min-width: 4.5rem; }
 tbody th { font-weight: normal; min-width: 7rem; }
 th small { display: block; font-weight: normal; }
-.number { text-align: right; font-variant-numeric: tabular-nums; }
+.number, .code { text-align: right; font-variant-numeric: tabular-nums; }
 td.number { white-space: nowrap; }
 .number a { color: inherit; text-decoration: underline dotted var(--hatch) 1px;
   text-underline-offset: .2em; }
 .number a:hover, .number a:focus-visible { color: var(--link); }
 td.time { white-space: nowrap; }
-.missing { color: var(--muted); text-align: center; }
+.missing { color: var(--muted); }
 summary { cursor: pointer; padding: .2rem 0; color: var(--muted); font-size: .9rem; }
 details details { padding-left: 1rem; }
 .why { font-size: .85rem; }
@@ -110,7 +112,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   .cards dt { color: var(--muted); font-size: 8pt; }
   .cards dd { margin: 0; font-size: 13pt; }
   .sections { display: block; columns: 2; column-gap: 8mm; }
-  figure { margin: 1mm 0; max-width: none; }
+  figure { margin: 1mm -3.46%; max-width: none; }
   figure, tr, li, .wide, .cards div { break-inside: avoid; }
   h2, .note, .lead, caption, thead { break-after: avoid; }
   h2 + p, h2 + ul, caption + thead { break-before: avoid; }
@@ -122,7 +124,8 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   /* Five columns never leave their half of the page: a word that is too long for one breaks. */
   tbody :is(td:not(.number), th) { max-width: 26mm; min-width: 15mm; white-space: normal;
     overflow-wrap: anywhere; }
-  tbody th[scope] { max-width: none; min-width: 18mm; }
+  tbody td.word { min-width: 17mm; }
+  tbody th[scope] { max-width: none; min-width: 17mm; }
   small, .note { font-size: 7.5pt; }
   .table::details-content { content-visibility: visible; block-size: auto; }
   .table > summary { display: none; }

@@ -6,8 +6,10 @@ convert names, units and values to plain words.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from aatoolkit._util.dtypes import DTYPES
@@ -28,61 +30,13 @@ class Chapter(NamedTuple):
     picture: str
 
 
-_DECLARED = """
-overview     overview_trend        Overview
-    overview_kpis           metric value previous_value numerator denominator
-    overview_engines        engine answer_count mention_count mention_rate last_run_day
-ranking      ranking_leaderboard   Brands and share of voice
-    ranking_leaderboard     brand share_of_voice mention_count average_position first_position_rate
-prompts      prompts               Prompts
-    prompts                 prompt topic answer_count mention_count mention_rate average_position
-domains      source_domains        Cited domains
-    source_domains          source_domain domain_type citation_count citation_share answer_count
-urls         cited_urls            Cited pages
-    cited_urls              url page_type citation_count citation_share answer_count
-gaps         gap_topics            Gaps to other brands
-    gap_domains             source_domain kind own_citations prompt_count opportunity_score
-    gap_topics              topic own_mention_rate leader leader_mention_rate gap answer_count
-perception   perception_sentiment  Sentiment and claims
-    perception_sentiment    brand sentiment_score positive_share neutral_share negative_share
-    perception_claims       text brand verdict occurrences
-crawl        crawl_timeseries      Visits of AI crawlers
-    crawl_bots              bot operator purpose requests verified_requests last_seen_at
-conversions  conversion_engines    Visits from engines
-    conversion_engines      engine sessions conversions conversion_rate revenue currency
-impact       impact_metrics        Effects of completed actions
-    impact_metrics          action_id metric before_value after_value change verdict
-    impact_actions          title completed_on verdict control_change
-insights     insights              What the service noticed
-    insights                title metric before after change severity answer_count
-actions      actions               Proposed actions
-    actions                 title priority state effort score impact_metric impact_low impact_high
-ads          ad_advertisers        Advertisements
-    ad_advertisers          advertiser observations prompt_count ad_share
-shopping     shopping_products     Products
-    shopping_products       title brand mention_count visibility_rate average_position
-fanouts      fanout_queries        What engines search for
-    fanout_queries          query occurrences share intent own_organic_rank
-chats        chats                 Sampled answers
-    chats                   prompt engine ran_at outcome answer_characters
-crawlability crawlability_checks   Technical state of the site
-    crawlability_score      checked_at score passed failed warning skipped
-    crawlability_bot_access bot operator access server_status
-    crawlability_pages      url http_status indexable visible_text_ratio ttfb_ms
-"""
-"""Each section, the table that is drawn, and the title; below it, unfolded tables with columns."""
-
-
-def _chapters() -> Iterator[tuple[str, Chapter]]:
-    for block in re.split(r"\n(?! )", _DECLARED.strip()):
-        first_line, *table_lines = block.splitlines()
-        section, picture, title = first_line.split(None, 2)
-        columns = {table: names for table, *names in map(str.split, table_lines)}
-        yield section, Chapter(title, columns, picture)
-
-
-CHAPTERS: Mapping[str, Chapter] = dict(_chapters())
-"""The sections in reading order."""
+CHAPTERS = {
+    section: Chapter(**chapter)
+    for section, chapter in json.loads(
+        Path(__file__).with_name("chapters.json").read_bytes()
+    ).items()
+}
+"""The sections in reading order: title, table that is drawn, and unfolded tables with columns."""
 
 
 def in_reading_order(sections: Iterable[str]) -> list[str]:

@@ -60,8 +60,6 @@ class _Group:
         self._options = [*reversed(distinct.values())]
         self._positions = {option.value: i for i, option in enumerate(self._options)}
         self._marks = np.array([option.mark for option in self._options], np.uint8)
-        labels = [str(option.label or option.value) for option in self._options]
-        details = [option.detail for option in self._options]
         self.message = {
             "name": name,
             "title": title,
@@ -69,8 +67,8 @@ class _Group:
             "empty": empty,
             "rows": rows,
             "values": [*self._positions],
-            "labels": None if labels == [*self._positions] else labels,
-            "details": details if any(details) else None,
+            "labels": [str(option.label or option.value) for option in self._options],
+            "details": [option.detail for option in self._options],
             "notes": [option.note for option in self._options],
             "marks": self._marks.tobytes(),
         }
