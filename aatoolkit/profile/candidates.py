@@ -661,6 +661,7 @@ class _CandidateSearch:
             has_word_of(field_name, name) for name in ("topic", "category", "brand", "finding")
         )
         is_dimension = (is_dimension and not is_status_name) or not self._engines.isdisjoint(words)
+        is_dimension |= any(is_word_of(str(word), "passed") for word in words)  # results of tests
         if is_dimension or not 0 < len(words) <= _MAX_WORDS:
             return
         are_texts = all(isinstance(word, str) for word in words)
