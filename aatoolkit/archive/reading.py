@@ -32,7 +32,7 @@ from aatoolkit.errors import ScopeError, unknown
 from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.merge import unique_key
 from aatoolkit.frame.reshape import CONTEXT
-from aatoolkit.metadata.attrs import NOTHING, ColumnMetadata, FrameMetadata, attach
+from aatoolkit.metadata.attrs import NO_METADATA, ColumnMetadata, FrameMetadata, attach
 from aatoolkit.metadata.column import with_failures
 from aatoolkit.metadata.recipe import Recipe
 from aatoolkit.normalizer.columns import encode_categories, to_frame
@@ -247,11 +247,21 @@ class TableReader:
         for name in names:
             qualified_name = f"{table.prefix}{table.table.name}.{declared_names[name]}"
             metadatas = {
-                states: state_columns.get(declared_names[name], NOTHING).renamed(stored_names)
+                states: state_columns.get(declared_names[name], NO_METADATA).renamed(stored_names)
                 for states, state_columns in columns_by_states.items()
             }
-            if len({(column.elsewhere, column.statements) for column in metadatas.values()}) == 1:
-                columns[name] = replace(next(iter(metadatas.values())), of=qualified_name)
+            if (
+                len(
+                    {
+                        (column.other_availability, column.statements)
+                        for column in metadatas.values()
+                    }
+                )
+                == 1
+            ):
+                columns[name] = replace(
+                    next(iter(metadatas.values())), declared_name=qualified_name
+                )
                 continue
             availabilities = [column.availability for column in metadatas.values()]
             statements: tuple[Statement, ...] = ()

@@ -178,11 +178,7 @@ class ArchiveStore:
         return None
 
     def create(
-        self,
-        name: str,
-        schema: pa.Schema,
-        *,
-        configuration: Mapping[str, str] | None = None,
+        self, name: str, schema: pa.Schema, *, configuration: Mapping[str, str] | None = None
     ) -> Any:
         """Return the Delta table ``name``; create it, or add missing columns, if needed.
 

@@ -34,15 +34,7 @@ from aatoolkit.archive.schema import (
     fit_to_schema,
 )
 from aatoolkit.archive.snapshot import Snapshot, sql_in
-from aatoolkit.archive.store import (
-    RUNS,
-    ArchiveStore,
-    RunLog,
-    add_checksums,
-    log,
-    new_run,
-    retry,
-)
+from aatoolkit.archive.store import RUNS, ArchiveStore, RunLog, add_checksums, log, new_run, retry
 from aatoolkit.availability import Status
 from aatoolkit.client.reading import ReadingOptions
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError

@@ -456,7 +456,7 @@ class Collection(Keyed[HostScope, Dataset]):
         from aatoolkit.frame.reshape import with_context
         from aatoolkit.metadata.attrs import metadata_of
         from aatoolkit.metadata.column import with_failures
-        from aatoolkit.metadata.recorded import attach_changed
+        from aatoolkit.metadata.recorded import attach_keeping_recipe
 
         section_tables = [dataset[section] for dataset in self.values() if section in dataset]
         if not section_tables:
@@ -477,7 +477,7 @@ class Collection(Keyed[HostScope, Dataset]):
             return frame
         metadata = metadata_of(frame)
         columns = with_failures(metadata.columns, len(failed_hosts), len(section_tables))
-        return attach_changed(frame, replace(metadata, columns=columns))
+        return attach_keeping_recipe(frame, replace(metadata, columns=columns))
 
     def _overview(self) -> Frame:
         """Return a DataFrame with one row per dataset: host, filters, number of rows, failures."""

@@ -32,7 +32,7 @@ from aatoolkit.errors import (
     unknown,
     warn,
 )
-from aatoolkit.metadata.attrs import attach, stored_of
+from aatoolkit.metadata.attrs import attach, attached_metadata
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.provenance import rebuild
@@ -327,7 +327,7 @@ def _concat_frames(
     from aatoolkit.frame.merge import concat, unique_key
     from aatoolkit.frame.reshape import with_constant
     from aatoolkit.metadata.attrs import metadata_of
-    from aatoolkit.metadata.recorded import attach_changed
+    from aatoolkit.metadata.recorded import attach_keeping_recipe
 
     frames = {
         value: tables[table_name]
@@ -342,7 +342,7 @@ def _concat_frames(
     if len(keys) > 1:
         return result
     key = unique_key(result, (column, *keys.pop()))
-    return attach_changed(result, replace(metadata_of(result), key=key))
+    return attach_keeping_recipe(result, replace(metadata_of(result), key=key))
 
 
 def _availability_words(table_name: str, tables_by_value: Mapping[str, Tables]) -> str:
@@ -514,7 +514,9 @@ def _tables_from_files(
     that say where in the JSON response each value was.
     """
     frames, position_tables = files
-    metadata = {table: stored_of(frame)[0] for table, frame in frames.items() if table[0] != "_"}
+    metadata = {
+        table: attached_metadata(frame)[0] for table, frame in frames.items() if table[0] != "_"
+    }
     response_source = next(
         (item.sources[0] for item in metadata.values() if item.sources), Source()
     )

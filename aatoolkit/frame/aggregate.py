@@ -49,7 +49,7 @@ from aatoolkit.frame.groupby import (
 )
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
-from aatoolkit.metadata.recorded import recorded
+from aatoolkit.metadata.recorded import record_as
 from aatoolkit.scope import FILTERS
 
 ZERO = "the denominator is 0"
@@ -99,7 +99,11 @@ class PlannedCells:
         if self.groups.by_value & {"host", *CONTEXT, *FILTERS}:
             return []  # they would be groups of their own
         columns = self.metadata.columns
-        return [*dict.fromkeys(state for part in self.plan.parts for state in columns[part].absent)]
+        return [
+            *dict.fromkeys(
+                state for part in self.plan.parts for state in columns[part].absence_reasons
+            )
+        ]
 
     def values(self) -> tuple[pd.Series, Mask]:
         """Return each group's aggregate, and a boolean mask of groups whose denominator is 0."""
@@ -139,7 +143,7 @@ def plan_cells(
     ]
 
 
-@recorded("aggregate", "frame")
+@record_as("aggregate", "frame")
 def aggregate(
     frame: pd.DataFrame,
     by: By,
@@ -155,7 +159,7 @@ def aggregate(
     metadata, groups = plans[0].metadata, plans[0].groups
     partial_periods = part_periods(flat_frame, by, groups, metadata)
     tables = {metadata.columns[planned_cells.plan.column].table for planned_cells in plans} & {
-        *metadata.repeated
+        *metadata.repeated_tables
     }
     tables_in_several: tuple[str, ...] = ()
     if len(groups) > 1 and tables:  # a row of such a table may count in several groups
@@ -177,7 +181,7 @@ def aggregate(
             )
             new_columns[within_column] = metadata.columns[within_column]
         declared_name = planned_cells.plan.of or (
-            source_column.of if source_column.table in tables_in_several else None
+            source_column.declared_name if source_column.table in tables_in_several else None
         )
         column = ColumnMetadata(declared_name, state, caution=planned_cells.plan.caution)
         if (status_column := f"{name}_{ROW}") in extras:
@@ -186,8 +190,8 @@ def aggregate(
             statements = tuple(row_statements(statuses, status_column, groups.keys, key_metadata))
             has_missing = statuses[status_column].isna().any()  # of a number nothing is stated
             other_rows = Availability() if has_missing else statements[0].availability
-            column = replace(column, statements=statements, other_rows=other_rows)
-        absent = () if planned_cells.absent else source_column.absent
+            column = replace(column, statements=statements, rest_availability=other_rows)
+        absent = () if planned_cells.absent else source_column.absence_reasons
         new_columns |= {name: column.with_absences(*absent), **dict.fromkeys(extras, MEASURED)}
         result_columns |= {name: values, **extras}
     key = tuple(str(name) for name in groups.keys.columns)

@@ -139,7 +139,7 @@ def plan(
 
 def _has_rule(metadata: FrameMetadata, name: str) -> bool:
     """Return whether a column is declared with a rule that combines rows, such as "sum"."""
-    return metadata.declared(name).aggregate.rule not in _NO_RULES
+    return metadata.declaration_of(name).aggregate.rule not in _NO_RULES
 
 
 def columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
@@ -149,8 +149,8 @@ def columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
     """
     names_by_declared: dict[str, list[str]] = {}
     for name, column in metadata.columns.items():
-        if column.of and column.table == table:
-            names_by_declared.setdefault(column.of.partition(".")[2], []).append(name)
+        if column.declared_name and column.table == table:
+            names_by_declared.setdefault(column.declared_name.partition(".")[2], []).append(name)
     return names_by_declared
 
 
@@ -177,14 +177,14 @@ class _Planner:
         if name in self.groups.keys.columns:
             raise Refused("the rows are grouped by it")
         given_rule, is_flag = rules.get(name), self.frame[name].dtype.kind == "b"
-        is_unchanged = not (_has_rule(self.metadata, name) or self.metadata.is_lost(name))
+        is_unchanged = not (_has_rule(self.metadata, name) or self.metadata.has_lost_values(name))
         if given_rule is None and is_requested and is_flag and is_unchanged:
             given_rule = "mean"
         column_plan = None
         if given_rule is not None:
             rule = as_rule(given_rule)
             if isinstance(given_rule, str):  # money stays in its currency
-                rule = replace(rule, within=self.metadata.declared(name).aggregate.within)
+                rule = replace(rule, within=self.metadata.declaration_of(name).aggregate.within)
             column_plan = Plan(name, rule)
         elif self.shares and len(self.metadata.sources) > 1:
             column_plan = self._share_plan(name)
@@ -226,7 +226,7 @@ class _Planner:
             column.rpartition(".")[2] for column in needed_columns if column not in frame.columns
         ]
         if changed_columns := [
-            column for column in missing_columns if self.metadata.is_lost(column)
+            column for column in missing_columns if self.metadata.has_lost_values(column)
         ]:
             raise Refused(_overwritten_reason(changed_columns))
         if missing_columns:
@@ -252,7 +252,7 @@ class _Planner:
             )
         if rule.within and rule.within not in self.groups.keys.columns:
             kinds = frame[rule.within].astype("string")
-            if self.metadata.declared(rule.within).unit == ISO_4217:
+            if self.metadata.declaration_of(rule.within).unit == ISO_4217:
                 kinds = kinds.str.strip().str.upper()
             if self._is_mixed(name, kinds):
                 reason = f"a group holds more than one {rule.within}; add {rule.within!r} to by="
@@ -277,7 +277,7 @@ class _Planner:
         added_keys = {column: plan.rule.across}
         for part in plan.parts:  # a mean counts twice what its weight counts twice
             if part != column:
-                added_keys[part] = self.metadata.declared(part).aggregate.across
+                added_keys[part] = self.metadata.declaration_of(part).aggregate.across
         table_key, names = sections.table(table).key, columns_of(self.metadata, table)
         key_values = {key: self.frame[names[key][-1]].array for key in table_key if key in names}
         positions: Any = np.arange(len(self.frame))
@@ -334,7 +334,7 @@ class _Planner:
         frame = self.frame
         metadata = self.metadata
         groups = self.groups
-        rule, table = metadata.declared(name).aggregate, metadata.columns[name].table
+        rule, table = metadata.declaration_of(name).aggregate, metadata.columns[name].table
         if rule.counts is None or rule.rule not in ("sum", "none"):
             return None
         names = columns_of(metadata, table)
@@ -342,12 +342,12 @@ class _Planner:
             return None
         numerator, denominator = (names[part][-1] for part in rule.counts)
         outer_keys = [part for part in metadata.key if metadata.columns[part].table != table]
-        outer_keys += [part for part in CONTEXT if metadata.holds(part)]
+        outer_keys += [part for part in CONTEXT if metadata.has_valid_metadata(part)]
         outer_keys = [*dict.fromkeys(part for part in outer_keys if part in frame.columns)]
         grouped_keys = [part for part in groups.keys.columns if part in outer_keys]
         key = [names.get(part, [""])[-1] for part in sections.table(table).key]
         # Rows of a rate overlap unless they are of one thing, such as one brand.
-        has_one_key = bool(key) and all(map(metadata.holds, key))
+        has_one_key = bool(key) and all(map(metadata.has_valid_metadata, key))
         if has_one_key:
             group_ids = frame[key].assign(_group=groups.ids).drop_duplicates()["_group"]
             has_one_key = not group_ids.duplicated().any()
@@ -392,7 +392,9 @@ class _Planner:
         ratio = Aggregation(
             "ratio", over=(numerator, denominator), why="each response's whole counts once"
         )
-        return Plan(name, ratio, metadata.columns[name].of, response_totals=response_totals)
+        return Plan(
+            name, ratio, metadata.columns[name].declared_name, response_totals=response_totals
+        )
 
 
 def _rule_hint(frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str) -> str:
@@ -404,7 +406,7 @@ def _rule_hint(frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, 
         return f"; to count them: rules={{{name!r}: 'count'}}"
     if frame[name].dtype.kind not in "iuf":
         return ""
-    if metadata.declared(name).unit == RANK:
+    if metadata.declaration_of(name).unit == RANK:
         return f"; for the best: rules={{{name!r}: 'min'}}"
     rules = suggested_rule(frame, metadata, name)
     condition = "weighted by its counts" if "weighted" in rules else "if you know that they add up"
@@ -440,7 +442,7 @@ def _overwritten_reason(names: list[str]) -> str:
 def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
     """Return why a column's aggregate would be only approximate; None if it would be exact."""
     reason = metadata.columns[name].caution
-    if reason or not metadata.declared(name).aggregate.otherwise:
+    if reason or not metadata.declaration_of(name).aggregate.otherwise:
         return reason
     try:
         return _approximation(frame, resolve(frame, metadata, name))
@@ -453,7 +455,7 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
 
     The plan names columns as they are named in this frame, e.g. after a merge.
     """
-    column, declared_name = metadata.declared(name), metadata.columns[name].of
+    column, declared_name = metadata.declaration_of(name), metadata.columns[name].declared_name
     if column is UNDECLARED or declared_name is None:
         raise Refused(why_no_rule(frame, metadata, name))
     table, _, column_name = declared_name.partition(".")
@@ -462,7 +464,7 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
         raise Refused(rule.why or "shares of different wholes do not add")
     if rule.rule in _ROW_RULES and not rule.by:
         grain = {f"{table}.{name}" for name in sections.table(table).key}
-        if not grain <= {metadata.columns[name].of for name in metadata.key}:
+        if not grain <= {metadata.columns[name].declared_name for name in metadata.key}:
             raise Refused(f"the {rule.rule} of rows that are no longer those of {table}")
 
     def local_name(part: Any) -> Any:
@@ -514,7 +516,7 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
     >>> row_units(frame, metadata_of(frame), "value").tolist()
     ['milliseconds', 'size']
     """
-    column = metadata.declared(name)
+    column = metadata.declaration_of(name)
     unit_by = column.unit_by
     if unit_by not in frame.columns or not (column.units or unit_by == "unit"):
         return None

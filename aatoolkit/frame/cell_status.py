@@ -24,7 +24,7 @@ from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import MetadataError
 from aatoolkit.metadata.attrs import (
     EMPTY,
-    NOTHING,
+    NO_METADATA,
     ColumnMetadata,
     FrameMetadata,
     metadata_of,
@@ -99,16 +99,18 @@ class Cells:
 
 def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     """Return the status of each cell of a column: whether it was measured, or why not."""
-    column, values = metadata.columns.get(name, NOTHING), frame[name]
+    column, values = metadata.columns.get(name, NO_METADATA), frame[name]
     has_value = values.notna().to_numpy(bool)
     if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
         has_value = has_value & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
-    states, codes = [column.elsewhere], np.zeros(len(frame), np.int64)
+    states, codes = [column.other_availability], np.zeros(len(frame), np.int64)
     value_states = states
     if column.statements:
-        states, codes = row_status_of(frame, metadata).states(column.elsewhere, column.statements)
+        states, codes = row_status_of(frame, metadata).states(
+            column.other_availability, column.statements
+        )
         if not all(
-            metadata.holds(condition.column)
+            metadata.has_valid_metadata(condition.column)
             for statement in column.statements
             for condition in statement.rows
         ):
@@ -284,7 +286,7 @@ def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
     return (
         0 < keys.size <= _MAX_KEYS
         and not keys.isna().to_numpy().any()
-        and all(map(metadata.holds, map(str, keys)))
+        and all(map(metadata.has_valid_metadata, map(str, keys)))
     )
 
 

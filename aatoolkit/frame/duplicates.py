@@ -25,12 +25,12 @@ from aatoolkit.metadata.attrs import (
     UNDECLARED,
     FrameMetadata,
     Source,
-    check_of,
+    attached_metadata,
+    change_check_of,
     metadata_of,
-    stored_of,
-    tables_of,
+    table_names_of,
 )
-from aatoolkit.metadata.fingerprint import OVERWRITTEN, hash_cells, row_hashes
+from aatoolkit.metadata.fingerprint import OVERWRITTEN_REASON, combine_to_row_hashes, hash_cells
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections.aggregation import COUNT, CURRENCY
 
@@ -111,7 +111,9 @@ class Duplicates:
     def __init__(self, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups) -> None:
         self._frame, self._metadata, self._groups = frame, metadata, groups
         self._first_rows_by_table: dict[str, tuple[Codes, list[ResponseScope]]] = {}
-        self._context = [name for name in CONTEXT if name in frame.columns and metadata.holds(name)]
+        self._context = [
+            name for name in CONTEXT if name in frame.columns and metadata.has_valid_metadata(name)
+        ]
 
     def repeats_of(self, table: str, parts: Sequence[str]) -> Mask | None:
         """Return a boolean mask of the rows that repeat an earlier row; None if no row does.
@@ -138,7 +140,7 @@ class Duplicates:
         For example, a domain with two kinds of pages is in two groups by kind of page.
         """
         grain, missing = self._key_columns(table)
-        if table not in self._metadata.repeated or missing or grain is None:
+        if table not in self._metadata.repeated_tables or missing or grain is None:
             return False
         key_codes = _first_equal(
             [np.zeros(len(self._frame)), *(self._frame[name].array for name in grain)]
@@ -158,10 +160,11 @@ class Duplicates:
         overlapping_scopes = [scope for pair in overlaps for scope in pair]
         grain, missing_columns = self._key_columns(table)
         ids, all_rows = self._groups.ids, np.arange(len(self._frame))
-        is_repeated = table in self._metadata.repeated
-        was_repeated = table in stored_of(self._frame)[0].repeated
+        is_repeated = table in self._metadata.repeated_tables
+        was_repeated = table in attached_metadata(self._frame)[0].repeated_tables
         if is_repeated and not was_repeated and not overlapping_scopes:
-            original = check_of(self._frame).match_original()  # the rows before plain pandas steps
+            # the rows before plain pandas steps
+            original = change_check_of(self._frame).match_original()
             if original is not None:
                 return _first_equal([ids, original[0]]), []
         if missing_columns or grain is None:
@@ -215,7 +218,7 @@ class Duplicates:
                 f"the groups overlap: {row_text} are in several of them; aggregate the rows that "
                 "were grouped, not the groups"
             )
-        if table in self._metadata.repeated and is_summed:
+        if table in self._metadata.repeated_tables and is_summed:
             raise Refused(f"{row_text} were repeated by a join or stacked twice; {remedy}")
         if overlapping and is_of_several:
             raise Refused(f"the responses overlap: {_name_two(overlapping)}; {remedy}, {_APART}")
@@ -225,12 +228,14 @@ class Duplicates:
 
         The first result is None if the table has no key.
         """
-        grain = self._metadata.grain(table)
+        grain = self._metadata.key_of(table)
         if grain is None:
             return None, []
         columns = self._frame.columns
         missing_columns = [
-            name for name in grain if name not in columns or not self._metadata.holds(name)
+            name
+            for name in grain
+            if name not in columns or not self._metadata.has_valid_metadata(name)
         ]
         if is_joined(table):
             return [*grain], missing_columns
@@ -275,15 +280,16 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
 
     If the key columns are gone, equal rows cannot be told apart, and `AvailabilityError` is raised.
     """
-    (stored_metadata, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
-    grains = {name: stored_metadata.grain(name) or () for name in tables_of(stored_metadata)}
-    repeated_tables = {*metadata.repeated}
+    (stored_metadata, _), metadata = attached_metadata(frame), metadata_of(frame)
+    check = change_check_of(frame)
+    grains = {name: stored_metadata.key_of(name) or () for name in table_names_of(stored_metadata)}
+    repeated_tables = {*metadata.repeated_tables}
     if not repeated_tables:
         return frame
     original = check.match_original()
     if original is not None:
         frame = frame[_is_first(frame, original[0])]
-        repeated_tables &= {*stored_metadata.repeated}
+        repeated_tables &= {*stored_metadata.repeated_tables}
     is_first = _is_first(frame)
     if not repeated_tables or is_first.all():
         return frame
@@ -313,7 +319,7 @@ def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
 def _first_equal(columns: Sequence[Any]) -> Codes:
     """Return for each row the position of the first row that is equal to it in all ``columns``."""
     arrays = (pd.array(column) if isinstance(column, np.ndarray) else column for column in columns)
-    hashes = row_hashes([hash_cells(values) for values in arrays])
+    hashes = combine_to_row_hashes([hash_cells(values) for values in arrays])
     positions = pd.Series(np.arange(len(hashes)))
     return positions.groupby(hashes, sort=False).transform("first").to_numpy()
 
@@ -358,9 +364,9 @@ _MIN_COLUMNS = 3
 def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     """Return as text why a column has no aggregation rule such as "sum", and what to do."""
     column = metadata.columns[name]
-    if metadata.is_lost(name):
+    if metadata.has_lost_values(name):
         reason = column.availability.reason
-        loss = "its values are not those that were read" if reason == OVERWRITTEN else reason
+        loss = "its values are not those that were read" if reason == OVERWRITTEN_REASON else reason
         hint = "aggregate the frame that was read, or say by rules= how to aggregate the new values"
         return f"{loss}; {hint}"
     bare_name, *other_names = (
@@ -378,11 +384,13 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
             or len({*other_names} & {*table.names}) >= _MIN_COLUMNS
         )
     ]
-    is_adopted = "adopt" in (stored_of(frame)[0].recipe or ())
-    if metadata.holds(name) or is_adopted or not tables:
+    is_adopted = "adopt" in (attached_metadata(frame)[0].recipe or ())
+    if metadata.has_valid_metadata(name) or is_adopted or not tables:
         rules = suggested_rule(frame, metadata, name)
         old_names = [
-            old_name for old_name in stored_of(frame)[0].columns if old_name not in frame.columns
+            old_name
+            for old_name in attached_metadata(frame)[0].columns
+            if old_name not in frame.columns
         ]
         hint = f"; if it was {some_of(old_names)}, rename by df.aa.rename" * bool(old_names)
         return f"it has no declared rule; aggregate with one, such as {rules}{hint}"
@@ -407,7 +415,7 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
 
     It is a count for texts, a sum for counts, and a weighted mean for rates.
     """
-    values, column = frame[name], metadata.declared(name)
+    values, column = frame[name], metadata.declaration_of(name)
     if not pd.api.types.is_numeric_dtype(values.dtype):
         return f"rules={{{name!r}: 'count'}}"
     currencies = [str(other_name) for other_name in frame.columns if "currency" in str(other_name)]
@@ -423,7 +431,7 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
         other_name
         for other_name in map(str, frame.select_dtypes("integer").columns)
         if other_name not in CONTEXT
-        and metadata.declared(other_name).unit in (None, COUNT)
+        and metadata.declaration_of(other_name).unit in (None, COUNT)
         and frame.loc[values.notna(), other_name].notna().all()  # a weight is needed in each row
     ]
     if values.dropna().between(0, 1).all():  # a rate; times its denominator it is a whole number

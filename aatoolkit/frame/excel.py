@@ -337,7 +337,7 @@ def _chart_columns(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
         return None
     is_time = frame[metadata.key[0]].dtype.kind == "M"
     rules = {
-        name: metadata.declared(name).aggregate.rule
+        name: metadata.declaration_of(name).aggregate.rule
         for name in _number_formats(frame)
         if frame[name].fillna(0).any()
     }
@@ -391,7 +391,7 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
     """
     metadata = metadata_of(frame)
     header_by_name = {
-        name: name if metadata.declared(name) is UNDECLARED else capitalized(humanize(name))
+        name: name if metadata.declaration_of(name) is UNDECLARED else capitalized(humanize(name))
         for name in map(str, frame.columns)
     }
     header_counts = Counter(header.casefold() for header in header_by_name.values())
@@ -406,7 +406,7 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
     metadata = metadata_of(frame)
     formats: dict[str, list[str]] = {}
     for name, values in frame.select_dtypes("number").items():
-        column = metadata.declared(str(name))
+        column = metadata.declaration_of(str(name))
         if column is UNDECLARED:
             continue
         units = row_units(frame, metadata, str(name))

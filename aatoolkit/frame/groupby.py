@@ -243,7 +243,7 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
         raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
     columns = [str(name) for name, dtype in flat_frame.dtypes.items() if dtype.kind == "M"]
     columns = [name for name in columns if name in metadata.key] or columns
-    hint = _days_hint(metadata.columns[columns[0]].of or "") if columns else None
+    hint = _days_hint(metadata.columns[columns[0]].declared_name or "") if columns else None
     if len(columns) != 1 or hint is not None:
         why = f"needs one column of times, and there are {', '.join(columns) or 'none'}; name it"
         if hint is not None:

@@ -25,26 +25,26 @@ from aatoolkit.frame.groupby import flattened, nullable
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import (
     EMPTY,
-    NOTHING,
+    NO_METADATA,
     ColumnMetadata,
     FrameMetadata,
     attach,
-    columns_of_tables,
-    fingerprint_in,
+    columns_by_table,
     metadata_of,
-    tables_of,
+    original_fingerprint,
+    table_names_of,
 )
 from aatoolkit.metadata.fingerprint import (
-    MOVED,
-    OVERWRITTEN,
+    MOVED_REASON,
+    OVERWRITTEN_REASON,
     FingerprintCheck,
     arrays_of,
+    combine_to_row_hashes,
     fingerprint_of,
-    has_more_rows,
+    has_rows_more_often,
     hash_cells,
-    row_hashes,
 )
-from aatoolkit.metadata.recorded import VERBS, checked_once, record, recorded
+from aatoolkit.metadata.recorded import METHOD_BY_VERB, cache_checks, record_as, record_recipe
 from aatoolkit.scope import FILTERS
 
 FrameWithMetadata = tuple[pd.DataFrame, FrameMetadata]
@@ -53,7 +53,7 @@ Options = Mapping[str, Any]
 _ROW_COLUMNS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
 
 
-@recorded("merge", "left", "right")
+@record_as("merge", "left", "right")
 def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFrame:
     """Merge two frames like `pandas.merge`, and keep the metadata of both."""
     keys = _keys_of(left, right, options)
@@ -75,7 +75,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     if len(left) and len(right) and (unmatched_masks[0] | unmatched_masks[1]).all() and not is_anti:
         warn("no row of the one frame matches a row of the other; look at the spelling of the keys")
     merged_frame = merged_frame.drop(columns=[*_ROW_COLUMNS])
-    input_metadata = [metadata_of(frame, levels=True) for frame in (left, right)]
+    input_metadata = [metadata_of(frame, with_levels=True) for frame in (left, right)]
     described_inputs = [
         _as_table(*inputs) for inputs in zip((left, right), input_metadata, keys, strict=True)
     ]
@@ -94,28 +94,30 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         for name, column in metadata.columns.items():
             if name not in shared_keys:
                 columns[names_after[name]] = column.renamed(names_after)
-        for table in tables_of(metadata):
-            grain = metadata.grain(table)
+        for table in table_names_of(metadata):
+            grain = metadata.key_of(table)
             if grain is not None and table not in grains:
                 new_names = names_after | (replaced_keys if side and is_joined(table) else {})
                 grains[table] = tuple(new_names.get(name, name) for name in grain)
-    tables_of_sides = [{*tables_of(metadata)} for metadata in described_inputs]
-    repeated_tables = {table for metadata in described_inputs for table in metadata.repeated}
+    tables_of_sides = [{*table_names_of(metadata)} for metadata in described_inputs]
+    repeated_tables = {table for metadata in described_inputs for table in metadata.repeated_tables}
     repeated_tables |= {
         table
         for tables, is_repeated in zip(tables_of_sides, are_repeated, strict=True)
         if is_repeated
         for table in tables
     }
-    known_tables = {table for metadata in input_metadata for table in metadata.grains}
+    known_tables = {table for metadata in input_metadata for table in metadata.key_by_table}
     new_table = next((name for name in grains if is_joined(name) and name not in known_tables), "")
     for name in shared_keys:
-        key_metadata = [metadata.columns.get(name, NOTHING) for metadata in input_metadata]
+        key_metadata = [metadata.columns.get(name, NO_METADATA) for metadata in input_metadata]
         column = _key_metadata(
             *key_metadata, only_left=unmatched_counts[1], only_right=unmatched_counts[0]
         )
-        is_known = column.of or column.availability.status != Status.UNKNOWN or not new_table
-        columns[name] = column if is_known else replace(column, of=f"{new_table}.{name}")
+        is_known = (
+            column.declared_name or column.availability.status != Status.UNKNOWN or not new_table
+        )
+        columns[name] = column if is_known else replace(column, declared_name=f"{new_table}.{name}")
     for side, mask in enumerate(unmatched_masks):
         if not unmatched_counts[side]:
             continue
@@ -152,51 +154,51 @@ def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame
     """Rename columns like ``DataFrame.rename``, and keep their metadata."""
     renamed_frame: pd.DataFrame = frame.rename(*arguments, **options)
     names = dict(zip(map(str, frame.columns), map(str, renamed_frame.columns), strict=True))
-    with checked_once():
-        metadata = metadata_of(frame, levels=True)
+    with cache_checks():
+        metadata = metadata_of(frame, with_levels=True)
         columns = {
             names.get(name, name): column.renamed(names)
             for name, column in metadata.columns.items()
         }
         grains = {
             table: tuple(names.get(name, name) for name in grain)
-            for table in tables_of(metadata)
-            if (grain := metadata.grain(table)) is not None
+            for table in table_names_of(metadata)
+            if (grain := metadata.key_of(table)) is not None
         }
         key = tuple(names.get(name, name) for name in metadata.key)
-        attach(renamed_frame, replace(metadata, columns=columns, key=key, grains=grains))
-        record(renamed_frame, "rename", {"frame": frame, "names": names}, ("frame",))
+        attach(renamed_frame, replace(metadata, columns=columns, key=key, key_by_table=grains))
+        record_recipe(renamed_frame, "rename", {"frame": frame, "names": names}, ("frame",))
     return renamed_frame
 
 
-VERBS["rename"] = (lambda frame, names: rename(frame, columns=names)), ("frame",)
+METHOD_BY_VERB["rename"] = (lambda frame, names: rename(frame, columns=names)), ("frame",)
 
 
-@recorded("adopt", "frame", "frames")
+@record_as("adopt", "frame", "frames")
 def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return a copy of ``frame`` with the metadata of equal columns in ``frames``."""
-    metadata = metadata_of(frame, levels=True)
+    metadata = metadata_of(frame, with_levels=True)
     columns, all_metadata, key = dict(metadata.columns), [metadata], metadata.key
-    all_repeats = {*metadata.repeated}
+    all_repeats = {*metadata.repeated_tables}
     for donor in frames:
-        donor_metadata = metadata_of(donor, levels=True)
+        donor_metadata = metadata_of(donor, with_levels=True)
         matching_columns, new_repeats = _matching_columns(frame, donor, donor_metadata)
         adopted_columns = {
             name: matching_columns[name]
             for name in columns.keys() & matching_columns
             # Declared columns keep their own metadata.
-            if not columns[name].of
+            if not columns[name].declared_name
         }
         if adopted_columns:
             columns |= adopted_columns
             all_metadata.append(donor_metadata)
-            all_repeats |= {*donor_metadata.repeated, *new_repeats}
+            all_repeats |= {*donor_metadata.repeated_tables, *new_repeats}
             key = key or (donor_metadata.key if {*donor_metadata.key} <= columns.keys() else ())
     adopted_frame = frame.copy(deep=False)
     grains = {
         table: grain
         for source_metadata in reversed(all_metadata)
-        for table, grain in source_metadata.grains.items()
+        for table, grain in source_metadata.key_by_table.items()
     }
     adopted_metadata = FrameMetadata(
         columns,
@@ -216,17 +218,22 @@ def without_rows(
     ``state`` is the availability (a status with its reason) of the rows without a match.
     ``new_statements`` give the same availability for single rows, selected by their keys.
     """
-    if is_joined(column.table) and column.availability == NOTHING.availability:
+    if is_joined(column.table) and column.availability == NO_METADATA.availability:
         # A column that no table declares: nothing is stated about single rows.
         total = replace(state, status=Status.PARTIAL)
-        return replace(column, availability=total, other_rows=column.elsewhere)
+        return replace(column, availability=total, rest_availability=column.other_availability)
     if column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
     # No keys tell which rows have no match.
     if not new_statements:
         return column.combined_with(state)
     total, statements = combine([column.availability, state]), (*column.statements, *new_statements)
-    return replace(column, availability=total, other_rows=column.elsewhere, statements=statements)
+    return replace(
+        column,
+        availability=total,
+        rest_availability=column.other_availability,
+        statements=statements,
+    )
 
 
 def no_match(unmatched_count: int, row_count: int) -> Availability:
@@ -263,10 +270,12 @@ def _key_metadata(
     """
     # Neither side has all values of the key.
     if only_left and only_right:
-        declared_name = left.of if left.of == right.of else None
+        declared_name = left.declared_name if left.declared_name == right.declared_name else None
         return ColumnMetadata(declared_name, combine([left.availability, right.availability]))
     first_side, second_side = (right, left) if only_right else (left, right)
-    return second_side if first_side == NOTHING and not (only_left or only_right) else first_side
+    return (
+        second_side if first_side == NO_METADATA and not (only_left or only_right) else first_side
+    )
 
 
 def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
@@ -288,7 +297,9 @@ def _matching_columns(
 
     The second result has the names of tables whose rows occur several times in ``frame``.
     """
-    columns = {name: column for name, column in donor_metadata.columns.items() if column.of}
+    columns = {
+        name: column for name, column in donor_metadata.columns.items() if column.declared_name
+    }
     empty_columns = [
         name for name, column in columns.items() if column.availability.status in EMPTY
     ]
@@ -301,7 +312,7 @@ def _matching_columns(
         for name, column in columns.items()
         if (check.is_empty(name) if name in empty_columns else not check.change(name))
     }
-    repeated_tables = check.repeated(columns_of_tables(matching_columns))
+    repeated_tables = check.find_repeated_tables(columns_by_table(matching_columns))
     for name, column in columns.items():
         if name in matching_columns or name in empty_columns or name not in frame.columns:
             continue
@@ -314,7 +325,9 @@ def _matching_columns(
                 if missing_count
                 else column
             )
-            repeated_tables |= check.repeated({column.table: [*donor_metadata.key, name]})
+            repeated_tables |= check.find_repeated_tables(
+                {column.table: [*donor_metadata.key, name]}
+            )
     return matching_columns, repeated_tables
 
 
@@ -329,8 +342,8 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
         name
         for name, column in metadata.columns.items()
         if name in arrays
-        and column.of is None
-        and column.availability.reason not in (OVERWRITTEN, MOVED)
+        and column.declared_name is None
+        and column.availability.reason not in (OVERWRITTEN_REASON, MOVED_REASON)
     ]
     if not undeclared_names:
         return metadata
@@ -358,11 +371,13 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
                 grain = tuple(names)
                 break
     hashed_columns = sorted({*undeclared_names, *grain} & {*arrays})
-    hashes = np.sort(row_hashes([hash_cells(arrays[name]) for name in hashed_columns]))
+    hashes = np.sort(combine_to_row_hashes([hash_cells(arrays[name]) for name in hashed_columns]))
     digest = hashlib.sha256(repr((hashed_columns, metadata.sources)).encode() + hashes.tobytes())
     table = f"{JOINED}{digest.hexdigest()[:12]}"
     columns = {
-        name: replace(column, of=f"{table}.{name}") if name in undeclared_names else column
+        name: replace(column, declared_name=f"{table}.{name}")
+        if name in undeclared_names
+        else column
         for name, column in metadata.columns.items()
     }
     # A frame without metadata gets this key as its own.
@@ -371,7 +386,7 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
         metadata,
         columns=columns,
         key=grain if is_new else metadata.key,
-        grains={**metadata.grains, table: grain},
+        key_by_table={**metadata.key_by_table, table: grain},
     )
 
 
@@ -423,14 +438,14 @@ def _check_keys(
     key_options = ("on", "left_on", "right_on", "left_index", "right_index")
     if any(options.get(name) is not None and options[name] is not False for name in key_options):
         return
-    metadata, shared_keys = metadata_of(left, levels=True), keys[0]
+    metadata, shared_keys = metadata_of(left, with_levels=True), keys[0]
     measures = [
         name
         for name in map(str, shared_keys)
-        if metadata.declared(name).aggregate.rule not in ("none", "key")
+        if metadata.declaration_of(name).aggregate.rule not in ("none", "key")
     ]
     if measures:
-        key_columns = {*metadata.key, *metadata_of(right, levels=True).key}
+        key_columns = {*metadata.key, *metadata_of(right, with_levels=True).key}
         label_keys = [
             name for name in shared_keys if not pd.api.types.is_numeric_dtype(left[name].dtype)
         ]
@@ -448,7 +463,7 @@ _MAX_VALUES = 500
 """The maximum number of values by which the rows of one frame are selected."""
 
 
-@recorded("concat", "frames")
+@record_as("concat", "frames")
 def concat(
     frames: Iterable[pd.DataFrame] | Mapping[Hashable, pd.DataFrame],
     *,
@@ -508,7 +523,7 @@ def concat(
         keys=keys,
         **options,
     )
-    inputs = [(frame, metadata_of(frame, levels=True)) for frame in frames]
+    inputs = [(frame, metadata_of(frame, with_levels=True)) for frame in frames]
     inputs_with_rows = [pair for pair in inputs if len(pair[0])] or inputs
     conditions = _conditions_of_frames(inputs_with_rows)
     columns = {
@@ -522,7 +537,9 @@ def concat(
             for frame, metadata in inputs
             if name in metadata.columns
         ]
-        absent_states = [state for _, column in frames_and_columns for state in column.absent]
+        absent_states = [
+            state for _, column in frames_and_columns for state in column.absence_reasons
+        ]
         empty_states = (
             column.availability
             for frame, column in frames_and_columns
@@ -538,20 +555,24 @@ def concat(
             stacked_frame, (*(condition.column for condition in conditions[0]), *key)
         )
     grains: dict[str, tuple[str, ...]] = {}
-    repeated_tables = {table for _, metadata in inputs for table in metadata.repeated}
-    for table in dict.fromkeys(table for _, metadata in inputs for table in tables_of(metadata)):
-        frames_with_table = [pair for pair in inputs_with_rows if table in tables_of(pair[1])]
-        metadata_with_table = [metadata for _, metadata in inputs if table in tables_of(metadata)]
-        table_keys = {metadata.grain(table) for metadata in metadata_with_table}
+    repeated_tables = {table for _, metadata in inputs for table in metadata.repeated_tables}
+    for table in dict.fromkeys(
+        table for _, metadata in inputs for table in table_names_of(metadata)
+    ):
+        frames_with_table = [pair for pair in inputs_with_rows if table in table_names_of(pair[1])]
+        metadata_with_table = [
+            metadata for _, metadata in inputs if table in table_names_of(metadata)
+        ]
+        table_keys = {metadata.key_of(table) for metadata in metadata_with_table}
         grain = min(table_keys, key=str) or ()
         have_key = {
-            all(map(metadata.holds, metadata.grain(table) or grain))
+            all(map(metadata.has_valid_metadata, metadata.key_of(table) or grain))
             for _, metadata in frames_with_table
         }
         is_mixed = len(table_keys) > 1 or len(have_key) > 1
         if is_mixed:
             grains[table] = (f"the key of {table} of every frame",)
-        elif any(table in metadata.grains for metadata in metadata_with_table):
+        elif any(table in metadata.key_by_table for metadata in metadata_with_table):
             grains[table] = grain
         if is_mixed or _repeats_rows(frames_with_table, table):
             repeated_tables.add(table)
@@ -579,21 +600,21 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
         compared_frames = []
         for frame, metadata in frames_of_response:
             names = {
-                column.of: name
+                column.declared_name: name
                 for name, column in metadata.columns.items()
                 if column.table == table
             }
-            fingerprint = fingerprint_in(frame, metadata)
+            fingerprint = original_fingerprint(frame, metadata)
             if fingerprint is None or not fingerprint.is_complete:
                 fingerprint = fingerprint_of(
-                    frame, filter(metadata.holds, metadata.columns), metadata.key
+                    frame, filter(metadata.has_valid_metadata, metadata.columns), metadata.key
                 )
             compared_frames.append((names, arrays_of(frame), fingerprint))
         shared_columns = [
             declared_name
             for declared_name in compared_frames[0][0]
             if all(
-                names.get(declared_name) in fingerprint.cells
+                names.get(declared_name) in fingerprint.columns
                 for names, _, fingerprint in compared_frames
             )
         ]
@@ -604,10 +625,10 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
             for declared_name in shared_columns
         ]
         read_hashes = [
-            fingerprint.hashes_of(names[declared_name] for declared_name in shared_columns)
+            fingerprint.cell_hashes_of(names[declared_name] for declared_name in shared_columns)
             for names, _, fingerprint in compared_frames
         ]
-        if shared_columns and has_more_rows(hashes, read_hashes):
+        if shared_columns and has_rows_more_often(hashes, read_hashes):
             return True
     return False
 
@@ -667,7 +688,7 @@ def _stacked_column(
     has_column = any(name in metadata.columns for _, metadata in with_rows)
     frames, conditions_by_frame = (with_rows, conditions_by_frame) if has_column else (inputs, None)
     columns = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
-    qualified_names = {column.of for column in columns}
+    qualified_names = {column.declared_name for column in columns}
     tables = sorted({column.table for column in columns})
     if len(qualified_names) > 1 and all(
         map(is_joined, tables)
@@ -685,10 +706,10 @@ def _stacked_column(
         caution=next((column.caution for column in columns if column.caution), None),
     )
     is_equal = len(columns) == len(frames) and len({column.statements for column in columns}) == 1
-    other_states = {column.elsewhere for column in columns}
+    other_states = {column.other_availability for column in columns}
     if is_equal and (len(other_states) == 1 or conditions_by_frame is None):
         return replace(
-            column, statements=columns[0].statements, other_rows=combine([*other_states])
+            column, statements=columns[0].statements, rest_availability=combine([*other_states])
         )
     if conditions_by_frame is None:
         is_measured = column.availability.status in (Status.AVAILABLE, Status.PARTIAL)

@@ -24,15 +24,15 @@ import pyarrow.parquet as pq
 from aatoolkit._util.files import FileList, FilePath, writing
 from aatoolkit.errors import AAToolkitError, FileMissing, NotRead, NotWritten, PayloadError
 from aatoolkit.metadata.arrow_schema import (
-    ARROW,
-    KEY,
-    PANDAS,
-    file_keys,
-    read_keys,
+    ARROW_SCHEMA_KEY,
+    METADATA_KEY,
+    PANDAS_KEY,
+    file_metadata_of,
+    read_file_metadata,
     with_metadata,
 )
-from aatoolkit.metadata.attrs import ATTRIBUTE, NOTHING, FrameMetadata, attach, metadata_of
-from aatoolkit.metadata.recorded import serialized
+from aatoolkit.metadata.attrs import ATTRS_KEY, NO_METADATA, FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.recorded import dump_valid_metadata
 from aatoolkit.metadata.table_hash import logical_hash
 from aatoolkit.normalizer import provenance
 from aatoolkit.normalizer.columns import as_tuples
@@ -53,7 +53,7 @@ def write_parquet(frame: pd.DataFrame, path: FilePath) -> Path:
 
 def write_arrow(table: pa.Table, path: FilePath) -> None:
     """Write an Arrow table to a Parquet file, with the metadata of its columns."""
-    _write(table, path, file_keys(table.schema))
+    _write(table, path, file_metadata_of(table.schema))
 
 
 def _write(table: pa.Table, path: FilePath, key_values: Mapping[bytes, bytes]) -> None:
@@ -72,7 +72,7 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
 
     ``path`` is only used in error messages.
     """
-    metadata = FrameMetadata.loads(serialized(frame))
+    metadata = FrameMetadata.loads(dump_valid_metadata(frame))
     try:
         table = pa.Table.from_pandas(pd.DataFrame(frame))  # without attrs
     except (pa.ArrowException, TypeError, ValueError) as error:
@@ -118,7 +118,7 @@ def read_parquet(path: FilePath) -> pd.DataFrame:
     with opened(path) as file:
         schema, key_values = file.schema_arrow, _key_values(file)
         table = read_arrow(file)
-        metadata = read_keys(key_values, schema.names)
+        metadata = read_file_metadata(key_values, schema.names)
         table = table.cast(schema).replace_schema_metadata(_with_known_dtypes(key_values))
         frame: pd.DataFrame = table.to_pandas()
         pandas_metadata = json.loads(table.schema.metadata.get(b"pandas", b'{"columns": []}'))
@@ -134,8 +134,8 @@ def read_parquet(path: FilePath) -> pd.DataFrame:
                 frame[name] = as_tuples(column)
     if metadata is None:
         return frame
-    frame.attrs[ATTRIBUTE] = metadata.dumps()
-    return attach(frame, replace(metadata_of(frame, levels=True), recipe=metadata.recipe))
+    frame.attrs[ATTRS_KEY] = metadata.dumps()
+    return attach(frame, replace(metadata_of(frame, with_levels=True), recipe=metadata.recipe))
 
 
 def read_metadata(path: FilePath) -> FrameMetadata:
@@ -172,8 +172,10 @@ def read_metadata(path: FilePath) -> FrameMetadata:
     with opened(path) as file:
         _check(file)
         names = file.schema_arrow.names
-        metadata = read_keys(_key_values(file), names) or FrameMetadata()
-    return replace(metadata, columns={name: metadata.columns.get(name, NOTHING) for name in names})
+        metadata = read_file_metadata(_key_values(file), names) or FrameMetadata()
+    return replace(
+        metadata, columns={name: metadata.columns.get(name, NO_METADATA) for name in names}
+    )
 
 
 def read_arrow(file: pq.ParquetFile) -> pa.Table:
@@ -213,7 +215,10 @@ def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
     """
     key_values = dict(file.metadata.metadata or {})
     stored_checksums = key_values.pop(CHECKSUMS, None)
-    if (stored_checksums is None and KEY not in key_values) or {ARROW, PANDAS} <= {*key_values}:
+    if (stored_checksums is None and METADATA_KEY not in key_values) or {
+        ARROW_SCHEMA_KEY,
+        PANDAS_KEY,
+    } <= {*key_values}:
         return  # pyarrow rewrote a file of ours, which has one of these keys
     checksums = _checksums(table, key_values)
     if table is None:  # the keys alone
@@ -260,7 +265,7 @@ def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
     for name, table in tables._provenance.items():
         path = folder / "_placement" / f"{name}.parquet"
         with writing(path) as temporary:
-            key_values = {ARROW: base64.b64encode(table.schema.serialize().to_pybytes())}
+            key_values = {ARROW_SCHEMA_KEY: base64.b64encode(table.schema.serialize().to_pybytes())}
             _write(table, temporary, key_values)
         yield path
 
@@ -341,7 +346,7 @@ def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     Arrow cannot infer the type if all lists are empty.
     """
     for i, field in enumerate(schema):
-        is_list = metadata.declared(field.name).dtype == "list<string>"
+        is_list = metadata.declaration_of(field.name).dtype == "list<string>"
         if is_list and field.type in (pa.null(), pa.list_(pa.null())):
             schema = schema.set(i, field.with_type(pa.list_(pa.string())))
     return schema

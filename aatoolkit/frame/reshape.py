@@ -25,9 +25,9 @@ from aatoolkit.frame.cell_status import (
 )
 from aatoolkit.frame.groupby import check_columns, flattened, names_of, nullable
 from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT
-from aatoolkit.metadata.attrs import EMPTY, FrameMetadata, attach, metadata_of, with_row_states
-from aatoolkit.metadata.column import load_state
-from aatoolkit.metadata.recorded import recorded
+from aatoolkit.metadata.attrs import EMPTY, FrameMetadata, attach, metadata_of, refresh_columns
+from aatoolkit.metadata.column import load_availability
+from aatoolkit.metadata.recorded import record_as
 from aatoolkit.scope import FILTERS, Scope
 
 _STATUS_COLUMNS = (ROW, ROW + CAUSE, ROW + REASON)
@@ -37,7 +37,7 @@ CONTEXT = ("host", "days", *_WINDOW_COLUMNS, *(f"filter_{name}" for name in FILT
 """Columns that describe the response a row was read from: host, days, filters and time."""
 
 
-@recorded("to_long", "frame")
+@record_as("to_long", "frame")
 def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.DataFrame:
     """Return a frame with one row per number, like `pandas.melt`; see ``df.aa.to_long``."""
     from aatoolkit.frame.aggregation_plan import row_units
@@ -78,7 +78,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
         cells = cells_of(flat_frame, name, metadata)
         units = row_units(flat_frame, metadata, name)
         if units is None:
-            units = pd.Series(metadata.declared(name).unit, index=rows.index, dtype="string")
+            units = pd.Series(metadata.declaration_of(name).unit, index=rows.index, dtype="string")
         values = flat_frame[name]
         if not is_whole and values.dtype.kind in "iu" and (values.abs() > MAX_EXACT_FLOAT).any():
             raise NotWritten(
@@ -100,7 +100,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     return attach(long_frame, FrameMetadata(column_metadata, key, metadata.sources))
 
 
-@recorded("with_context", "frame")
+@record_as("with_context", "frame")
 def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     """Add columns with the request's host, days and filters; see ``df.aa.with_context``."""
     metadata = metadata_of(frame)
@@ -124,7 +124,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     return _with_constants(frame, metadata, context_values)
 
 
-@recorded("with_constant", "frame")
+@record_as("with_constant", "frame")
 def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
     """Return a frame with a new first column, which has the same text in all rows."""
     return _with_constants(frame, metadata_of(frame), {name: (value, "string")})
@@ -156,7 +156,7 @@ def _refuse_used_names(columns: Iterable[str], new_columns: Iterable[str]) -> No
 # --- rows for what was not reported -------------------------------------------------------------
 
 
-@recorded("complete", "frame", "availability")
+@record_as("complete", "frame", "availability")
 def complete(
     frame: pd.DataFrame, levels: Mapping[str, object], availability: pd.DataFrame | None = None
 ) -> pd.DataFrame:
@@ -174,7 +174,7 @@ def complete(
         table = availability[[*status_names]].astype(object)
         rows = table.where(table.notna(), None).itertuples(index=False, name=None)
         states_by_engine = {
-            target: load_state(state) for scope, target, *state in rows if scope == "engine"
+            target: load_availability(state) for scope, target, *state in rows if scope == "engine"
         }
     cast_levels = {name: _cast_levels(flat_frame, name, values) for name, values in levels.items()}
     flat_frame = flat_frame.assign(
@@ -196,13 +196,15 @@ def complete(
         name: column
         if name in keys
         else replace(
-            column, statements=(*column.statements, *statements), other_rows=column.elsewhere
+            column,
+            statements=(*column.statements, *statements),
+            rest_availability=column.other_availability,
         )
         for name, column in metadata.columns.items()
     }
     described_columns |= dict.fromkeys(_STATUS_COLUMNS, MEASURED)
     return attach(
-        stacked_frame, replace(metadata, columns=with_row_states(stacked_frame, described_columns))
+        stacked_frame, replace(metadata, columns=refresh_columns(stacked_frame, described_columns))
     )
 
 

@@ -17,14 +17,14 @@ from aatoolkit.frame.duplicates import is_joined
 from aatoolkit.frame.groupby import check_columns, flattened, naive_times
 from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT
 from aatoolkit.metadata.attrs import EMPTY, UNDECLARED, metadata_of
-from aatoolkit.metadata.fingerprint import OVERWRITTEN
+from aatoolkit.metadata.fingerprint import OVERWRITTEN_REASON
 
 
 def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame that describes each column in one row; see ``df.aa.codebook``."""
     metadata = metadata_of(frame)
     columns = metadata.columns
-    declarations = {name: metadata.declared(name) for name in columns}
+    declarations = {name: metadata.declaration_of(name) for name in columns}
     dtypes = {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
     return show_as(
         {
@@ -43,7 +43,8 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
             ),
             "caution": words(caution(frame, metadata, name) for name in columns),
             "of": words(
-                None if is_joined(column.table) else column.of for column in columns.values()
+                None if is_joined(column.table) else column.declared_name
+                for column in columns.values()
             ),
         },
         index=pd.Index([*columns], dtype="string", name="column"),
@@ -64,7 +65,7 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     for name in columns:
         state = availability_of(frame, name, metadata.columns[name])
         is_empty = bool(frame[name].isna().to_numpy().all())
-        is_lost = state.reason == OVERWRITTEN
+        is_lost = state.reason == OVERWRITTEN_REASON
         if state.status == Status.UNKNOWN:
             cells = cells_of(frame, name, metadata)
             # Of rows stated by a column that is gone, each without a value may be one of those.

@@ -1,7 +1,8 @@
 """Store the metadata of a DataFrame in a Parquet file, and read it back.
 
-A file has the metadata twice. Under the key ``aatoolkit`` it is JSON for other programs, such as
-DuckDB or Polars. Under ``PANDAS_ATTRS`` it is complete and compressed, for this package and pandas.
+A file has the metadata twice. Under the key ``aatoolkit`` it is a JSON document for other programs,
+such as DuckDB or Polars. Under ``PANDAS_ATTRS`` it is complete and compressed, for this package and
+pandas.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from typing import Any
 import pyarrow as pa
 
 from aatoolkit.errors import MetadataError
-from aatoolkit.metadata.attrs import ATTRIBUTE, FrameMetadata, tables_of
-from aatoolkit.metadata.attrs import declared as declared
-from aatoolkit.metadata.column import dump_state
-from aatoolkit.metadata.recipe import pack
+from aatoolkit.metadata.attrs import ATTRS_KEY, FrameMetadata, table_names_of
+from aatoolkit.metadata.attrs import declaration_of as declaration_of
+from aatoolkit.metadata.column import dump_availability
+from aatoolkit.metadata.recipe import compress_text
 from aatoolkit.sections.profile_json import dump_table, load_table
 from aatoolkit.sections.registry import find_table, register_table
 
-# The key in DataFrame.attrs and the key in the file are the same, so that whoever finds either
-# knows what wrote it; pandas writes attrs into the file under PANDAS.
-KEY = ATTRIBUTE.encode()
-PANDAS = b"PANDAS_ATTRS"
-ARROW = b"ARROW:schema"
+# Keys of the metadata of a Parquet file. `METADATA_KEY` is also the key in DataFrame.attrs, so that
+# whoever finds either knows what wrote it. pandas writes all attrs under `PANDAS_KEY`.
+METADATA_KEY = ATTRS_KEY.encode()
+PANDAS_KEY = b"PANDAS_ATTRS"
+ARROW_SCHEMA_KEY = b"ARROW:schema"
 
-LAYOUT = "2.1"
-"""The version of the JSON under the key ``aatoolkit``; since 2.1 files have checksums."""
+DOCUMENT_VERSION = "2.1"
+"""The version of the JSON document under the key ``aatoolkit``; since 2.1 files have checksums."""
 
 
 def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
@@ -38,45 +39,49 @@ def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     return schema.with_metadata(
         {
             **(schema.metadata or {}),
-            PANDAS: _to_json({ATTRIBUTE: pack(metadata.dumps())}),
-            KEY: _to_json(_make_body(metadata)),
+            PANDAS_KEY: _to_json_bytes({ATTRS_KEY: compress_text(metadata.dumps())}),
+            METADATA_KEY: _to_json_bytes(_make_document(metadata)),
         }
     )
 
 
-_PARQUET_NAMES = "string large_string bool date32 int8 int16 int32 int64 float double timestamp[us]"
+_TYPE_ALIASES = "string large_string bool date32 int8 int16 int32 int64 float double timestamp[us]"
 _PARQUET_TYPES = {
-    *map(pa.type_for_alias, _PARQUET_NAMES.split()),
+    *map(pa.type_for_alias, _TYPE_ALIASES.split()),
     *(pa.list_(pa.string()), pa.timestamp("us", "UTC")),
 }
 """The Arrow types that Parquet stores without loss."""
 
 
-def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
-    """Return the keys and values for a Parquet file's metadata, from an Arrow schema."""
-    if all(field.type in _PARQUET_TYPES and field.nullable for field in schema):
-        return dict(schema.metadata)
+def file_metadata_of(table_schema: pa.Schema) -> dict[bytes, bytes]:
+    """Return the metadata (keys and values) to write into a Parquet file, from an Arrow schema."""
+    if all(field.type in _PARQUET_TYPES and field.nullable for field in table_schema):
+        return dict(table_schema.metadata)
     # Parquet's own types would lose something. A reader of an Arrow schema sees only its metadata.
-    arrow_schema = base64.b64encode(schema.serialize().to_pybytes())
-    return {KEY: schema.metadata[KEY], ARROW: arrow_schema}
+    arrow_schema = base64.b64encode(table_schema.serialize().to_pybytes())
+    return {METADATA_KEY: table_schema.metadata[METADATA_KEY], ARROW_SCHEMA_KEY: arrow_schema}
 
 
-def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | None:
-    """Read the metadata of a DataFrame from a Parquet file; return None if the file has none.
+def read_file_metadata(
+    file_metadata: Mapping[bytes, bytes], column_names: list[str]
+) -> FrameMetadata | None:
+    """Return the metadata of a DataFrame that was read from a Parquet file; None if it has none.
 
-    ``keys`` are the keys and values of the file's metadata. ``names`` are the columns that were
-    read. Raise `MetadataError` if the metadata is damaged.
+    ``file_metadata`` are the keys and values of the file's metadata. ``column_names`` are the
+    columns of the file that were read. Raise `MetadataError` if the metadata is damaged.
     """
     try:
-        metadata_text = json.loads(keys.get(PANDAS, b"{}")).get(ATTRIBUTE)
-        if KEY in keys:
-            body = json.loads(keys[KEY])
-            for name, declaration in body.get("declarations", {}).items():
-                register_table(name, load_table(declaration))
+        metadata_text = json.loads(file_metadata.get(PANDAS_KEY, b"{}")).get(ATTRS_KEY)
+        if METADATA_KEY in file_metadata:
+            document = json.loads(file_metadata[METADATA_KEY])
+            for name, table_json in document.get("declarations", {}).items():
+                register_table(name, load_table(table_json))
         if metadata_text is None:
             return None
         metadata = FrameMetadata.loads(metadata_text)
-        columns = {name: column for name, column in metadata.columns.items() if name in names}
+        columns = {
+            name: column for name, column in metadata.columns.items() if name in column_names
+        }
         return replace(metadata, columns=columns)
     except MetadataError as error:
         problem, version = error.message.partition(";")[0], error.version
@@ -87,33 +92,43 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
     )
 
 
-def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
-    """Return the metadata of a DataFrame as a JSON value for other programs."""
+def _make_document(metadata: FrameMetadata) -> dict[str, Any]:
+    """Return the metadata of a DataFrame as a JSON document for other programs."""
     column_items = metadata.columns.items()
-    states_by_name = {name: dump_state(column.availability) for name, column in column_items}
-    states = [state for state, _ in Counter(states_by_name.values()).most_common()]
+    availability_by_column = {
+        name: dump_availability(column.availability) for name, column in column_items
+    }
+    distinct_availabilities = [
+        availability for availability, _ in Counter(availability_by_column.values()).most_common()
+    ]
     columns = {}
     for name, column in column_items:
-        # The most frequent state, 0, is left out.
-        facts: dict[str, Any] = {"state": states.index(states_by_name[name])}
-        if declaration := declared(column):
-            facts["unit"] = declaration.unit
-            facts["aggregation"] = str(declaration.aggregate).removeprefix("none")
-            facts["description"] = declaration.doc
-        columns[name] = _drop_empty(facts)
-    body = {
-        "version": LAYOUT,
+        # The most frequent availability, at position 0, is left out.
+        column_fields: dict[str, Any] = {
+            "state": distinct_availabilities.index(availability_by_column[name])
+        }
+        if declaration := declaration_of(column):
+            column_fields["unit"] = declaration.unit
+            column_fields["aggregation"] = str(declaration.aggregate).removeprefix("none")
+            column_fields["description"] = declaration.doc
+        columns[name] = _drop_empty(column_fields)
+    document = {
+        "version": DOCUMENT_VERSION,
         "key": metadata.key,
         "states": [
-            _drop_empty(dict(zip(("status", "cause", "reason"), state, strict=True)))
-            for state in states
+            _drop_empty(dict(zip(("status", "cause", "reason"), availability, strict=True)))
+            for availability in distinct_availabilities
         ],
         "columns": columns,
     }
     # Declarations, except those of the default profile, which everybody has.
-    tables = {name: find_table(name) for name in sorted(tables_of(metadata)) if ":" in name}
-    declarations = {name: dump_table(table) for name, table in tables.items() if table}
-    return body | ({"declarations": declarations} if declarations else {})
+    table_by_name = {
+        name: find_table(name) for name in sorted(table_names_of(metadata)) if ":" in name
+    }
+    declaration_by_table = {
+        name: dump_table(table) for name, table in table_by_name.items() if table
+    }
+    return document | ({"declarations": declaration_by_table} if declaration_by_table else {})
 
 
 def _drop_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,5 +136,6 @@ def _drop_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def _to_json(value: Any) -> bytes:
+def _to_json_bytes(value: Any) -> bytes:
+    """Return a value as compact JSON text in UTF-8."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

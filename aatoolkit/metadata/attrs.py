@@ -21,94 +21,110 @@ from aatoolkit._util.text import canonical_json
 from aatoolkit.availability import Availability, Status
 from aatoolkit.availability.status import EMPTY as EMPTY
 from aatoolkit.errors import MetadataError
-from aatoolkit.metadata.column import NOTHING as NOTHING
+from aatoolkit.metadata.column import NO_METADATA as NO_METADATA
 from aatoolkit.metadata.column import ColumnMetadata as ColumnMetadata
 from aatoolkit.metadata.column import (
     RowStatus,
-    dump_state,
+    dump_availability,
     dump_statements,
-    load_state,
+    load_availability,
     load_statements,
 )
 from aatoolkit.metadata.column import Source as Source
 from aatoolkit.metadata.fingerprint import (
-    MOVED,
-    OVERWRITTEN,
+    MOVED_REASON,
+    OVERWRITTEN_REASON,
     Fingerprint,
     FingerprintCheck,
     arrays_of,
     fingerprint_of,
 )
-from aatoolkit.metadata.recipe import Recipe, dump_recipe, renumbered, unpack
+from aatoolkit.metadata.recipe import Recipe, decompress_text, dump_recipe, renumber
 from aatoolkit.sections.column import Column
 from aatoolkit.sections.registry import find_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-VERSION = "1.0"
-"""The version of the metadata text; a newer major version is refused."""
+TEXT_VERSION = "1.0"
+"""The version of the JSON text of metadata; text of a newer major version is refused."""
 
-ATTRIBUTE = "aatoolkit"
-"""The key in ``DataFrame.attrs``, and in the schema of a Parquet file."""
+ATTRS_KEY = "aatoolkit"
+"""The key of the metadata in ``DataFrame.attrs``, and in the schema of a Parquet file."""
 
 UNDECLARED = Column("undeclared", "string")
-"""What stands for the declaration of a column without one: it has no unit and no rule."""
+"""The declaration that is used for undeclared columns: without unit and aggregation rule."""
 
 
 @dataclass(frozen=True)
 class FrameMetadata:
-    """The metadata of a DataFrame: its columns, its key, and the responses it was read from."""
+    """The metadata of a DataFrame: its columns, its key, and the responses it was read from.
+
+    The key is the tuple of columns that identify a row. A DataFrame can have columns of several
+    declared tables: ``key_by_table`` has the keys of those whose key differs from the declared one,
+    and ``repeated_tables`` are those of which a row may occur several times.
+    """
 
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)
     key: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     # the key columns of tables, if not as declared
-    grains: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    key_by_table: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     # tables whose rows may occur several times
-    repeated: tuple[str, ...] = field(default=(), compare=False)
+    repeated_tables: tuple[str, ...] = field(default=(), compare=False)
     # hashes of the values that were read, to detect changes
     fingerprint: Fingerprint | None = field(default=None, compare=False, repr=False)
     recipe: Recipe | None = field(default=None, compare=False, repr=False)  # how it was made
 
-    def grain(self, table: str) -> tuple[str, ...] | None:
-        """Return the names of the columns that identify a row of a table; None if unknown."""
-        if table in self.grains:
-            return self.grains[table]
-        name_by_declared_column = {column.of: name for name, column in self.columns.items()}
+    def key_of(self, table: str) -> tuple[str, ...] | None:
+        """Return the names of the columns that identify a row of a declared table.
+
+        The result is None if they are not known.
+        """
+        if table in self.key_by_table:
+            return self.key_by_table[table]
+        column_by_declared_name = {
+            column.declared_name: name for name, column in self.columns.items()
+        }
         return (
             tuple(
-                name_by_declared_column.get(f"{table}.{name}", name) for name in declared_key(table)
+                column_by_declared_name.get(f"{table}.{name}", name) for name in declared_key(table)
             )
             or None
         )
 
-    def holds(self, name: str) -> bool:
+    def has_valid_metadata(self, column_name: str) -> bool:
         """Return whether a column has valid metadata; it has none if its values were changed."""
-        column = self.columns.get(name, NOTHING)
-        return bool(column.of) or column.availability.status != Status.UNKNOWN
+        column = self.columns.get(column_name, NO_METADATA)
+        return bool(column.declared_name) or column.availability.status != Status.UNKNOWN
 
-    def is_lost(self, name: str) -> bool:
+    def has_lost_values(self, column_name: str) -> bool:
         """Return whether the values of a column were overwritten, or moved to other rows."""
-        return self.columns.get(name, NOTHING).availability.reason in (MOVED, OVERWRITTEN)
+        return self.columns.get(column_name, NO_METADATA).availability.reason in (
+            MOVED_REASON,
+            OVERWRITTEN_REASON,
+        )
 
-    def declared(self, name: str) -> Column:
-        """Return the declaration of a column of the frame, or `UNDECLARED`."""
-        return declared(self.columns.get(name, NOTHING)) or UNDECLARED
+    def declaration_of(self, column_name: str) -> Column:
+        """Return the declaration (unit, rule and so on) of a column of the DataFrame.
+
+        The result is `UNDECLARED` if there is none.
+        """
+        return declaration_of(self.columns.get(column_name, NO_METADATA)) or UNDECLARED
 
     def dumps(self) -> str:
-        """Convert the metadata to JSON text. Equal metadata has equal text.
+        """Convert the metadata to JSON text, which is the same for equal metadata.
 
         Examples
         --------
         >>> FrameMetadata.loads(FrameMetadata(key=("brand",)).dumps()).key
         ('brand',)
         """
-        body = {
-            "version": VERSION,
+        document = {
+            "version": TEXT_VERSION,
             "key": self.key,
             "columns": {
-                name: [column.of, *dump_state(column.availability)]
+                name: [column.declared_name, *dump_availability(column.availability)]
                 for name, column in self.columns.items()
             },
             "sources": [
@@ -117,8 +133,8 @@ class FrameMetadata:
             ],
         }
         optional_fields = {
-            "grains": self.grains,
-            "repeated": sorted(self.repeated),
+            "grains": self.key_by_table,
+            "repeated": sorted(self.repeated_tables),
             "statements": dump_statements(self.columns),
             "cautions": {
                 name: column.caution for name, column in self.columns.items() if column.caution
@@ -126,8 +142,8 @@ class FrameMetadata:
             "recipe": self.recipe and dump_recipe(self.recipe),
             "fingerprint": self.fingerprint and self.fingerprint.to_dict(),
         }
-        body |= {name: value for name, value in optional_fields.items() if value}
-        return canonical_json(body)
+        document |= {name: value for name, value in optional_fields.items() if value}
+        return canonical_json(document)
 
     @staticmethod
     @lru_cache(maxsize=256)
@@ -135,35 +151,42 @@ class FrameMetadata:
         """Parse the text that `dumps` returned; raise `MetadataError` if it is damaged."""
         version = None
         try:
-            body = json.loads(unpack(text))
-            version = str(body["version"])
-            if int(version.split(".")[0]) != int(VERSION.split(".")[0]):
+            document = json.loads(decompress_text(text))
+            version = str(document["version"])
+            if int(version.split(".")[0]) != int(TEXT_VERSION.split(".")[0]):
                 raise MetadataError(
-                    f"this metadata has version {version}, newer than {VERSION}; update aatoolkit",
+                    f"this metadata has version {version}, newer than {TEXT_VERSION}; "
+                    "update aatoolkit",
                     version=version,
                 )
-            statements = load_statements(body.get("statements", {}))
-            cautions = body.get("cautions", {})
+            statements_by_column = load_statements(document.get("statements", {}))
+            caution_by_column = document.get("cautions", {})
             columns = {
                 name: replace(
-                    ColumnMetadata(declared_name, load_state(state), *statements.get(name, ())),
-                    caution=cautions.get(name),
+                    ColumnMetadata(
+                        declared_name, load_availability(state), *statements_by_column.get(name, ())
+                    ),
+                    caution=caution_by_column.get(name),
                 )
-                for name, (declared_name, *state) in body["columns"].items()
+                for name, (declared_name, *state) in document["columns"].items()
             }
-            source_names = {field.name for field in fields(Source)}  # a later version may know more
-            recipe, fingerprint = body.get("recipe"), body.get("fingerprint")
+            # a later version may know more
+            source_fields = {field.name for field in fields(Source)}
+            recipe, fingerprint = document.get("recipe"), document.get("fingerprint")
             if recipe is not None:
-                renumbered(recipe, {})  # which reads all of it
+                renumber(recipe, {})  # which reads all of it
             return FrameMetadata(
                 columns,
-                tuple(body["key"]),
+                tuple(document["key"]),
                 tuple(
-                    Source(**{name: source[name] for name in source_names & source.keys()})
-                    for source in body["sources"]
+                    Source(**{name: source[name] for name in source_fields & source.keys()})
+                    for source in document["sources"]
                 ),
-                {table: tuple(grain) for table, grain in body.get("grains", {}).items()},
-                tuple(body.get("repeated", ())),
+                {
+                    table: tuple(key_names)
+                    for table, key_names in document.get("grains", {}).items()
+                },
+                tuple(document.get("repeated", ())),
                 None if fingerprint is None else Fingerprint.from_dict(fingerprint),
                 recipe,
             )
@@ -176,27 +199,30 @@ class FrameMetadata:
             ) from None
 
 
-def declared(column: ColumnMetadata) -> Column | None:
-    """Return the `Column` that declares a column, with unit and description, or None."""
-    table_name, _, column_name = (column.of or "").partition(".")
-    table = find_table(table_name)
+def declaration_of(column: ColumnMetadata) -> Column | None:
+    """Return the declaration of a column, with unit and description; None if there is none."""
+    table_name, _, column_name = (column.declared_name or "").partition(".")
+    declared_table = find_table(table_name)
     try:
-        return None if table is None else table[column_name]
+        return None if declared_table is None else declared_table[column_name]
     except KeyError:
         return None
 
 
 def declared_key(table: str) -> tuple[str, ...]:
-    """Return the names of the columns that identify a row of a declared table.
+    """Return the names of the columns that identify a row of a table, as it is declared.
 
-    The tuple is empty if the table is unknown or has no key.
+    The tuple is empty if no such table is declared, or if it has no key.
     """
     declaration = find_table(table)
     return () if declaration is None else tuple(declaration.key)
 
 
-def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
-    """Return a dict from declared table to the names of the columns that come from it."""
+def columns_by_table(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
+    """Group columns by the declared table that they come from.
+
+    The result is a dict from the name of a table to the names of its columns.
+    """
     names_by_table: dict[str, list[str]] = {}
     for name, column in columns.items():
         if column.table:
@@ -204,13 +230,13 @@ def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[s
     return names_by_table
 
 
-def tables_of(metadata: FrameMetadata) -> list[str]:
+def table_names_of(metadata: FrameMetadata) -> list[str]:
     """Return the names of the declared tables from which the columns of a DataFrame come."""
-    return [*columns_of_tables(metadata.columns)]
+    return [*columns_by_table(metadata.columns)]
 
 
 class HeldResponse(Protocol):
-    """The interface of a response in memory that can be converted to tables again."""
+    """The protocol of responses that are held in memory and can be converted to tables again."""
 
     @property
     def source(self) -> Source:
@@ -224,19 +250,21 @@ class HeldResponse(Protocol):
         """Convert the response to tables again; return a `Tables` object."""
 
 
-class _MetadataInMemory:
-    """The metadata of a DataFrame, computed on first access.
+class _MetadataObject:
+    """The metadata of a DataFrame in memory, computed on first access.
 
-    ``make_rows`` is a function that returns the DataFrame as it was when the metadata was attached.
+    ``make_frame`` is a function that returns the DataFrame as it was when the metadata was
+    attached, and ``make_metadata`` one that returns the metadata. ``responses`` are the responses
+    that the DataFrame was read from.
     """
 
     def __init__(
         self,
-        make_rows: Callable[[], pd.DataFrame],
+        make_frame: Callable[[], pd.DataFrame],
         make_metadata: Callable[[], FrameMetadata],
         responses: Iterable[HeldResponse],
     ) -> None:
-        self.make_rows, self._make_metadata = make_rows, make_metadata
+        self.make_frame, self._make_metadata = make_frame, make_metadata
         self.responses: tuple[HeldResponse, ...] = tuple(dict.fromkeys(responses))
 
     @cached_property
@@ -245,69 +273,76 @@ class _MetadataInMemory:
         return self._make_metadata()
 
     @cached_property
-    def text(self) -> _Text:
+    def text(self) -> _MetadataText:
         """The metadata as JSON text, with hashes of a sample of the rows."""
-        text = _Text(replace(self.metadata, fingerprint=self._hash_rows(sample=True)).dumps())
-        text.in_memory = self
+        text = _MetadataText(
+            replace(self.metadata, fingerprint=self._hash_rows(sample=True)).dumps()
+        )
+        text.metadata_object = self
         return text
 
     @cached_property
     def fingerprint(self) -> Fingerprint:
-        """The hashes of all rows, used to detect changed values."""
+        """Hashes of the cells of all rows, used to detect changed values."""
         return self._hash_rows(sample=False)
 
     def _hash_rows(self, *, sample: bool) -> Fingerprint:
         """Return hashes of the cells in columns with metadata, for all rows or for a sample."""
-        frame, columns = self.make_rows(), self.metadata.columns
+        frame, columns = self.make_frame(), self.metadata.columns
         arrays = arrays_of(frame)
         names = [
             name
             for name, column in columns.items()
-            if column != NOTHING
+            if column != NO_METADATA
             # A column without values, because it could not be measured, needs no hashes.
             and not (
                 column.availability.status in EMPTY
                 and (name not in arrays or arrays[name].isna().all())
             )
         ]
-        return fingerprint_of(frame, names, self.metadata.key, sample=sample)
+        return fingerprint_of(frame, names, self.metadata.key, is_sample=sample)
 
 
-class _Text(str):
-    """JSON text of metadata that also refers to the metadata object; a pickle has only the text."""
+class _MetadataText(str):
+    """The JSON text of a DataFrame's metadata, which also refers to the metadata object.
 
-    in_memory: _MetadataInMemory | None = None
+    A pickle has only the text.
+    """
 
-    def __deepcopy__(self, memo: object) -> _Text:
+    metadata_object: _MetadataObject | None = None
+
+    def __deepcopy__(self, memo: object) -> _MetadataText:
         return self
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return str, (str(self),)
 
 
-_PENDING = FrameMetadata().dumps()
-"""A placeholder until the text of the frame's metadata is made."""
+_PLACEHOLDER_TEXT = FrameMetadata().dumps()
+"""The text that is stored in ``attrs`` until the text of the frame's metadata is made."""
 
 
 class LazyAttrs(dict[Any, Any]):
     """A dict for ``DataFrame.attrs`` that creates the text of the metadata when it is first read.
 
+    ``other_attrs`` are the user's own items. ``metadata_object`` creates the text.
+
     Examples
     --------
     >>> from types import SimpleNamespace
     >>> lazy = LazyAttrs({"title": "Domains"}, SimpleNamespace(text="made"))
-    >>> lazy.is_pending, lazy["aatoolkit"], lazy.is_pending
+    >>> lazy.is_text_pending, lazy["aatoolkit"], lazy.is_text_pending
     (True, 'made', False)
     """
 
-    def __init__(self, other_attrs: Mapping[Any, Any], in_memory: _MetadataInMemory) -> None:
-        super().__init__({**other_attrs, ATTRIBUTE: _PENDING})
-        self.in_memory = in_memory
+    def __init__(self, other_attrs: Mapping[Any, Any], metadata_object: _MetadataObject) -> None:
+        super().__init__({**other_attrs, ATTRS_KEY: _PLACEHOLDER_TEXT})
+        self.metadata_object = metadata_object
 
     @property
-    def is_pending(self) -> bool:
-        """Whether the text is not yet created."""
-        return super().get(ATTRIBUTE) is _PENDING
+    def is_text_pending(self) -> bool:
+        """Whether the text of the metadata is not yet created."""
+        return super().get(ATTRS_KEY) is _PLACEHOLDER_TEXT
 
     def __iter__(self) -> Iterator[Any]:
         # Because this is defined, `dict`, `update` and `**` call the methods of this class.
@@ -320,45 +355,47 @@ class LazyAttrs(dict[Any, Any]):
 def _make_text_first(method: Callable[..., Any]) -> Any:
     """Wrap a method of dict, so that it creates the text of the metadata before it is called."""
 
-    def wrapper(*dicts: Any) -> Any:
+    def call_with_text(*dicts: Any) -> Any:
         for attrs in dicts:
-            if isinstance(attrs, LazyAttrs) and attrs.is_pending:
-                dict.__setitem__(attrs, ATTRIBUTE, attrs.in_memory.text)
+            if isinstance(attrs, LazyAttrs) and attrs.is_text_pending:
+                dict.__setitem__(attrs, ATTRS_KEY, attrs.metadata_object.text)
         return method(*dicts)
 
-    return wrapper
+    return call_with_text
 
 
-_READERS = """
+_READING_METHODS = """
 __getitem__ get items values pop popitem setdefault copy __eq__ __ne__ __or__ __ror__ __repr__
 """
-for _name in _READERS.split():
-    setattr(LazyAttrs, _name, _make_text_first(getattr(dict, _name)))
+for _method_name in _READING_METHODS.split():
+    setattr(LazyAttrs, _method_name, _make_text_first(getattr(dict, _method_name)))
 
 
-CHECKS: ContextVar[dict[int, tuple[pd.DataFrame, FingerprintCheck]] | None] = ContextVar(
+CHECK_BY_FRAME_ID: ContextVar[dict[int, tuple[pd.DataFrame, FingerprintCheck]] | None] = ContextVar(
     "checks", default=None
 )
-"""The checks of frames for changed values, by ``id``, while a ``df.aa`` method runs."""
+"""A dict from the ``id`` of a frame to the frame and its check for changed values.
+
+It is set only while a ``df.aa`` method runs.
+"""
 
 
 def attach(
     frame: pd.DataFrame, metadata: FrameMetadata, *, responses: Iterable[HeldResponse] = ()
 ) -> pd.DataFrame:
-    """Attach metadata to a DataFrame, with hashes of its rows, and return the same DataFrame.
+    """Attach metadata to a DataFrame, and return the same DataFrame.
 
-    ``responses`` are kept in memory, so that numbers can be traced to them later.
+    Changes of values are detected from now on. ``responses`` are the responses that the DataFrame
+    was read from. They are kept in memory, so that numbers can be traced to them later.
     """
     other_attrs = _copy_other_attrs(frame)
     frame.attrs = {}
     frame_copy = frame.copy(deep=False)
-    _set_attrs(
-        frame, other_attrs, _MetadataInMemory(lambda: frame_copy, lambda: metadata, responses)
-    )
+    _set_attrs(frame, other_attrs, _MetadataObject(lambda: frame_copy, lambda: metadata, responses))
     return frame
 
 
-def frame_with(
+def make_lazy_frame(
     make_frame: Callable[[], pd.DataFrame],
     make_metadata: Callable[[], FrameMetadata],
     responses: Iterable[HeldResponse],
@@ -366,57 +403,61 @@ def frame_with(
     """Return a DataFrame whose metadata is computed on first access.
 
     ``make_frame`` is a function that returns the DataFrame, and ``make_metadata`` one that returns
-    the metadata. ``responses`` are kept in memory, so that numbers can be traced to them later.
+    the metadata. ``responses`` are the responses that the DataFrame was read from. They are kept in
+    memory, so that numbers can be traced to them later.
     """
     frame = make_frame()
     # The frame is made again for its hashes, as its values may have been changed.
-    _set_attrs(frame, {}, _MetadataInMemory(make_frame, make_metadata, responses))
+    _set_attrs(frame, {}, _MetadataObject(make_frame, make_metadata, responses))
     return frame
 
 
-def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
+def metadata_of(frame: pd.DataFrame, *, with_levels: bool = False) -> FrameMetadata:
     """Return the part of a DataFrame's metadata that is still valid.
 
-    Columns whose values were changed have the status ``unknown``. With ``levels``, the result also
-    has the named levels of the index.
+    Columns whose values were changed have the status ``unknown``. If ``with_levels`` is true, the
+    result also has the named levels of the index.
     """
-    metadata, _ = stored_of(frame)
+    metadata, _ = attached_metadata(frame)
     names = [str(name) for name in frame.columns]
     level_names = [str(name) for name in frame.index.names if name is not None]
-    fingerprint_check = check_of(frame, anew=True)
+    fingerprint_check = change_check_of(frame, ignores_cache=True)
     columns = {}
     for name in dict.fromkeys((*names, *level_names)):
-        column, reason = metadata.columns.get(name, NOTHING), None
+        column, reason = metadata.columns.get(name, NO_METADATA), None
         if column.availability.status in EMPTY and name not in fingerprint_check.hashed_columns:
-            reason = None if fingerprint_check.is_empty(name) else OVERWRITTEN
-        elif column != NOTHING:
+            reason = None if fingerprint_check.is_empty(name) else OVERWRITTEN_REASON
+        elif column != NO_METADATA:
             reason = fingerprint_check.change(name)
         unknown_column = ColumnMetadata(None, Availability(Status.UNKNOWN, None, reason))
         columns[name] = unknown_column if reason else column
-    columns = with_row_states(frame, columns)
+    columns = refresh_columns(frame, columns)
     key = tuple(name for name in metadata.key if name in columns)
-    for name in {*level_names} - {*names} if not levels else ():
+    for name in {*level_names} - {*names} if not with_levels else ():
         del columns[name]
     repeated_tables = {
-        *metadata.repeated,
-        *fingerprint_check.repeated(columns_of_tables(columns)),
+        *metadata.repeated_tables,
+        *fingerprint_check.find_repeated_tables(columns_by_table(columns)),
     }
     return FrameMetadata(
-        columns, key, metadata.sources, metadata.grains, tuple(sorted(repeated_tables))
+        columns, key, metadata.sources, metadata.key_by_table, tuple(sorted(repeated_tables))
     )
 
 
-def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
+def change_check_of(frame: pd.DataFrame, *, ignores_cache: bool = False) -> FingerprintCheck:
     """Return an object that finds the columns that changed since the metadata was attached.
 
-    While a method of ``df.aa`` runs, the object is cached. ``anew=True`` ignores the cache.
+    While a method of ``df.aa`` runs, the object is cached. If ``ignores_cache`` is true, a new one
+    is returned.
     """
     # Cached while a method of df.aa runs.
-    cached_checks = CHECKS.get()
-    if cached_checks is not None and id(frame) in cached_checks and not anew:
+    cached_checks = CHECK_BY_FRAME_ID.get()
+    if cached_checks is not None and id(frame) in cached_checks and not ignores_cache:
         return cached_checks[id(frame)][1]
-    metadata, _ = stored_of(frame)
-    check = FingerprintCheck(frame, fingerprint_in(frame, metadata) or Fingerprint(), metadata.key)
+    metadata, _ = attached_metadata(frame)
+    check = FingerprintCheck(
+        frame, original_fingerprint(frame, metadata) or Fingerprint(), metadata.key
+    )
     if cached_checks is not None:
         cached_checks[id(frame)] = frame, check
     return check
@@ -424,85 +465,95 @@ def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
 
 def has_metadata(frame: pd.DataFrame) -> bool:
     """Return whether a DataFrame has metadata; damaged metadata counts, too."""
-    return ATTRIBUTE in frame.attrs
+    return ATTRS_KEY in frame.attrs
 
 
-def text_of(frame: pd.DataFrame) -> str | None:
+def metadata_text_of(frame: pd.DataFrame) -> str | None:
     """Return the metadata of a DataFrame as JSON text; None if it has none."""
-    return frame.attrs.get(ATTRIBUTE)
+    return frame.attrs.get(ATTRS_KEY)
 
 
-def _find_in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
-    """Return the metadata object of a DataFrame; None if it has only the text, or no metadata."""
+def _find_metadata_object(frame: pd.DataFrame) -> _MetadataObject | None:
+    """Return the metadata object of a DataFrame.
+
+    The result is None if the DataFrame has only the text of the metadata, or no metadata.
+    """
     attrs = frame.attrs
-    if isinstance(attrs, LazyAttrs) and attrs.is_pending:
-        return attrs.in_memory
-    text = attrs.get(ATTRIBUTE)
-    return text.in_memory if isinstance(text, _Text) else None
+    if isinstance(attrs, LazyAttrs) and attrs.is_text_pending:
+        return attrs.metadata_object
+    metadata_text = attrs.get(ATTRS_KEY)
+    return metadata_text.metadata_object if isinstance(metadata_text, _MetadataText) else None
 
 
 def replace_metadata(
     frame: pd.DataFrame, metadata: FrameMetadata, responses: Iterable[HeldResponse]
 ) -> None:
     """Replace the metadata of a DataFrame whose values did not change since it was attached."""
-    in_memory = _find_in_memory(frame)
-    if in_memory is None:
+    metadata_object = _find_metadata_object(frame)
+    if metadata_object is None:
         attach(frame, metadata, responses=responses)
     else:
         _set_attrs(
             frame,
             _copy_other_attrs(frame),
-            _MetadataInMemory(in_memory.make_rows, lambda: metadata, responses),
+            _MetadataObject(metadata_object.make_frame, lambda: metadata, responses),
         )
 
 
-def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint | None:
-    """Return the hashes of a DataFrame's rows from when its metadata was attached.
+def original_fingerprint(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint | None:
+    """Return the hashes of a DataFrame's cells from when its metadata was attached.
 
     If the DataFrame was read from a file or pickle, there are hashes of only a sample of rows.
+    The result is None if there are no hashes.
     """
-    in_memory = _find_in_memory(frame)
+    metadata_object = _find_metadata_object(frame)
     # Of a frame from a file or pickle there are only hashes of some rows.
-    return metadata.fingerprint if in_memory is None else in_memory.fingerprint
+    return metadata.fingerprint if metadata_object is None else metadata_object.fingerprint
 
 
-def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
-    """Return the metadata that was attached to a DataFrame, and its responses in memory.
+def attached_metadata(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
+    """Return the metadata that was attached to a DataFrame, and its responses that are in memory.
 
     The values may have changed since then; `metadata_of` returns only the valid part.
     """
-    in_memory = _find_in_memory(frame)
-    if in_memory is not None:
-        return in_memory.metadata, in_memory.responses
-    text = text_of(frame)
-    return (FrameMetadata() if text is None else FrameMetadata.loads(text)), ()
+    metadata_object = _find_metadata_object(frame)
+    if metadata_object is not None:
+        return metadata_object.metadata, metadata_object.responses
+    metadata_text = metadata_text_of(frame)
+    return (FrameMetadata() if metadata_text is None else FrameMetadata.loads(metadata_text)), ()
 
 
 def _set_attrs(
-    frame: pd.DataFrame, other_attrs: Mapping[Any, Any], in_memory: _MetadataInMemory
+    frame: pd.DataFrame, other_attrs: Mapping[Any, Any], metadata_object: _MetadataObject
 ) -> None:
-    """Set the ``attrs`` of a DataFrame to the user's own items and to the metadata."""
+    """Set the ``attrs`` of a DataFrame to the user's own items and the metadata.
+
+    ``other_attrs`` are the user's own items.
+    """
     if not isinstance(frame, Frame):
         frame.__class__ = Frame
     # the property would copy it to a plain dict
-    object.__setattr__(frame, "_attrs", LazyAttrs(other_attrs, in_memory))
+    object.__setattr__(frame, "_attrs", LazyAttrs(other_attrs, metadata_object))
 
 
 def _copy_other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
     """Return a copy of a DataFrame's ``attrs`` without the metadata of this package."""
     # the method of dict, as those of `LazyAttrs` would make the text
-    return {name: value for name, value in dict.items(frame.attrs) if name != ATTRIBUTE}
+    return {name: value for name, value in dict.items(frame.attrs) if name != ATTRS_KEY}
 
 
-def with_row_states(
+def refresh_columns(
     frame: pd.DataFrame, columns: Mapping[str, ColumnMetadata]
 ) -> dict[str, ColumnMetadata]:
-    """Return metadata of columns, recomputed for the rows that a DataFrame has now.
+    """Return metadata of columns, with the availability recomputed for the rows of a DataFrame.
 
-    The availability of a column depends on its rows, if only some of them could be measured.
+    The availability says whether a column could be measured. If only some rows could be measured,
+    it depends on which rows the DataFrame has now.
     """
     partial_columns = {
-        name: column for name, column in columns.items() if column.statements or column.absent
+        name: column
+        for name, column in columns.items()
+        if column.statements or column.absence_reasons
     }
     if not partial_columns:
         return {**columns}
@@ -515,5 +566,5 @@ def with_row_states(
 
 def row_status_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowStatus:
     """Return a `RowStatus`, which finds for each row of a DataFrame whether it was measured."""
-    trusted_columns = [*filter(metadata.holds, metadata.columns)]
+    trusted_columns = [*filter(metadata.has_valid_metadata, metadata.columns)]
     return RowStatus(arrays_of(frame), len(frame), trusted_columns)

@@ -1,8 +1,9 @@
 """`ColumnMetadata` of one column, `Source` of one response, and `RowStatus` of rows.
 
 An `Availability` says whether data were measured, and why not. A `Statement` is the availability of
-some rows, such as those of one engine. If several statements apply to a row, the one with the most
-conditions is used. A row without a statement has the availability of its column.
+some rows, such as those of one engine, which are selected by conditions. If several statements
+apply to a row, the one with the most conditions is used. A row without a statement has the
+availability of its column.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
 from aatoolkit.availability.subject import Condition, Statement
 
 Mask = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.int64]
+AvailabilityPositions = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -48,53 +49,59 @@ class ColumnMetadata:
 
     Attributes
     ----------
-    of : str or None
+    declared_name : str or None
         The declared column, as ``table.column``.
     availability : Availability
         Whether the column could be measured.
     statements : tuple of Statement
-        Whether some of its rows could be measured, such as those of one engine.
-    other_rows : Availability or None
-        Whether the other rows could be measured; None for the same as ``availability``.
-    absent : tuple of Availability
-        Why rows are missing in the DataFrame.
+        Whether certain rows could be measured, such as those of one engine.
+    rest_availability : Availability or None
+        Whether the rows without a statement could be measured. None means that it was not stated:
+        then it is the same as ``availability``.
+    absence_reasons : tuple of Availability
+        Why some rows are not in the DataFrame at all.
     caution : str or None
         Why the numbers are approximate.
     """
 
-    of: str | None = None  # the declared column, as table.column
+    declared_name: str | None = None  # the declared column, as table.column
     availability: Availability = UNKNOWN
     statements: tuple[Statement, ...] = ()  # about certain rows, such as those of one engine
-    other_rows: Availability | None = field(default=None, compare=False)  # rows without a statement
-    absent: tuple[Availability, ...] = ()  # why rows are not in the frame at all
+    # of the rows without a statement
+    rest_availability: Availability | None = field(default=None, compare=False)
+    absence_reasons: tuple[Availability, ...] = ()  # why rows are not in the frame at all
     caution: str | None = None  # why the numbers are approximate
 
     @property
     def table(self) -> str:
         """The name of the table that declares the column; empty if there is none."""
-        return (self.of or "").partition(".")[0]
+        return (self.declared_name or "").partition(".")[0]
 
     @property
-    def elsewhere(self) -> Availability:
+    def other_availability(self) -> Availability:
         """The availability of the rows to which none of the ``statements`` applies."""
-        return self.availability if self.other_rows is None else self.other_rows
+        return self.availability if self.rest_availability is None else self.rest_availability
 
     def combined_with(self, availability: Availability) -> ColumnMetadata:
-        """Return a copy whose availability is combined with another one, which any row may have."""
+        """Return a copy for a column of which any row may have another availability.
+
+        The availability of the copy is combined from the old one and ``availability``.
+        """
         return replace(
             self,
             availability=combine([self.availability, availability]),
-            other_rows=combine([self.elsewhere, availability]),
+            rest_availability=combine([self.other_availability, availability]),
         )
 
-    def renamed(self, names: Mapping[str, str]) -> ColumnMetadata:
-        """Return a copy in which the columns named in its statements are renamed.
+    def renamed(self, new_names: Mapping[str, str]) -> ColumnMetadata:
+        """Return a copy for a DataFrame whose columns were renamed.
 
-        ``names`` maps old to new names.
+        The statements of the copy name the columns by their new names. ``new_names`` maps old to
+        new names.
         """
 
         def rename(condition: Condition) -> Condition:
-            return replace(condition, column=names.get(condition.column, condition.column))
+            return replace(condition, column=new_names.get(condition.column, condition.column))
 
         statements = (
             replace(statement, rows=tuple(map(rename, statement.rows)))
@@ -102,17 +109,25 @@ class ColumnMetadata:
         )
         return replace(self, statements=tuple(statements))
 
-    def with_absences(self, *absent: Availability) -> ColumnMetadata:
+    def with_absences(self, *reasons: Availability) -> ColumnMetadata:
         """Return a copy with further reasons why rows are missing in the DataFrame."""
-        all_absent = tuple(dict.fromkeys((*self.absent, *absent)))
-        state = combine([self.availability, *absent])
-        return replace(self, availability=state, other_rows=self.elsewhere, absent=all_absent)
+        all_reasons = tuple(dict.fromkeys((*self.absence_reasons, *reasons)))
+        availability = combine([self.availability, *reasons])
+        return replace(
+            self,
+            availability=availability,
+            rest_availability=self.other_availability,
+            absence_reasons=all_reasons,
+        )
 
     def statements_within(self, *conditions: Condition) -> tuple[Statement, ...]:
-        """Return statements on the availability of the rows that meet some conditions."""
+        """Return the statements of this column, limited to the rows that meet ``conditions``.
+
+        The first one is for the rows to which none of the other statements applies.
+        """
         return (
             # The rows that no other statement is about.
-            Statement(self.elsewhere, conditions),
+            Statement(self.other_availability, conditions),
             *(
                 Statement(statement.availability, (*statement.rows, *conditions))
                 for statement in self.statements
@@ -120,14 +135,14 @@ class ColumnMetadata:
         )
 
 
-NOTHING = ColumnMetadata()
-"""The metadata of a column without metadata."""
+NO_METADATA = ColumnMetadata()
+"""What stands for the metadata of a column that has none: its availability is unknown."""
 
 
 def with_failures(
     columns: Mapping[str, ColumnMetadata], failed_count: int, read_count: int
 ) -> dict[str, ColumnMetadata]:
-    """Return the metadata of columns, changed to say that some requests failed.
+    """Return the metadata of columns, changed to say that rows are missing as requests failed.
 
     ``failed_count`` and ``read_count`` are the numbers of failed and successful requests.
     """
@@ -137,65 +152,74 @@ def with_failures(
 
 
 class RowStatus:
-    """Finds the availability of each row of a DataFrame, from statements about some rows.
+    """Finds the availability of each row of a DataFrame, from statements about certain rows.
 
-    ``trusted_columns`` are the columns with unchanged values. Only they are used to identify rows.
+    ``arrays`` has the arrays of the columns by name. ``trusted_columns`` are the columns with
+    unchanged values: only they are used to find the rows that a statement is about.
     """
 
     def __init__(
         self, arrays: Mapping[str, Any], row_count: int, trusted_columns: Collection[str]
     ) -> None:
-        self._arrays, self._row_count = arrays, row_count
+        self._array_by_column, self._row_count = arrays, row_count
         # Only columns with unchanged values can show which rows a statement is about.
         self._usable_columns = {*arrays} & {*trusted_columns}
-        self._masks: dict[Condition, Mask] = {}
-        self._states: dict[Any, tuple[list[Availability], Codes]] = {}
+        self._mask_by_condition: dict[Condition, Mask] = {}
+        self._cached_states: dict[Any, tuple[list[Availability], AvailabilityPositions]] = {}
 
     def states(
         self, other_rows: Availability, statements: Sequence[Statement]
-    ) -> tuple[list[Availability], Codes]:
-        """Return a list of distinct availabilities, and for each row a position in this list.
+    ) -> tuple[list[Availability], AvailabilityPositions]:
+        """Return the distinct availabilities of the rows, and for each row a position among them.
 
-        ``other_rows`` is the availability of rows to which none of the statements applies.
+        ``statements`` are those of one column. ``other_rows`` is the availability of the rows to
+        which none of them applies.
         """
         if not self._row_count or not statements:
             return [other_rows], np.zeros(self._row_count, np.int64)
         cache_key = (other_rows, tuple(statements))
-        if cache_key not in self._states:
+        if cache_key not in self._cached_states:
             match_matrix = np.column_stack(
                 [self._mask_matches(statement) for statement in statements]
             )
-            packed_rows = np.packbits(match_matrix, axis=1)
-            _, first_rows, state_codes = np.unique(
-                packed_rows, axis=0, return_index=True, return_inverse=True
+            packed_matches = np.packbits(match_matrix, axis=1)
+            _, first_row_positions, positions = np.unique(
+                packed_matches, axis=0, return_index=True, return_inverse=True
             )
-            positions_by_state = [np.flatnonzero(match_matrix[row]).tolist() for row in first_rows]
-            states = [
-                self._combine_matches(other_rows, [statements[position] for position in positions])
-                for positions in positions_by_state
+            statement_indexes = [
+                np.flatnonzero(match_matrix[row]).tolist() for row in first_row_positions
             ]
-            self._states[cache_key] = states, state_codes.reshape(-1).astype(np.int64)
-        return self._states[cache_key]
+            availabilities = [
+                self._combine_matches(other_rows, [statements[i] for i in indexes])
+                for indexes in statement_indexes
+            ]
+            self._cached_states[cache_key] = availabilities, positions.reshape(-1).astype(np.int64)
+        return self._cached_states[cache_key]
 
     def recompute(self, column: ColumnMetadata) -> ColumnMetadata:
         """Return a column's metadata, with its availability recomputed for the DataFrame's rows."""
-        state = combine(self.states(column.elsewhere, column.statements)[0])
+        availability = combine(self.states(column.other_availability, column.statements)[0])
         return replace(
-            column, availability=combine([state, *column.absent]), other_rows=column.elsewhere
+            column,
+            availability=combine([availability, *column.absence_reasons]),
+            rest_availability=column.other_availability,
         )
 
     def _mask_matches(self, statement: Statement) -> Mask:
-        """Return a boolean mask of the rows to which a statement may apply."""
+        """Return a boolean mask of the rows to which a statement may apply.
+
+        A condition on a column whose values were changed is ignored.
+        """
         mask = np.ones(self._row_count, bool)
         for condition in statement.rows:
             # Without this column, the statement may be about any row.
             if condition.column not in self._usable_columns:
                 continue
-            if condition not in self._masks:  # evaluated on distinct values only
-                value_codes, distinct_values = pd.factorize(self._arrays[condition.column])
-                matches = condition.matches(pd.Series(distinct_values).astype(object).tolist())
-                self._masks[condition] = np.array([*matches, False], bool)[value_codes]
-            mask &= self._masks[condition]
+            if condition not in self._mask_by_condition:  # evaluated on distinct values only
+                value_codes, distinct_values = pd.factorize(self._array_by_column[condition.column])
+                is_match = condition.matches(pd.Series(distinct_values).astype(object).tolist())
+                self._mask_by_condition[condition] = np.array([*is_match, False], bool)[value_codes]
+            mask &= self._mask_by_condition[condition]
         return mask
 
     def _combine_matches(
@@ -203,77 +227,81 @@ class RowStatus:
     ) -> Availability:
         """Return the availability of a row, from all statements that may apply to it.
 
-        A statement is ignored if another one has the same conditions and further ones.
+        ``other_rows`` is the availability if no statement certainly applies. A statement is ignored
+        if another one has the same conditions and further ones.
         """
-        certain_statements, possible_states = [], []
+        certain_statements, possible_availabilities = [], []
         for statement in statements:
             if {condition.column for condition in statement.rows} <= self._usable_columns:
                 certain_statements.append(statement)
             else:
-                possible_states.append(statement.availability)
+                possible_availabilities.append(statement.availability)
         condition_sets = [{*statement.rows} for statement in certain_statements]
-        narrowest_states = [
+        narrowest_availabilities = [
             statement.availability
             for statement, conditions in zip(certain_statements, condition_sets, strict=True)
             # A statement with further conditions is narrower and counts instead.
             if not any(conditions < other_conditions for other_conditions in condition_sets)
         ]
-        return combine([*(narrowest_states or [other_rows]), *possible_states])
+        return combine([*(narrowest_availabilities or [other_rows]), *possible_availabilities])
 
 
-def dump_state(availability: Availability) -> tuple[str | None, ...]:
+def dump_availability(availability: Availability) -> tuple[str | None, ...]:
     """Return a tuple of the status, cause and reason of an availability, as text or None."""
     cause = availability.cause
     return (str(availability.status), None if cause is None else str(cause), availability.reason)
 
 
-def load_state(state: Sequence[Any]) -> Availability:
+def load_availability(fields: Sequence[Any]) -> Availability:
     """Create an `Availability` from a tuple returned by `dump_state`."""
-    status, cause, reason = state
+    status, cause, reason = fields
     return Availability(Status(status), None if cause is None else Cause(cause), reason)
 
 
 StatementFields = tuple[tuple[Statement, ...], Availability, tuple[Availability, ...]]
-"""The statements of a column, the availability of other rows, and that of rows not in the frame."""
+"""A column's statements, the availability of its other rows, and why rows are not in the frame."""
 
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
-    """Convert the statements of columns, on the availability of their rows, to JSON values.
+    """Convert what is stated about certain rows of columns to JSON values.
 
-    The result is a dict by column name. Columns without statements are left out.
+    The result is a dict by column name. Columns of which all rows have the same availability are
+    left out.
     """
     return {
-        name: _dump((column.statements, column.elsewhere, column.absent))
+        name: _to_nested_lists(
+            (column.statements, column.other_availability, column.absence_reasons)
+        )
         for name, column in columns.items()
-        if column.statements or column.absent
+        if column.statements or column.absence_reasons
     }
 
 
-def _dump(value: Any) -> Any:
-    """Convert a statement, condition or availability to nested lists."""
+def _to_nested_lists(value: Any) -> Any:
+    """Convert a statement, condition or availability, or a tuple of them, to nested lists."""
     if isinstance(value, Availability):
-        return dump_state(value)
+        return dump_availability(value)
     if isinstance(value, tuple):
-        return [*map(_dump, value)]
-    return [*map(_dump, vars(value).values())] if hasattr(value, "__dict__") else value
+        return [*map(_to_nested_lists, value)]
+    return [*map(_to_nested_lists, vars(value).values())] if hasattr(value, "__dict__") else value
 
 
-def load_statements(body: Mapping[str, Any]) -> dict[str, StatementFields]:
-    """Read statements on the availability of rows from a dict returned by `dump_statements`."""
+def load_statements(dumped_statements: Mapping[str, Any]) -> dict[str, StatementFields]:
+    """Parse the dict that `dump_statements` returned; return a tuple by column name."""
     return {
         name: (
             tuple(
                 Statement(
-                    load_state(state),
+                    load_availability(fields),
                     tuple(
                         Condition(column, operator, tuple(values))
                         for column, operator, values in conditions
                     ),
                 )
-                for state, conditions in statements
+                for fields, conditions in statements
             ),
-            load_state(elsewhere),
-            tuple(map(load_state, absent)),
+            load_availability(other_availability),
+            tuple(map(load_availability, reasons)),
         )
-        for name, (statements, elsewhere, absent) in body.items()
+        for name, (statements, other_availability, reasons) in dumped_statements.items()
     }

@@ -27,84 +27,92 @@ import pandas as pd
 
 Positions = npt.NDArray[np.intp]
 
-PACKED = "zlib:"
-"""The prefix of compressed text."""
+PACKED_PREFIX = "zlib:"
+"""The prefix of a compressed text."""
 
-_MAX_BYTES = 1 << 26
+_MAX_UNPACKED_BYTES = 1 << 26
 """The maximum number of bytes that are decompressed, more than any metadata has."""
 
 
-def pack(text: str) -> str:
+def compress_text(text: str) -> str:
     """Compress a text to ASCII characters.
 
     Examples
     --------
-    >>> unpack(pack("text")), unpack("text")
+    >>> decompress_text(compress_text("text")), decompress_text("text")
     ('text', 'text')
     """
-    return PACKED + base64.b85encode(zlib.compress(text.encode(), 9)).decode()
+    return PACKED_PREFIX + base64.b85encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def unpack(text: str) -> str:
-    """Decompress the result of `pack`; any other text is returned unchanged."""
-    if not text.startswith(PACKED):
+def decompress_text(text: str) -> str:
+    """Decompress the result of `compress_text`; any other text is returned unchanged."""
+    if not text.startswith(PACKED_PREFIX):
         return text
-    stream = zlib.decompressobj()
+    decompressor = zlib.decompressobj()
     with suppress(zlib.error):
-        data = stream.decompress(base64.b85decode(text[len(PACKED) :]), _MAX_BYTES)
-        if stream.eof:
+        data = decompressor.decompress(
+            base64.b85decode(text[len(PACKED_PREFIX) :]), _MAX_UNPACKED_BYTES
+        )
+        if decompressor.eof:
             return data.decode()
     raise ValueError("packed text is damaged")
 
 
 Recipe = list[Any]
-"""A list whose first element is its kind, such as ``"read"``."""
+"""How a DataFrame was made: a list whose first element is its kind, such as ``"read"``."""
 
 READ, DO, VIEW, ARCHIVED, END = "read", "do", "view", "archived", "end"
 
-MAX_LENGTH = 4000
+MAX_RECIPE_LENGTH = 4000
 """The maximum number of characters of a recipe in the text of a frame's metadata."""
 
 
-def renumbered(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
-    """Return a recipe (how a DataFrame was made) in which the responses have other numbers.
+def renumber(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
+    """Return a recipe (how a DataFrame was made) in which the responses have new numbers.
 
-    ``new_positions`` maps old to new numbers.
+    The number of a response is its position among the sources of the DataFrame. ``new_positions``
+    maps old to new numbers; a response that it lacks gets the number -1.
 
     Examples
     --------
-    >>> renumbered(["do", "concat", {}, [["read", 0, "t"]]], {0: 3})
+    >>> renumber(["do", "concat", {}, [["read", 0, "t"]]], {0: 3})
     ['do', 'concat', {}, [['read', 3, 't']]]
     """
     kind, *fields = recipe
     if kind == READ:
         return [READ, new_positions.get(fields[0], -1), fields[1]]
     if kind == DO:
-        return [DO, fields[0], fields[1], [renumbered(child, new_positions) for child in fields[2]]]
-    return [VIEW, renumbered(fields[0], new_positions), fields[1]] if kind == VIEW else recipe
+        return [DO, fields[0], fields[1], [renumber(child, new_positions) for child in fields[2]]]
+    return [VIEW, renumber(fields[0], new_positions), fields[1]] if kind == VIEW else recipe
 
 
 def dump_recipe(recipe: Recipe) -> Recipe:
-    """Return a recipe (how a DataFrame was made) unchanged, for storing it in a file.
+    """Return a recipe (how a DataFrame was made), or a short replacement if it is too long.
 
-    A recipe that is too long is replaced by ``["end", why]``.
+    The replacement is ``["end", why]``. The result is stored in the text of the metadata.
     """
-    if len(json.dumps(recipe)) <= MAX_LENGTH:
+    if len(json.dumps(recipe)) <= MAX_RECIPE_LENGTH:
         return recipe
     return [END, "how it was made is too large for a frame to carry along"]
 
 
 _MAX_CELLS = 4000
+"""The length of the longest column whose values are stored in a recipe."""
 
 
-def dump_rows(positions: Positions) -> list[int]:
+def dump_positions(positions: Positions) -> list[int]:
     """Compress row positions to a list of numbers: alternately a step and how often it occurs.
+
+    A step is the difference between a position and the position before; the first starts at 0.
 
     Examples
     --------
     >>> import numpy as np
-    >>> dump_rows(np.array([2, 3, 4])), load_rows(dump_rows(np.array([5, 1, 1]))).tolist()
-    ([2, 1, 1, 2], [5, 1, 1])
+    >>> dump_positions(np.array([2, 3, 4]))
+    [2, 1, 1, 2]
+    >>> load_positions(dump_positions(np.array([5, 1, 1]))).tolist()
+    [5, 1, 1]
     """
     steps = np.diff(positions, prepend=0)
     run_starts = np.flatnonzero(np.diff(steps, prepend=steps[:1] + 1))
@@ -112,9 +120,9 @@ def dump_rows(positions: Positions) -> list[int]:
     return np.column_stack([steps[run_starts], repeat_counts]).ravel().tolist()
 
 
-def load_rows(runs: Sequence[int]) -> Positions:
-    """Decompress the row positions in the result of `dump_rows`."""
-    steps, repeat_counts = np.array(runs, np.intp).reshape(-1, 2).T
+def load_positions(step_counts: Sequence[int]) -> Positions:
+    """Decompress the result of `dump_positions` to an array of row positions."""
+    steps, repeat_counts = np.array(step_counts, np.intp).reshape(-1, 2).T
     return np.cumsum(np.repeat(steps, repeat_counts))
 
 
@@ -133,18 +141,18 @@ def dump_values(values: pd.Series) -> list[Any] | None:
     cells = [
         cell if isinstance(cell, bool | int | float | str | None) else str(cell) for cell in cells
     ]
-    body = [str(values.dtype), cells]
+    dtype_and_cells = [str(values.dtype), cells]
     try:
-        parsed_values = load_values(json.loads(json.dumps(body)))
-        is_same = parsed_values.dtype == values.dtype and parsed_values.equals(
+        parsed_values = load_values(json.loads(json.dumps(dtype_and_cells)))
+        is_restorable = parsed_values.dtype == values.dtype and parsed_values.equals(
             values.reset_index(drop=True)
         )
     except (TypeError, ValueError):
         return None
-    return body if is_same else None
+    return dtype_and_cells if is_restorable else None
 
 
-def load_values(body: list[Any]) -> pd.Series:
-    """Create a Series from a value returned by `dump_values`."""
-    dtype, cells = body
+def load_values(dtype_and_cells: list[Any]) -> pd.Series:
+    """Create a Series from the list (dtype and values) that `dump_values` returned."""
+    dtype, cells = dtype_and_cells
     return pd.Series(cells, dtype=dtype)  # type: ignore[no-any-return]

@@ -17,78 +17,79 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.metadata.attrs import (
-    CHECKS,
+    CHECK_BY_FRAME_ID,
     EMPTY,
     FrameMetadata,
     Source,
     attach,
-    check_of,
-    fingerprint_in,
+    attached_metadata,
+    change_check_of,
     has_metadata,
     metadata_of,
+    metadata_text_of,
+    original_fingerprint,
     replace_metadata,
-    stored_of,
-    text_of,
 )
 from aatoolkit.metadata.fingerprint import Fingerprint, arrays_of, index_names
-from aatoolkit.metadata.recipe import DO, END, VIEW, Recipe, dump_rows, dump_values, renumbered
+from aatoolkit.metadata.recipe import DO, END, VIEW, Recipe, dump_positions, dump_values, renumber
 from aatoolkit.sections.aggregation import Aggregation
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 FOREIGN_REASON = "it is a frame of other origin: nothing is known of where it comes from"
+"""Why it is not known how a DataFrame without metadata was made."""
 
 _find_signature = cache(inspect.signature)
 
-VERBS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
-"""Maps each method of ``df.aa`` to its function and the names of the parameters that are frames."""
+METHOD_BY_VERB: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
+"""Maps the name of a ``df.aa`` method to its function and its parameters that are DataFrames."""
 
 
-def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def record_as(verb: str, *frame_parameters: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator for a method of ``df.aa`` that records how its result was made.
 
-    ``verb`` is the name of the method. ``inputs`` are the names of those of its parameters that are
-    DataFrames.
+    ``verb`` is the name of the method. ``frame_parameters`` are the names of its parameters that
+    take DataFrames.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
             bound_call = _find_signature(function).bind(*args, **kwargs)
-            for name in inputs:  # an iterator is read once
+            for name in frame_parameters:  # an iterator is read once
                 frames = bound_call.arguments.get(name)
                 if isinstance(frames, Iterator):
                     bound_call.arguments[name] = [*frames]
-            with checked_once():
+            with cache_checks():
                 result = function(*bound_call.args, **bound_call.kwargs)
                 frame: Any = result
                 if hasattr(frame, "attrs"):
-                    record(frame, verb, bound_call.arguments, inputs)
+                    record_recipe(frame, verb, bound_call.arguments, frame_parameters)
             return result
 
-        VERBS[verb] = wrapper, inputs
+        METHOD_BY_VERB[verb] = wrapper, frame_parameters
         return wrapper
 
     return decorate
 
 
 @contextmanager
-def checked_once() -> Iterator[None]:
-    """Check each DataFrame for changed values only once in a ``with`` block, for speed.
+def cache_checks() -> Iterator[None]:
+    """In a ``with`` block, check each DataFrame for changed values only once, for speed.
 
     No DataFrame may be changed in the block.
     """
     # No frame may be changed in the block.
-    reset_token = CHECKS.set({})
+    reset_token = CHECK_BY_FRAME_ID.set({})
     try:
         yield
     finally:
-        CHECKS.reset(reset_token)
+        CHECK_BY_FRAME_ID.reset(reset_token)
 
 
-def record(
-    result: pd.DataFrame, verb: str, arguments: Mapping[str, Any], inputs: Iterable[str]
+def record_recipe(
+    result: pd.DataFrame, verb: str, arguments: Mapping[str, Any], frame_parameters: Iterable[str]
 ) -> None:
     """Record in a DataFrame's metadata how it was made.
 
@@ -100,47 +101,49 @@ def record(
         The name of the method of ``df.aa`` that returned it.
     arguments : mapping of str to object
         The arguments of the call, by name.
-    inputs : iterable of str
-        The names of the arguments that are DataFrames.
+    frame_parameters : iterable of str
+        The names of the arguments that are a DataFrame or several.
     """
     frames: list[pd.DataFrame] = []
-    other_arguments: dict[str, Any] = dict(arguments)
-    for name in inputs:
-        value: Any = other_arguments.get(name)
-        if hasattr(value, "attrs"):
-            other_arguments[name] = len(frames)
-            frames.append(value)
-        elif value is not None:
-            frames_of_argument = [*value.values()] if isinstance(value, Mapping) else [*value]
-            other_arguments[name] = [*range(len(frames), len(frames) + len(frames_of_argument))]
-            frames += frames_of_argument
+    json_arguments: dict[str, Any] = dict(arguments)
+    for name in frame_parameters:
+        argument: Any = json_arguments.get(name)
+        if hasattr(argument, "attrs"):
+            json_arguments[name] = len(frames)
+            frames.append(argument)
+        elif argument is not None:
+            argument_frames = [*argument.values()] if isinstance(argument, Mapping) else [*argument]
+            json_arguments[name] = [*range(len(frames), len(frames) + len(argument_frames))]
+            frames += argument_frames
     if any(frame is result for frame in frames):
         return
-    other_arguments |= {
-        name: value for name, value in other_arguments.pop("options", {}).items() if value
+    json_arguments |= {
+        name: argument for name, argument in json_arguments.pop("options", {}).items() if argument
     }
-    metadata, _ = stored_of(result)
-    recipe_triples = [current_recipe(frame) for frame in frames]
+    metadata, _ = attached_metadata(result)
+    recipe_triples = [recipe_and_responses(frame) for frame in frames]
     sources = dict.fromkeys(
         (
             *metadata.sources,
             *(source for _, input_sources, _ in recipe_triples for source in input_sources),
         )
     )
-    positions = {source: position for position, source in enumerate(sources)}
-    written_arguments, bad_names = {}, []
-    for name, value in other_arguments.items():
+    position_by_source = {source: position for position, source in enumerate(sources)}
+    serialized_arguments, bad_arguments = {}, []
+    for name, argument in json_arguments.items():
         try:
-            written_arguments[name] = _serialize(value)
+            serialized_arguments[name] = _serialize(argument)
         except TypeError:
-            bad_names.append(name)
+            bad_arguments.append(name)
     input_recipes = [
-        renumbered(input_recipe, {i: positions[source] for i, source in enumerate(input_sources)})
+        renumber(
+            input_recipe, {i: position_by_source[source] for i, source in enumerate(input_sources)}
+        )
         for input_recipe, input_sources, _ in recipe_triples
     ]
-    recipe: Recipe = [DO, verb, written_arguments, input_recipes]
-    if bad_names:
-        recipe = [END, f"{verb} was given {', '.join(bad_names)}, which cannot be written down"]
+    recipe: Recipe = [DO, verb, serialized_arguments, input_recipes]
+    if bad_arguments:
+        recipe = [END, f"{verb} was given {', '.join(bad_arguments)}, which cannot be written down"]
     responses = [response for _, _, held_responses in recipe_triples for response in held_responses]
     replace_metadata(result, replace(metadata, recipe=recipe, sources=tuple(sources)), responses)
 
@@ -149,7 +152,7 @@ _GROUPER_FIELDS = ("key", "closed", "label", "origin", "dropna", "sort", "conven
 
 
 def _serialize(value: Any) -> Any:
-    """Convert an argument to a JSON value; raise TypeError if that is impossible."""
+    """Convert an argument of a call to a JSON value; raise TypeError if that is impossible."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Aggregation):
@@ -175,29 +178,32 @@ def _serialize(value: Any) -> Any:
     return _serialize(value.tolist())
 
 
-def attach_changed(
-    frame: pd.DataFrame, metadata: FrameMetadata, rows: pd.DataFrame | None = None
+def attach_keeping_recipe(
+    frame: pd.DataFrame, metadata: FrameMetadata, recipe_frame: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Attach new metadata to a DataFrame, but keep its recipe (the record of how it was made).
 
-    With ``rows``, the recipe is taken from this DataFrame instead. Return ``frame``.
+    If ``recipe_frame`` is not None, the recipe is taken from that DataFrame instead. Return
+    ``frame``.
     """
-    recipe, sources, responses = current_recipe(frame if rows is None else rows)
+    recipe, sources, responses = recipe_and_responses(
+        frame if recipe_frame is None else recipe_frame
+    )
     new_positions = {source: position for position, source in enumerate(metadata.sources)}
-    new_recipe = renumbered(
+    new_recipe = renumber(
         recipe, {position: new_positions.get(source, -1) for position, source in enumerate(sources)}
     )
     return attach(frame, replace(metadata, recipe=new_recipe), responses=responses)
 
 
-def serialized(frame: pd.DataFrame) -> str:
+def dump_valid_metadata(frame: pd.DataFrame) -> str:
     """Return the part of a DataFrame's metadata that is still valid, as JSON text."""
-    recipe = current_recipe(frame)[0] if stored_of(frame)[0].recipe else None
-    verified_metadata = replace(metadata_of(frame, levels=True), recipe=recipe)
-    return str(text_of(attach(frame.copy(deep=False), verified_metadata)))
+    recipe = recipe_and_responses(frame)[0] if attached_metadata(frame)[0].recipe else None
+    verified_metadata = replace(metadata_of(frame, with_levels=True), recipe=recipe)
+    return str(metadata_text_of(attach(frame.copy(deep=False), verified_metadata)))
 
 
-def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
+def recipe_and_responses(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
     """Return how a DataFrame was made, including changes by plain pandas, and from which responses.
 
     Returns
@@ -209,19 +215,19 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
     responses : tuple of HeldResponse
         Those of the responses that are in memory.
     """
-    metadata, responses = stored_of(frame)
+    metadata, responses = attached_metadata(frame)
     pandas_changes: dict[str, Any] = {}
     if metadata.recipe is None:
         reason = "it does not say how it was made" if has_metadata(frame) else FOREIGN_REASON
         _add_values(frame, map(str, frame.columns), pandas_changes)
         return [VIEW, [END, reason], {**pandas_changes, "size": len(frame)}], (), ()
-    fingerprint = fingerprint_in(frame, metadata) or Fingerprint()
-    check = check_of(frame)
+    fingerprint = original_fingerprint(frame, metadata) or Fingerprint()
+    check = change_check_of(frame)
     positions, unchanged_columns = check.match_original() or (None, set())
     if positions is None:
         pandas_changes["lost"] = "which of its rows were taken cannot be seen any longer"
-    elif len(positions) != fingerprint.rows or (np.diff(positions, prepend=-1) != 1).any():
-        pandas_changes["rows"] = dump_rows(positions)
+    elif len(positions) != fingerprint.row_count or (np.diff(positions, prepend=-1) != 1).any():
+        pandas_changes["rows"] = dump_positions(positions)
     arrays = arrays_of(frame)
     column_items = metadata.columns.items()
     unchanged_columns |= {
@@ -232,7 +238,7 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
     changed_columns = [name for name in arrays if name not in unchanged_columns]
     if {*metadata.columns} - {*arrays}:
         pandas_changes["columns"] = [name for name in arrays if name not in changed_columns]
-    if index_names(frame.index) != fingerprint.index:
+    if index_names(frame.index) != fingerprint.index_names:
         pandas_changes["index"] = [*index_names(frame.index)]
     elif "rows" in pandas_changes and frame.index.equals(pd.RangeIndex(len(frame))):
         pandas_changes["index"] = "range"
@@ -242,16 +248,17 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
 
 
 def is_changed(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether the values of a column certainly changed since the metadata was attached."""
-    check = check_of(frame)
+    """Return whether the values of a column have certainly changed since metadata was attached."""
+    check = change_check_of(frame)
     original = check.match_original()
     return original is not None and name in check.hashed_columns - original[1]
 
 
 def _add_values(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
-    """Add the values of some columns, which pandas operations have set, to the dict ``changes``.
+    """Add the values of columns that were set by pandas operations to the dict ``changes``.
 
-    The names of columns whose values cannot be stored are added to ``changes["unknown"]``.
+    ``names`` are the columns. The values are added to ``changes["values"]``. If the values of a
+    column cannot be stored, its name is added to ``changes["unknown"]``.
     """
     arrays = arrays_of(frame)
     for name in names:

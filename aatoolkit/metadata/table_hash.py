@@ -15,10 +15,10 @@ from aatoolkit.errors import NotWritten
 if TYPE_CHECKING:
     import pandas as pd
 
-_HASH_TITLE = b"aatoolkit logical hash 1\n"
+_HASH_TITLE_LINE = b"aatoolkit logical hash 1\n"
 
-_Encoded = tuple[str, list[bytes | memoryview]]
-"""The kind of an array, such as ``integer``, and its bytes."""
+_KindAndBytes = tuple[str, list[bytes | memoryview]]
+"""The kind of an array's values, such as ``integer``, and the bytes to hash."""
 
 
 def logical_hash(table: pd.DataFrame | pa.Table) -> str:
@@ -80,13 +80,13 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     names_and_kinds, buffers = [], []
     for name, values in zip(table.column_names, table.columns, strict=True):
         try:
-            kind, encoded_values = _encode(values)
+            kind, encoded_values = _encode_column(values)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise NotWritten(f"column {name!r} has no logical hash: {error}") from None
         names_and_kinds.append([name, kind])
         buffers += encoded_values
-    shape = {"columns": names_and_kinds, "rows": table.num_rows}
-    digest = hashlib.sha256(_HASH_TITLE + canonical_json(shape).encode() + b"\n")
+    header = {"columns": names_and_kinds, "rows": table.num_rows}
+    digest = hashlib.sha256(_HASH_TITLE_LINE + canonical_json(header).encode() + b"\n")
     for buffer in buffers:
         digest.update(buffer)
     return digest.hexdigest()
@@ -95,16 +95,19 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
 def _to_arrow(frame: pd.DataFrame) -> pa.Table:
     """Convert a DataFrame to an Arrow table, with named index levels as the first columns."""
     level_names = [name for name in frame.index.names if name is not None]
-    flat_frame = frame.reset_index(level_names) if level_names else frame.copy(deep=False)
-    flat_frame.attrs = {}  # Arrow would write the text of the attrs
+    frame_without_levels = frame.reset_index(level_names) if level_names else frame.copy(deep=False)
+    frame_without_levels.attrs = {}  # Arrow would write the text of the attrs
     try:
-        return pa.Table.from_pandas(flat_frame, preserve_index=False)
+        return pa.Table.from_pandas(frame_without_levels, preserve_index=False)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise NotWritten(f"the table has no logical hash: {error}") from None
 
 
-def _encode(values: Any) -> _Encoded:
-    """Return the kind of a column, such as ``float``, and the bytes to hash."""
+def _encode_column(values: Any) -> _KindAndBytes:
+    """Return the kind of a column's values, such as ``float``, and the bytes to hash.
+
+    The bytes say first which values are missing.
+    """
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_string(values.type):
@@ -118,8 +121,8 @@ def _encode(values: Any) -> _Encoded:
     return kind, [_encode_numbers(pc.is_valid(array), pa.uint8()), *buffers]
 
 
-def _encode_values(array: pa.Array) -> _Encoded:
-    """Return the kind of an array, such as ``float``, and the bytes of its values."""
+def _encode_values(array: pa.Array) -> _KindAndBytes:
+    """Return the kind of an array's values, such as ``float``, and the bytes of the values."""
     arrow_type, arrow_types = array.type, pa.types
     if arrow_types.is_null(arrow_type) or (
         arrow_types.is_nested(arrow_type) and array.null_count == len(array)
@@ -142,7 +145,7 @@ def _encode_values(array: pa.Array) -> _Encoded:
         return "text", _encode_texts(array)
     if arrow_types.is_list(arrow_type) or arrow_types.is_large_list(arrow_type):
         items_array = array.flatten()
-        items_kind, encoded_items = _encode(items_array if len(items_array) else pa.nulls(0))
+        items_kind, encoded_items = _encode_column(items_array if len(items_array) else pa.nulls(0))
         lengths = _encode_numbers(pc.list_value_length(array), pa.int64())
         return f"list<{items_kind}>", [lengths, *encoded_items]
     raise TypeError(f"{arrow_type} is not of any kind that responses hold")

@@ -245,7 +245,7 @@ class BuiltTable:
         """
         names = tuple(self._block_positions)
         make_frame = partial(_make_frame, names, self._blocks, self.size, dtype_backend)
-        return attrs.frame_with(make_frame, lambda: self.metadata, responses)
+        return attrs.make_lazy_frame(make_frame, lambda: self.metadata, responses)
 
     @cached_property
     def metadata(self) -> attrs.FrameMetadata:

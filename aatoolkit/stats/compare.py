@@ -215,7 +215,7 @@ def compare_measure(
 
 def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
     """Return the key column whose values must stay separate, such as ``metric``; else ""."""
-    if metadata.declared(measure) is UNDECLARED:
+    if metadata.declaration_of(measure) is UNDECLARED:
         return ""
     rule = rule_of(metadata, measure)[0]
     is_keyed = len(metadata.key) == 1 and (rule.rule == "none" or rule.counts is not None)
@@ -240,7 +240,7 @@ def _compare_rows(
     for flat in flat_frames:
         metadata = metadata_of(flat)
         keys = [*zip(*(flat[name] for name in by), strict=True)] if by else [()] * len(flat)
-        if len({*keys}) < len(keys) or measure not in flat or metadata.is_lost(measure):
+        if len({*keys}) < len(keys) or measure not in flat or metadata.has_lost_values(measure):
             raise error
         position_maps.append({key: i for i, key in enumerate(keys)})
         measure_units = row_units(flat, metadata, measure)

@@ -86,7 +86,7 @@ def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
     columns = metadata_of(frame).columns
     names_by_stem: dict[tuple[str, ...], str] = {}
     for name in map(str, frame.select_dtypes("number").columns):
-        is_previous, stem = stem_of((columns[name].of or name).rpartition(".")[2])
+        is_previous, stem = stem_of((columns[name].declared_name or name).rpartition(".")[2])
         names_by_stem |= {} if is_previous else {stem: name}
     stems = [stem_of(name)[1] for name in names]
     return next((names_by_stem[stem] for stem in stems if stem in names_by_stem), None)

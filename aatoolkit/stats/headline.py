@@ -105,7 +105,7 @@ def _rename_to_standard(frame: pd.DataFrame) -> pd.DataFrame:
     names_by_standard: dict[str, list[str]] = {}
     metadata = metadata_of(frame)
     for name in metadata.columns:
-        standard_name = _standard_name(name, metadata.declared(name))
+        standard_name = _standard_name(name, metadata.declaration_of(name))
         names_by_standard.setdefault(standard_name, []).append(name)
     standard_names = {
         originals[0]: name

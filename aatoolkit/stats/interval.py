@@ -156,7 +156,7 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     )
     numerators, denominators = plain_value(hits), plain_value(trials)
     has_counts = cells.has_number & (denominators > 0)
-    if metadata.declared(column).unit == PER_UNIT:  # of rows that are fractions
+    if metadata.declaration_of(column).unit == PER_UNIT:  # of rows that are fractions
         unit_columns = columns_of(metadata, metadata.columns[column].table).get("unit")
         if not unit_columns:
             raise refusal(column, "interval", "it needs the unit of each row")

@@ -229,7 +229,7 @@ def concentration(
     flat_frame = trace_frame(flattened(frame), frame)
     metadata = metadata_of(flat_frame)
     groups = group(flat_frame, by_columns, True)
-    is_undeclared = not (metadata.holds(column) or metadata.is_lost(column))
+    is_undeclared = not (metadata.has_valid_metadata(column) or metadata.has_lost_values(column))
     (count_plan,) = plan(
         flat_frame, metadata, groups, column, {column: SUM} if is_undeclared else {}
     )

@@ -73,7 +73,7 @@ from aatoolkit._util.show import Marks, ShowAs, row_ranges, show_as
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.metadata.attrs import NOTHING, ColumnMetadata, FrameMetadata, attach
+from aatoolkit.metadata.attrs import NO_METADATA, ColumnMetadata, FrameMetadata, attach
 from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY, RANK, REQUESTS, refused
 from aatoolkit.sections.column import Column
 from aatoolkit.sections.registry import register_table
@@ -341,7 +341,9 @@ def result(
     if order is not None:
         result_frame = result_frame.take(order).reset_index(drop=True)
     result_frame = show_as(result_frame, view_of(result_frame))
-    key_metadata = {name: inputs[0].columns.get(name, NOTHING) for name in frame} if inputs else {}
+    key_metadata = (
+        {name: inputs[0].columns.get(name, NO_METADATA) for name in frame} if inputs else {}
+    )
     for column in columns:
         input_state = (states or {}).get(column.name, state)
         cause = Cause.NO_ROW if states else Cause.INSUFFICIENT_SAMPLE

@@ -70,7 +70,7 @@ class ClusterSums:
     @property
     def column(self) -> Column:
         """The column's declaration, with dtype, unit and aggregation rule; None if it has none."""
-        return self.metadata.declared(self.plan.column)
+        return self.metadata.declaration_of(self.plan.column)
 
     @property
     def unit(self) -> str | None:
@@ -177,7 +177,7 @@ def cluster_sums(
     rule, response_totals = column_plan.rule, column_plan.response_totals
     is_count = allow_counts and rule.rule == "sum" and not (rule.counts and cluster is None)
     if rule.rule not in ("ratio", "mean") and not is_count:
-        declaration, reason = metadata.declared(column), without_counts(rule)
+        declaration, reason = metadata.declaration_of(column), without_counts(rule)
         if declaration.aggregate.counts:
             advice = f"df.aa.interval({declaration.name!r}) gives that of each row"
             reason = f"{SEVERAL} between answers; {advice}"
@@ -252,7 +252,7 @@ def clusters_of(frame: pd.DataFrame, column: str, prompt: str = PROMPT) -> pd.Se
 
 def host_column(frame: pd.DataFrame) -> list[str]:
     """Return ``["host"]`` if a frame has a column with the host of each row's response; else []."""
-    has_host = "host" in frame.columns and not metadata_of(frame).columns["host"].of
+    has_host = "host" in frame.columns and not metadata_of(frame).columns["host"].declared_name
     return ["host"] if has_host else []
 
 
@@ -332,7 +332,8 @@ def previous_names(frame: pd.DataFrame) -> dict[str, str]:
     """
     columns = metadata_of(frame).columns
     meanings = {
-        name: (columns[name].of or name).rpartition(".")[2] for name in map(str, frame.columns)
+        name: (columns[name].declared_name or name).rpartition(".")[2]
+        for name in map(str, frame.columns)
     }
     stems = {name: stem_of(meaning) for name, meaning in meanings.items()}
     names_by_stem = {stem: name for name, (is_previous, stem) in stems.items() if not is_previous}
@@ -382,7 +383,7 @@ def window_before(
         metadata_before = metadata_of(window)
         window[measure] = window[count_columns[0]] / window[count_columns[1]]
         state = combine([metadata_before.columns[name].availability for name in count_columns])
-        column = ColumnMetadata(metadata.columns[measure].of, state)
+        column = ColumnMetadata(metadata.columns[measure].declared_name, state)
         window = attach(
             window, replace(metadata_before, columns={**metadata_before.columns, measure: column})
         )
@@ -398,7 +399,7 @@ def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[s
 
     The second result is ``("",)`` if the frame lacks one of these columns.
     """
-    rule, table = metadata.declared(measure).aggregate, metadata.columns[measure].table
+    rule, table = metadata.declaration_of(measure).aggregate, metadata.columns[measure].table
     names = columns_of(metadata, table)
     count_columns = tuple(
         names.get(count_name, [""])[-1] for count_name in rule.over or rule.counts or ()
@@ -441,10 +442,10 @@ def pairing(
 
 def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
     """Return a text that two frames contain the same answers, and which; "" if they do not."""
-    sides = [metadata_of(frame, levels=True) for frame in (now, before)]
+    sides = [metadata_of(frame, with_levels=True) for frame in (now, before)]
     # Where all rows have the same denominator, as in a table of brands, they are different rates
     # of the same answers.
-    denominator = sides[0].declared(rule_of(sides[0], measure)[1][-1])
+    denominator = sides[0].declaration_of(rule_of(sides[0], measure)[1][-1])
     is_same_in_rows = denominator is not UNDECLARED and denominator.aggregate.rule == "none"
     overlaps = [
         (response_scope(source), response_scope(other_source))
@@ -457,7 +458,9 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
     if overlaps and key and [*sides[1].key] == key:
         table_key = {*declared_key(sides[0].columns[measure].table)}
         # Where a filter chose the brand, rows of other brands are of the same answers.
-        is_brand_filtered = len(brand_filters) > 1 and sides[0].declared(measure) is not UNDECLARED
+        is_brand_filtered = (
+            len(brand_filters) > 1 and sides[0].declaration_of(measure) is not UNDECLARED
+        )
         filter_keys = {"brand", "filter_brand"} - table_key if is_brand_filtered else set()
         skipped_keys = filter_keys | (table_key if is_same_in_rows else set())
         key = [name for name in key if name not in skipped_keys]

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.frame.groupby import as_floats
-from aatoolkit.metadata.recorded import recorded
+from aatoolkit.metadata.recorded import record_as
 
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -50,7 +50,7 @@ def statistic(verb: str, *inputs: str) -> Callable[[Callable[P, T]], Callable[P,
     ``verb`` is the name of the statistic. ``inputs`` are the names of its arguments that are
     frames.
     """
-    return lambda function: recorded(verb, *inputs)(np.errstate(all="ignore")(function))
+    return lambda function: record_as(verb, *inputs)(np.errstate(all="ignore")(function))
 
 
 @dataclass(eq=False, repr=False)

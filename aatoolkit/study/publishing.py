@@ -43,9 +43,9 @@ from aatoolkit.metadata.attrs import (
     FrameMetadata,
     Source,
     attach,
-    declared,
+    attached_metadata,
+    declaration_of,
     metadata_of,
-    stored_of,
 )
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
@@ -131,7 +131,7 @@ class PublishedTable:
         declarations = _OWN_COLUMNS.get(self.name, _OWN_COLUMNS["responses"])
         rows = []
         for name, metadata in self.metadata.columns.items():
-            column = declared(metadata) or declarations.get(name) or Column(name, "string")
+            column = declaration_of(metadata) or declarations.get(name) or Column(name, "string")
             rule = column.aggregate
             rows.append(
                 {
@@ -378,7 +378,7 @@ def _combined_table(
     context = responses[["response", *CONTEXT]].take(positions).reset_index(drop=True)
     new_names = {str(column): f"{column}_" for column in rows if column in context}
     rows = rename(rows, columns=new_names) if new_names else rows
-    stored_metadata = stored_of(rows)[0]
+    stored_metadata = attached_metadata(rows)[0]
     keys = {metadata_of(frame).key for frame in frames}
     key_names = keys.pop() if len(keys) == 1 else ()
     row_key = ("_row",) if "_row" in rows else tuple(new_names.get(key, key) for key in key_names)
@@ -432,7 +432,7 @@ def _redact(
         ]
         # The service's texts may quote anything.
         columns = {
-            name: ColumnMetadata(column.of, replace(column.availability, reason=None))
+            name: ColumnMetadata(column.declared_name, replace(column.availability, reason=None))
             for name, column in metadata.columns.items()
             if name in kept_names
         }

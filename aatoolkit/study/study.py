@@ -882,11 +882,7 @@ class Study(metaclass=Chaptered):
         )
 
     def rerun(
-        self,
-        notebook: FilePath,
-        *,
-        out: FilePath | None = None,
-        timeout: float = 600.0,
+        self, notebook: FilePath, *, out: FilePath | None = None, timeout: float = 600.0
     ) -> Rerun:
         """Run a notebook again from this study, and compare its results with the sealed ones.
 

@@ -91,5 +91,5 @@ def of_key(frame: pd.DataFrame, by: str, value: object) -> pd.DataFrame:
 
 
 def rule(column: ColumnMetadata) -> str | None:
-    table, _, own = (column.of or "").partition(".")
+    table, _, own = (column.declared_name or "").partition(".")
     return aa.sections.table(table)[own].aggregate.rule if own else None

@@ -56,8 +56,8 @@ def tables() -> dict[str, pd.DataFrame]:
 
 def passing(frame: pd.DataFrame) -> dict[str, str]:
     """The columns that pass for declared ones, and for which."""
-    columns = metadata_of(frame, levels=True).columns
-    return {name: column.of for name, column in columns.items() if column.of}
+    columns = metadata_of(frame, with_levels=True).columns
+    return {name: column.declared_name for name, column in columns.items() if column.declared_name}
 
 
 def false_columns(before: pd.DataFrame, after: pd.DataFrame, keeps_labels: bool) -> list[str]:
@@ -152,7 +152,7 @@ def false_sums(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
     rows = {tuple(map(text_of, row)) for row in flattened(after)[names].to_numpy(object)}
     chosen = [tuple(map(text_of, row)) in rows for row in before[[*metadata.key]].to_numpy(object)]
     for name in numbers(before):
-        table, _, own = metadata.columns[name].of.partition(".")
+        table, _, own = metadata.columns[name].declared_name.partition(".")
         column = aa.sections.table(table)[own]
         if accepted.get(name) not in sums or column.aggregate.rule != "sum":
             continue

@@ -61,11 +61,7 @@ def right() -> pd.DataFrame:
 
 
 def no_row(lacking: int, rows: int) -> Availability:
-    return Availability(
-        Status.PARTIAL,
-        Cause.NO_ROW,
-        f"{lacking} of {rows} rows without a match",
-    )
+    return Availability(Status.PARTIAL, Cause.NO_ROW, f"{lacking} of {rows} rows without a match")
 
 
 def states(frame: pd.DataFrame) -> dict[str, Availability]:
@@ -105,7 +101,7 @@ def test_a_look_up_table_takes_nothing_away() -> None:
     assert columns["owner"].availability == UNKNOWN
     assert merged.aa.codebook["of"].isna().tolist() == [False] * 3 + [True]
     assert metadata_of(merged).key == ("domain",)
-    assert metadata_of(owners().aa.merge(left())).columns["domain"].of == "d.domain"
+    assert metadata_of(owners().aa.merge(left())).columns["domain"].declared_name == "d.domain"
 
 
 def test_a_plain_merge_with_an_own_table_keeps_counts_and_sources() -> None:
@@ -168,7 +164,7 @@ def test_a_merge_takes_what_that_of_pandas_takes(
     merged = left().aa.merge(right(), **options)
     pd.testing.assert_frame_equal(merged, left().merge(right(), **options), check_flags=False)
     assert {*expected} <= {
-        name for name, column in metadata_of(merged).columns.items() if column.of
+        name for name, column in metadata_of(merged).columns.items() if column.declared_name
     }
 
 
@@ -185,7 +181,7 @@ def test_a_merge_on_an_index_keeps_what_is_known_of_it() -> None:
     )
     metadata = metadata_of(merged.reset_index())
     assert metadata.columns["domain"].availability == MEASURED
-    assert metadata.columns["count"].of == "d.count"
+    assert metadata.columns["count"].declared_name == "d.count"
     assert metadata.key == ("domain",)
 
 

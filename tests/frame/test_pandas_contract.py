@@ -286,11 +286,11 @@ def test_what_is_believed_after_an_operation(
     before = make()
     after = operation(before)
     columns = metadata_of(after).columns
-    assert {name for name, column in columns.items() if column.of} == expected & {
+    assert {name for name, column in columns.items() if column.declared_name} == expected & {
         str(name) for name in after.columns
     }
     for name, column in columns.items():
-        believed = column.of is not None
+        believed = column.declared_name is not None
         assert column.availability == CLAIMS[name] if believed else not column.availability.cause
         assert believed or column.availability.status == Status.UNKNOWN
         if believed:  # by the values alone: none that was not read, and none went missing
@@ -333,7 +333,7 @@ def test_no_sum_over_what_is_missing_is_believed(
     summed = helped.groupby(by, observed=observed, as_index=not words).sum(numeric_only=True)
     for result in (summed, summed.reset_index(drop=not words), summed.head(2)):
         for derived in (result, result.sort_values("n"), result[result["n"] == 0]):
-            if metadata_of(derived.drop(columns=["missing", "rows"])).columns["n"].of:
+            if metadata_of(derived.drop(columns=["missing", "rows"])).columns["n"].declared_name:
                 assert not derived["missing"].any()
                 assert derived["rows"].all() or len(derived) == len(frame)
 
@@ -343,15 +343,15 @@ def test_every_cell_is_checked_and_a_sample_after_a_pickle() -> None:
     for row in (41, 3):
         changed = frame.copy()
         changed.loc[row, "rate"] = 0.99
-        assert not metadata_of(changed).columns["rate"].of
+        assert not metadata_of(changed).columns["rate"].declared_name
     longer = pd.concat([frame] * (10_000 // len(frame) + 1), ignore_index=True)
     longer["brand"] = [f"brand {row}" for row in range(len(longer))]
     attach(longer, KNOWN)
     changed = longer.copy()
     changed.loc[41, "rate"] = 0.99
-    assert not metadata_of(changed).columns["rate"].of
+    assert not metadata_of(changed).columns["rate"].declared_name
     sampled = pickle.loads(pickle.dumps(longer))
     sampled.loc[41, "rate"] = 0.99
-    assert metadata_of(sampled).columns["rate"].of
+    assert metadata_of(sampled).columns["rate"].declared_name
     sampled.loc[3, "rate"] = 0.99
-    assert not metadata_of(sampled).columns["rate"].of
+    assert not metadata_of(sampled).columns["rate"].declared_name

@@ -130,7 +130,7 @@ def test_a_file_that_pyarrow_wrote_anew_with_other_values_is_not_believed(
     table = table.set_column(place, table.schema.field(place), zeros)
     pq.write_table(table.drop_columns(["source_domain"]), tmp_path / "again.parquet")
     metadata = metadata_of(aa.read_parquet(tmp_path / "again.parquet"))
-    assert metadata.columns["citation_count"].of is None
-    assert metadata.columns["domain_type"].of == "source_domains.domain_type"
+    assert metadata.columns["citation_count"].declared_name is None
+    assert metadata.columns["domain_type"].declared_name == "source_domains.domain_type"
     assert "source_domain" not in metadata.columns
     assert metadata.key == ()

@@ -6,7 +6,7 @@ from aatoolkit import Availability, Cause, Status
 from aatoolkit.metadata import attrs
 from aatoolkit.stats import explain
 
-ATTRIBUTE = attrs.ATTRIBUTE
+ATTRIBUTE = attrs.ATTRS_KEY
 ColumnMetadata = attrs.ColumnMetadata
 FrameMetadata = attrs.FrameMetadata
 LazyAttrs = attrs.LazyAttrs

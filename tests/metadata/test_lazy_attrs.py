@@ -51,7 +51,7 @@ READ: dict[str, Callable[[dict[Any, Any]], Any]] = {
 def test_whoever_reads_the_attrs_finds_the_text(read: Callable[[dict[Any, Any]], Any]) -> None:
     attrs = lazy_frame().attrs
     assert isinstance(attrs, LazyAttrs)
-    assert attrs.is_pending
+    assert attrs.is_text_pending
     content = read(attrs)
     assert content == WHOLE
     assert type(content) is dict
@@ -63,7 +63,7 @@ def test_it_is_of_the_rows_that_it_was_attached_to() -> None:
     frame.loc[0, "n"] = 5
     frame.index.name = "row"
     assert frame.attrs[ATTRIBUTE] == TEXT
-    assert metadata_of(frame).columns["n"].of is None
+    assert metadata_of(frame).columns["n"].declared_name is None
 
 
 def test_what_replaces_it_stays() -> None:

@@ -24,16 +24,16 @@ from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.duplicates import is_joined, once
 from aatoolkit.frame.groupby import as_floats, by_period, flattened, naive_times
-from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.metadata.arrow_schema import declaration_of
 from aatoolkit.metadata.attrs import (
     FrameMetadata,
     HeldResponse,
+    attached_metadata,
     declared_key,
     has_metadata,
     metadata_of,
-    stored_of,
 )  # fmt: skip
-from aatoolkit.metadata.recorded import attach_changed, checked_once
+from aatoolkit.metadata.recorded import attach_keeping_recipe, cache_checks
 from aatoolkit.sections.aggregation import (
     COUNT,
     FRACTION,
@@ -232,7 +232,11 @@ class PlotData:
     def table(self) -> str:
         """The name of the table that most columns come from; empty if it is not known."""
         columns = self.metadata.columns.values()
-        tables = [column.table for column in columns if column.of and not is_joined(column.table)]
+        tables = [
+            column.table
+            for column in columns
+            if column.declared_name and not is_joined(column.table)
+        ]
         return max(tables, key=tables.count, default="")
 
     @property
@@ -274,11 +278,11 @@ class PlotData:
 
     def is_repeated(self, name: str) -> bool:
         """Return whether a merge repeated the rows of the table that a column comes from."""
-        return self.metadata.columns[name].table in self.metadata.repeated
+        return self.metadata.columns[name].table in self.metadata.repeated_tables
 
     def column(self, name: str) -> Column | None:
         """Return the declaration of a column (unit, meaning and aggregation rule), or None."""
-        return declared(self.metadata.columns[name])
+        return declaration_of(self.metadata.columns[name])
 
     def rule(self, name: str) -> Aggregation:
         """Return a column's aggregation rule; ``NONE`` if it has none or lacks columns for it."""
@@ -660,10 +664,10 @@ def _rule_columns(rule: Aggregation) -> tuple[str, ...]:
 
 def plot_data(frame: pd.DataFrame) -> PlotData:
     """Prepare a frame for plotting; its index levels become columns."""
-    with checked_once():
+    with cache_checks():
         flat = flattened(frame)
         metadata = metadata_of(flat)
-        if metadata.repeated:
+        if metadata.repeated_tables:
             flat = once(flat)
             metadata = metadata_of(flat)
         rows = pd.DataFrame(flat)  # without attrs, which each of its columns would copy
@@ -674,8 +678,8 @@ def plot_data(frame: pd.DataFrame) -> PlotData:
                 rows[name] = _times_from_digits(rows[name])
         if has_metadata(flat):
             # The rows are checked already; with new numbers they would seem to be changed.
-            attach_changed(rows, metadata, flat)
-    return PlotData(rows, metadata, stored_of(flat)[1])
+            attach_keeping_recipe(rows, metadata, flat)
+    return PlotData(rows, metadata, attached_metadata(flat)[1])
 
 
 def _times_from_digits(values: pd.Series) -> pd.Series:

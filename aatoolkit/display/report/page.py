@@ -39,7 +39,7 @@ from aatoolkit.display.report.words import (
 )
 from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.metadata.attrs import Source
-from aatoolkit.metadata.recorded import checked_once
+from aatoolkit.metadata.recorded import cache_checks
 from aatoolkit.stats.explain import Explainer
 from aatoolkit.stats.results import CANNOT_SAY, CHANGED, NO_EVIDENCE
 
@@ -88,7 +88,7 @@ def page(dataset: Dataset, rows: int, before: Dataset | None, title: str | None)
     """
     if rows < 1:
         raise ArgumentError(f"rows={rows!r} is no whole number from 1", argument="rows")
-    with checked_once():
+    with cache_checks():
         return _Page(dataset, rows).html(before, title)
 
 

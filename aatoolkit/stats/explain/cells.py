@@ -26,7 +26,7 @@ from aatoolkit.frame.groupby import as_floats, flattened
 from aatoolkit.frame.merge import columns_after
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.column import Source
-from aatoolkit.metadata.recipe import load_rows, load_values
+from aatoolkit.metadata.recipe import load_positions, load_values
 from aatoolkit.stats.explain.explanation import (
     Explanation,
     are_equal,
@@ -56,7 +56,7 @@ def describe_cell(
 
     The availability is whether the column was measured.
     """
-    declaration = metadata.declared(column)
+    declaration = metadata.declaration_of(column)
     row = pd.DataFrame(frame).iloc[[position]]  # without attrs, which it would copy
     cells = cells_of(row, column, metadata) if column in metadata.columns else None
     return Explanation(
@@ -96,7 +96,7 @@ class View:
             frame = attach(frame.copy(deep=False), base.metadata)
         self._base_rows = np.arange(len(frame))
         if "rows" in changes:
-            self._base_rows = load_rows(changes["rows"])
+            self._base_rows = load_positions(changes["rows"])
             frame = frame.iloc[self._base_rows]
         index, column_names = changes.get("index"), changes.get("columns", frame.columns)
         if index == "range":
@@ -140,7 +140,7 @@ class Result:
         arguments: Mapping[str, Any],
     ) -> None:
         self.verb, self.frame, self.inputs, self.arguments = verb, frame, inputs, arguments
-        self.metadata = metadata_of(frame, levels=True)
+        self.metadata = metadata_of(frame, with_levels=True)
         self.flat_frame = flattened(frame)
 
     def explain(self, position: int, column: str) -> Explanation:
@@ -493,7 +493,7 @@ class ArchivedCells(Result):
 
     def explain(self, position: int, column: str) -> Explanation:
         """Return the explanation of the value in a row (by position) and a column."""
-        declared_name = self.metadata.columns[column].of
+        declared_name = self.metadata.columns[column].declared_name
         if declared_name is None:
             return self.describe(position, column, "from the responses in which the row was seen")
         cell, reason = self.describe(position, column), "the archive names no response for this row"
@@ -540,7 +540,7 @@ class ArchivedCells(Result):
         its name.
         """
         frame_columns = {
-            (column.of or "").rpartition(":")[2]: name
+            (column.declared_name or "").rpartition(":")[2]: name
             for name, column in self.metadata.columns.items()
         }
         mask = np.ones(len(cells.frame), bool)

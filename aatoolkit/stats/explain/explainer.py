@@ -21,11 +21,11 @@ import pandas as pd
 
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ArgumentError, ItemNotFound
 from aatoolkit.frame.groupby import check_columns, flattened
-from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, metadata_of, stored_of
+from aatoolkit.metadata.attrs import NO_METADATA, FrameMetadata, attached_metadata, metadata_of
 from aatoolkit.metadata.column import Source
-from aatoolkit.metadata.fingerprint import OVERWRITTEN, arrays_of
+from aatoolkit.metadata.fingerprint import OVERWRITTEN_REASON, arrays_of
 from aatoolkit.metadata.recipe import ARCHIVED, END, READ, VIEW, Recipe
-from aatoolkit.metadata.recorded import VERBS, is_changed
+from aatoolkit.metadata.recorded import METHOD_BY_VERB, is_changed
 from aatoolkit.sections.aggregation import Aggregation
 from aatoolkit.stats.explain.cells import (
     EXPLAIN_CELL_BY_VERB,
@@ -172,9 +172,11 @@ class Explainer:
         except TrailEnd as end:
             return replace(describe_cell(flat_frame, metadata, position, column), end=str(end))
         replayed_value = self._compute_once(arrays_of, replayed.frame)[column][replayed_position]
-        stored_reason = stored_of(frame)[0].columns.get(column, NOTHING).availability.reason
+        stored_reason = (
+            attached_metadata(frame)[0].columns.get(column, NO_METADATA).availability.reason
+        )
         if (
-            metadata.columns[column].availability.reason == OVERWRITTEN != stored_reason
+            metadata.columns[column].availability.reason == OVERWRITTEN_REASON != stored_reason
             or not are_equal(replayed_value, arrays[column][position])
             or is_changed(flat_frame, column)
         ):
@@ -243,7 +245,7 @@ class Explainer:
 
     def _try_replay(self, frame: pd.DataFrame) -> Replayed | str:
         """Return the frame recomputed from its responses, or the reason why that fails, as text."""
-        stored_metadata, responses = stored_of(frame)
+        stored_metadata, responses = attached_metadata(frame)
         self.finder.responses_in_memory |= dict.fromkeys(responses)
         if stored_metadata.recipe is None:
             if stored_metadata.columns or stored_metadata.sources:
@@ -349,15 +351,15 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
         raise TrailEnd(details[0])
     if step_kind == ARCHIVED:
         return ArchivedCells(finder.read_archived_frame(details[0], details[1]), sources, finder)
-    # Each module of frames and statistics registers its verbs in `VERBS` when it is imported.
+    # Each module of frames and statistics adds its verbs to `METHOD_BY_VERB` when it is imported.
     for package in ("aatoolkit.frame", "aatoolkit.stats"):
         for module in iter_modules(import_module(package).__path__, f"{package}."):
             import_module(module.name)
-    if details[0] not in VERBS:
+    if details[0] not in METHOD_BY_VERB:
         raise TrailEnd(f"{details[0]} cannot be replayed by this version")
     verb, arguments, input_recipes = details
     inputs = [replay(input_recipe, sources, finder) for input_recipe in input_recipes]
-    function, frame_arguments = VERBS[verb]
+    function, frame_arguments = METHOD_BY_VERB[verb]
     options = {
         name: [inputs[position].frame for position in value]
         if name in frame_arguments and isinstance(value, list)

@@ -20,7 +20,7 @@ from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.cell_status import cells_of
 from aatoolkit.jsontree.byte_span import ByteIndex
 from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path, is_within, parse_path
-from aatoolkit.metadata.attrs import HeldResponse, stored_of
+from aatoolkit.metadata.attrs import HeldResponse, attached_metadata
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.column_availability import (
     DENIED_REASON,
@@ -234,7 +234,9 @@ class TableCells:
 
     def __init__(self, response: ReadResponse, name: str) -> None:
         self.response, self.name, self.frame = response, name, response.tables[name]
-        self.metadata, _ = stored_of(self.frame)  # just read, so that nothing has changed it
+        self.metadata, _ = attached_metadata(
+            self.frame
+        )  # just read, so that nothing has changed it
         self.rows = pd.DataFrame(self.frame)  # without attrs, which its columns would copy
         self._key_columns = [
             key for key in (*self.metadata.key, "_row") if key in self.frame.columns
