@@ -26,11 +26,11 @@ from aatoolkit.archive.responses import (
     RequestKey,
     ResponseIndex,
     ResponseKey,
-    read_groups,
+    response_groups,
 )
-from aatoolkit.archive.snapshot import Snapshot, literal, sql_in
+from aatoolkit.archive.snapshot import Snapshot, quote_value, sql_in
 from aatoolkit.archive.store import ArchiveStore
-from aatoolkit.archive.writing import DerivedResponse, RunWriter, derive
+from aatoolkit.archive.writing import DerivedResponse, RunWriter, derive_responses
 from aatoolkit.client.client import Client, Project
 from aatoolkit.client.reading import ReadingOptions, progress_bar, run_in_order
 from aatoolkit.errors import AAToolkitError, ArchiveError, ArgumentError, NotAuthorized, ScopeError
@@ -39,20 +39,22 @@ from aatoolkit.scope import Scope
 from aatoolkit.study.recording import refuse_token
 from aatoolkit.study.study import Study
 
-PUT_RESPONSES = 340
-PUT_BYTES = 1 << 25
-PUT_SECONDS = 3.0
-"""The number of responses, the bytes, or the seconds after which fetched responses are stored."""
+MAX_BATCH_RESPONSES = 340
+MAX_BATCH_BYTES = 1 << 25
+MAX_BATCH_SECONDS = 3.0
+"""Fetched responses are stored after so many responses, so many bytes, or so many seconds."""
 
-Outcome = tuple[RequestKey, Payload | AAToolkitError]
-Group = tuple[list[Outcome], list[DerivedResponse] | None]
-"""Responses or errors of requests for one host and scope, and the tables of the responses.
+RequestOutcome = tuple[RequestKey, Payload | AAToolkitError]
+"""A request (host, section, scope), and its response or error."""
 
-The tables are None if they are not derived yet.
+OutcomeGroup = tuple[list[RequestOutcome], list[DerivedResponse] | None]
+"""Requests for one host and scope with their responses or errors, and the responses' tables.
+
+The tables are None if the responses are not converted yet.
 """
 
-Target = tuple[Project, Scope, list[str]]
-"""A project, a scope, and the sections to request."""
+FetchTarget = tuple[Project, Scope, list[str]]
+"""A project, a scope (days and filters), and the sections to request."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,7 +102,7 @@ class AddReport:
         """
         errors: list[tuple[Any, AAToolkitError]] = [*self.failed.items()]
         errors += [((None, name, None), error) for name, error in self.problems.items()]
-        rows = [(*request, type(error).__name__, str(error)) for request, error in errors]
+        rows = [(*request_key, type(error).__name__, str(error)) for request_key, error in errors]
         return pd.DataFrame(
             rows, columns=["host", "section", "scope", "error", "message"], dtype="string"
         )
@@ -124,13 +126,13 @@ class AddReport:
 def add_groups(
     store: ArchiveStore,
     options: ReadingOptions,
-    groups: Iterable[Group],
-    index: ResponseIndex,
+    groups: Iterable[OutcomeGroup],
+    response_index: ResponseIndex,
     *,
-    progress: bool | None,
-    total: int = 0,
-    resumed: Sequence[ArchivedResponse] = (),
-    skipped: int = 0,
+    shows_progress: bool | None,
+    group_count: int = 0,
+    resumed_responses: Sequence[ArchivedResponse] = (),
+    skipped_count: int = 0,
 ) -> AddReport:
     """Store fetched responses and their tables in an archive, and return a report.
 
@@ -140,44 +142,48 @@ def add_groups(
         The Delta tables of the archive.
     options : ReadingOptions
         How responses are converted to tables.
-    groups : iterable of Group
+    groups : iterable of OutcomeGroup
         The responses and errors of requests; each group is for one host and scope.
-    index : ResponseIndex
+    response_index : ResponseIndex
         Tells which responses the archive has already.
-    progress : bool or None
+    shows_progress : bool or None
         Whether to show a progress bar; None shows it on a terminal.
-    total : int
+    group_count : int
         The number of groups, for the progress bar.
-    resumed : sequence of ArchivedResponse
-        Responses that an earlier, interrupted call has fetched.
-    skipped : int
+    resumed_responses : sequence of ArchivedResponse
+        Responses that an earlier, interrupted call has fetched; they are stored, too.
+    skipped_count : int
         The number of requests that were not sent, for the report.
     """
     errors: dict[RequestKey, AAToolkitError] = {}
 
     def derive_tables(responses: Sequence[ArchivedResponse]) -> list[DerivedResponse]:
-        return derive([response.payload() for response in responses], options)
+        return derive_responses([response.payload() for response in responses], options)
 
-    writer = RunWriter(store, index, derive_tables)
-    resumed_groups = group_payloads(response.payload() for response in resumed)
-    for batch in _batches(
-        chain(resumed_groups, progress_bar(groups, progress, total=total, unit="host"))
+    writer = RunWriter(store, response_index, derive_tables)
+    resumed_groups = group_payloads(response.payload() for response in resumed_responses)
+    for batch in _batch_groups(
+        chain(resumed_groups, progress_bar(groups, shows_progress, total=group_count, unit="host"))
     ):
         now = datetime.now(UTC)
         responses: list[ArchivedResponse] = []
         derived_by_key: dict[ResponseKey, DerivedResponse] = {}
         for outcomes, derived_responses in batch:
-            tables = iter(derived_responses or ())
+            derived_iterator = iter(derived_responses or ())
             for request_key, result in outcomes:
                 if isinstance(result, AAToolkitError):
                     errors[request_key] = result
-                    response = ArchivedResponse.of_error(writer.run, request_key, result, now)
+                    response = ArchivedResponse.from_error(
+                        writer.run_name, request_key, result, now
+                    )
                 else:
-                    response = ArchivedResponse.of(writer.run, result)
+                    response = ArchivedResponse.from_payload(writer.run_name, result)
                     if derived_responses is not None:
-                        derived_by_key[response.key] = next(tables)
+                        derived_by_key[response.key] = next(derived_iterator)
                 responses.append(response)
-        new_responses = [response for response in writer.put(responses) if response.error is None]
+        new_responses = [
+            response for response in writer.store_responses(responses) if response.error is None
+        ]
         underived_responses = [
             response for response in new_responses if response.key not in derived_by_key
         ]
@@ -187,32 +193,40 @@ def add_groups(
                 underived_responses, derive_tables(underived_responses), strict=True
             )
         }
-        writer.take((response, derived_by_key[response.key]) for response in new_responses)
-    run = writer.commit()
-    return AddReport(run, writer.responses, len(resumed), skipped, errors, writer.problems)
+        writer.buffer_tables((response, derived_by_key[response.key]) for response in new_responses)
+    run_name = writer.commit()
+    return AddReport(
+        run_name,
+        writer.response_count,
+        len(resumed_responses),
+        skipped_count,
+        errors,
+        writer.error_by_name,
+    )
 
 
-def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
-    """Yield lists of groups, each list large enough to be stored in one commit.
+def _batch_groups(groups: Iterable[OutcomeGroup]) -> Iterator[list[OutcomeGroup]]:
+    """Yield lists of groups of responses; each list is stored in one commit.
 
-    Raise `NotAuthorized` if the token is refused in the first group.
+    A list ends when it has many responses or bytes, or after some seconds. Raise `NotAuthorized` if
+    the token is refused for all requests of the first group.
     """
-    batch: list[Group] = []
+    batch: list[OutcomeGroup] = []
     response_count = byte_count = 0
-    start = time.monotonic()
-    for index, group in enumerate(groups):
+    batch_start = time.monotonic()
+    for group_number, group in enumerate(groups):
         outcomes, _ = group
         auth_errors = [error for _, error in outcomes if isinstance(error, NotAuthorized)]
         # A refused token would be refused in all further requests.
-        if index == 0 and auth_errors and len(auth_errors) == len(outcomes):
+        if group_number == 0 and auth_errors and len(auth_errors) == len(outcomes):
             raise auth_errors[0]
         batch.append(group)
         response_count += len(outcomes)
         byte_count += sum(len(result.body) for _, result in outcomes if isinstance(result, Payload))
-        is_due = time.monotonic() - start > PUT_SECONDS
-        if response_count >= PUT_RESPONSES or byte_count >= PUT_BYTES or is_due:
+        is_due = time.monotonic() - batch_start > MAX_BATCH_SECONDS
+        if response_count >= MAX_BATCH_RESPONSES or byte_count >= MAX_BATCH_BYTES or is_due:
             yield batch
-            batch, response_count, byte_count, start = [], 0, 0, time.monotonic()
+            batch, response_count, byte_count, batch_start = [], 0, 0, time.monotonic()
     if batch:
         yield batch
 
@@ -221,7 +235,7 @@ def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
 
 
 def payloads_of(source: Any) -> Iterator[Payload]:
-    """Yield the responses in a study or an iterable; a single `Payload` gives one response."""
+    """Yield the responses in a study, in an iterable of `Payload`, or a single `Payload`."""
     if isinstance(source, Study):
         for record in source.records:
             if record.section is not None and record.error is None:
@@ -238,77 +252,86 @@ def payloads_of(source: Any) -> Iterator[Payload]:
         yield payload if host == payload.host else replace(payload, host=host)
 
 
-def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
-    """Yield each response as a group of one, in the form of the results of requests."""
+def group_payloads(payloads: Iterable[Payload]) -> Iterator[OutcomeGroup]:
+    """Convert responses to groups of request outcomes, with one response in each group."""
     for payload in payloads:
-        scope = payload.scope._to_query() if payload.scope else ""
-        yield [((str(payload.host), str(payload.section), scope), payload)], None
+        scope_query = payload.scope._to_query() if payload.scope else ""
+        yield [((str(payload.host), str(payload.section), scope_query), payload)], None
 
 
 def plan_requests(
     store: ArchiveStore,
-    index: ResponseIndex,
-    targets: Iterable[tuple[Project, Scope]],
-    sections: Sequence[str],
+    response_index: ResponseIndex,
+    project_scopes: Iterable[tuple[Project, Scope]],
+    section_names: Sequence[str],
     *,
     refresh: bool,
-) -> tuple[list[Target], list[ArchivedResponse], int]:
-    """Decide which requests to send, because the archive has no response from today.
+) -> tuple[list[FetchTarget], list[ArchivedResponse], int]:
+    """Decide which requests to send: those to which the archive has no response from today.
+
+    If ``refresh`` is true, all requests are to be sent.
 
     Returns
     -------
-    tuple of (list of Target, list of ArchivedResponse, int)
+    tuple of (list of FetchTarget, list of ArchivedResponse, int)
         The requests to send, the responses that an interrupted call has fetched already, and the
-        number of requests that need not be sent.
+        number of requests to which the archive has a response.
     """
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    requests = {
+    target_by_request = {
         (project.host, section, scope._to_query()): (project, scope)
-        for project, scope in targets
-        for section in sections
+        for project, scope in project_scopes
+        for section in section_names
     }
     open_requests = {
         request_key
-        for request_key in requests
-        if refresh or not index.is_archived(request_key, today.date())
+        for request_key in target_by_request
+        if refresh or not response_index.has_response_of_day(request_key, today.date())
     }
-    resumed_responses: dict[RequestKey, ArchivedResponse] = {}
-    unfinished = index.runs.unfinished
-    if unfinished and not refresh:
-        where = f"{USABLE} AND {sql_in('run', unfinished)} AND fetched_at >= {literal(today)}"
-        for group in read_groups(Snapshot(store, index.runs.begun), where):
-            resumed_responses |= {
+    resumed_by_request: dict[RequestKey, ArchivedResponse] = {}
+    open_runs = response_index.run_log.unfinished_runs
+    if open_runs and not refresh:
+        condition = (
+            f"{USABLE} AND {sql_in('run', open_runs)} AND fetched_at >= {quote_value(today)}"
+        )
+        for group in response_groups(Snapshot(store, response_index.run_log.begun_runs), condition):
+            resumed_by_request |= {
                 response.request_key: response
                 for response in group
                 if response.body is not None and response.request_key in open_requests
             }
-    pending_requests = open_requests - resumed_responses.keys()
-    pending_sections: dict[tuple[Project, Scope], list[str]] = {}
-    for request_key, project_and_scope in requests.items():
+    pending_requests = open_requests - resumed_by_request.keys()
+    sections_by_target: dict[tuple[Project, Scope], list[str]] = {}
+    for request_key, project_scope in target_by_request.items():
         if request_key in pending_requests:
-            pending_sections.setdefault(project_and_scope, []).append(request_key[1])
+            sections_by_target.setdefault(project_scope, []).append(request_key[1])
     return (
-        [(*project_and_scope, names) for project_and_scope, names in pending_sections.items()],
-        [*resumed_responses.values()],
-        len(requests) - len(open_requests),
+        [(*project_scope, names) for project_scope, names in sections_by_target.items()],
+        [*resumed_by_request.values()],
+        len(target_by_request) - len(open_requests),
     )
 
 
-def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Generator[Group]:
-    """Fetch the sections of hosts in threads, and yield the results in order."""
-    requests = [
+def fetch_groups(
+    client: Client, targets: Sequence[FetchTarget], refresh: bool
+) -> Generator[OutcomeGroup]:
+    """Fetch sections of hosts in threads; yield a group for each request, in order.
+
+    If ``refresh`` is true, the service computes the values again.
+    """
+    fetch_arguments = [
         (project, section, scope, refresh)
         for project, scope, sections in targets
         for section in sections
     ]
     with closing(
-        run_in_order(lambda request: fetch(*request), requests, client.workers)
-    ) as results:
-        for _, future in results:
+        run_in_order(lambda request: fetch_outcome(*request), fetch_arguments, client.workers)
+    ) as finished_fetches:
+        for _, future in finished_fetches:
             yield [future.result()], None
 
 
-def fetch(project: Project, section: str, scope: Scope, refresh: bool) -> Outcome:
+def fetch_outcome(project: Project, section: str, scope: Scope, refresh: bool) -> RequestOutcome:
     """Fetch one section of a host; return the response, or the error instead of raising it."""
     request_key = project.host, section, scope._to_query()
     try:
@@ -324,20 +347,20 @@ def fetch(project: Project, section: str, scope: Scope, refresh: bool) -> Outcom
 # takes that from its environment or the system's key store.
 
 _TASKS_PER_WORKER = 4
-"""The number of tasks submitted per worker at a time."""
+"""The number of tasks per worker that are submitted at a time."""
 
-_clients: dict[Any, Client] = {}
-"""The clients of this process, by their settings."""
+_client_by_settings: dict[Any, Client] = {}
+"""The clients that this process has created, by their base URL and settings."""
 
 
 def fetch_by_workers(
     client: Client,
-    targets: Sequence[Target],
+    targets: Sequence[FetchTarget],
     executor: Executor,
     options: ReadingOptions,
     refresh: bool,
-) -> Generator[Group]:
-    """Fetch the sections of hosts in the workers of an executor, and yield the results.
+) -> Generator[OutcomeGroup]:
+    """Fetch sections of hosts in the workers of an executor; yield a group per host and scope.
 
     The workers also convert the responses to tables.
     """
@@ -350,13 +373,13 @@ def fetch_by_workers(
     tasks = (
         (options, refresh, project.host, scope, sections) for project, scope, sections in targets
     )
-    max_running = _TASKS_PER_WORKER * int(getattr(executor, "_max_workers", 8) or 8)
+    max_futures = _TASKS_PER_WORKER * int(getattr(executor, "_max_workers", 8) or 8)
     futures: set[Any] = set()
     try:
         while True:
             futures |= {
                 executor.submit(fetch_task, client_settings, *task)
-                for task in islice(tasks, max_running - len(futures))
+                for task in islice(tasks, max_futures - len(futures))
             }
             if not futures:
                 break
@@ -381,22 +404,22 @@ def fetch_by_workers(
 
 def fetch_task(
     client_settings: Any,
-    options: ReadingOptions,
+    reading_options: ReadingOptions,
     refresh: bool,
     host: str,
     scope: Scope,
-    sections: list[str],
-) -> Group:
+    section_names: list[str],
+) -> OutcomeGroup:
     """Fetch sections of one host, and convert them to tables; this runs in a worker.
 
     ``client_settings`` are the base URL and the arguments of `Client`, without the token.
     """
-    if client_settings not in _clients:
-        _clients[client_settings] = Client(
-            client_settings[0], profile=options.profile, **dict(client_settings[1])
+    if client_settings not in _client_by_settings:
+        _client_by_settings[client_settings] = Client(
+            client_settings[0], profile=reading_options.profile, **dict(client_settings[1])
         )
-    project = _clients[client_settings].project(host)
-    outcomes = [fetch(project, section, scope, refresh) for section in sections]
-    return outcomes, derive(
-        [result for _, result in outcomes if isinstance(result, Payload)], options
+    project = _client_by_settings[client_settings].project(host)
+    outcomes = [fetch_outcome(project, section, scope, refresh) for section in section_names]
+    return outcomes, derive_responses(
+        [result for _, result in outcomes if isinstance(result, Payload)], reading_options
     )

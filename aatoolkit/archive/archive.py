@@ -22,7 +22,7 @@ from aatoolkit._util.text import code, counted, visible, wrapped_in_ipython
 from aatoolkit.archive import upkeep
 from aatoolkit.archive.adding import (
     AddReport,
-    Group,
+    OutcomeGroup,
     add_groups,
     fetch_by_workers,
     fetch_groups,
@@ -30,17 +30,23 @@ from aatoolkit.archive.adding import (
     payloads_of,
     plan_requests,
 )
-from aatoolkit.archive.reading import TableReader, dask_frame, overview, sql_tables
+from aatoolkit.archive.reading import TableReader, dask_frame, sql_tables, table_overview
 from aatoolkit.archive.responses import (
     USABLE,
     ArchivedResponse,
     ResponseIndex,
-    read_groups,
-    source_of,
+    response_groups,
+    source_of_row,
 )
-from aatoolkit.archive.schema import CHANGES, CHANGES_SCHEMA, stored_tables
-from aatoolkit.archive.snapshot import Selection, Snapshot, When, literal, moment
-from aatoolkit.archive.store import ArchiveStore, duckdb, engine, read_runs, typed
+from aatoolkit.archive.schema import CHANGES_SCHEMA, CHANGES_TABLE, stored_tables
+from aatoolkit.archive.snapshot import DayOrMoment, Selection, Snapshot, quote_value, to_moment
+from aatoolkit.archive.store import (
+    ArchiveStore,
+    import_deltalake,
+    import_duckdb,
+    raise_typed_errors,
+    read_run_log,
+)
 from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
 from aatoolkit.client.client import Client, Project
 from aatoolkit.client.reading import ReadingOptions, as_unique_list, known_sections
@@ -97,7 +103,7 @@ class Archive(metaclass=Chaptered):
         *,
         profile: ProfileSource | None = None,
     ) -> None:
-        engine(), duckdb()
+        import_deltalake(), import_duckdb()
         self._store = ArchiveStore(path, storage_options)
         self._until: datetime | None = None
         self._options = ReadingOptions(None if profile is None else Profile.load(profile))
@@ -166,9 +172,9 @@ class Archive(metaclass=Chaptered):
             hosts = source.host if hosts is None else hosts
             source = source.client
         profile = self._options.profile
-        groups: Iterable[Group]
-        total = skipped = 0
-        resumed: Sequence[ArchivedResponse] = ()
+        groups: Iterable[OutcomeGroup]
+        group_count = skipped_count = 0
+        resumed_responses: Sequence[ArchivedResponse] = ()
         if isinstance(source, Client):
             if hosts is None:
                 raise ScopeError(
@@ -178,23 +184,23 @@ class Archive(metaclass=Chaptered):
             profile = source._profile if source._profile is not None else profile
             wanted_sections = known_sections(sections, profile)
             projects = [*map(source.project, as_unique_list(hosts, str))]
-            wanted_targets = product(projects, as_unique_list(scopes, Scope) or [Scope()])
-            with self._store.typed():
-                index = ResponseIndex(self._store, {project.host for project in projects})
-                targets, resumed, skipped = plan_requests(
-                    self._store, index, wanted_targets, wanted_sections, refresh=refresh
+            project_scopes = product(projects, as_unique_list(scopes, Scope) or [Scope()])
+            with self._store.convert_unexpected_errors():
+                response_index = ResponseIndex(self._store, {project.host for project in projects})
+                fetch_targets, resumed_responses, skipped_count = plan_requests(
+                    self._store, response_index, project_scopes, wanted_sections, refresh=refresh
                 )
             if executor is None:
-                total = sum(len(section_names) for *_, section_names in targets)
-                groups = fetch_groups(source, targets, refresh)
+                group_count = sum(len(section_names) for *_, section_names in fetch_targets)
+                groups = fetch_groups(source, fetch_targets, refresh)
             else:
-                total = len(targets)
+                group_count = len(fetch_targets)
                 groups = fetch_by_workers(
-                    source, targets, executor, ReadingOptions(profile), refresh
+                    source, fetch_targets, executor, ReadingOptions(profile), refresh
                 )
         else:
             allowed_values = {
-                "host": Selection.of(hosts).hosts,
+                "host": Selection.from_args(hosts).hosts,
                 "scope": None if scopes is None else as_unique_list(scopes, Scope),
                 "section": None if sections is None else known_sections(sections, profile),
             }
@@ -212,25 +218,25 @@ class Archive(metaclass=Chaptered):
                     for name, values in allowed_values.items()
                 )
             )
-            with self._store.typed():
-                index = ResponseIndex(self._store)
+            with self._store.convert_unexpected_errors():
+                response_index = ResponseIndex(self._store)
         return add_groups(
             self._store,
             ReadingOptions(profile),
             groups,
-            index,
-            progress=progress,
-            total=total,
-            resumed=resumed,
-            skipped=skipped,
+            response_index,
+            shows_progress=progress,
+            group_count=group_count,
+            resumed_responses=resumed_responses,
+            skipped_count=skipped_count,
         )
 
     def _check_folder(self) -> None:
         """Raise `ArchiveError` if the folder has files, but they are no archive."""
         folder, problem = Path(self._store.root), ""
         try:
-            is_other = self._store.is_local and folder.exists() and not (folder / "runs").is_dir()
-            if is_other and any(folder.iterdir()):
+            is_foreign = self._store.is_local and folder.exists() and not (folder / "runs").is_dir()
+            if is_foreign and any(folder.iterdir()):
                 problem = "the folder holds other files"
         except OSError as error:
             problem = error.strerror or type(error).__name__
@@ -243,23 +249,24 @@ class Archive(metaclass=Chaptered):
     # -- reading -------------------------------------------------------------------------------
 
     def _snapshot(self) -> Snapshot:
+        """Return the tables as of now; raise `ArchiveError` if there is no archive yet."""
         snapshot = Snapshot(self._store)
-        if not snapshot.runs.exists:
+        if not snapshot.run_log.exists:
             raise ArchiveError(
                 f"there is no archive at {self._store.root} yet; adding responses begins one",
                 path=self._store.root,
             )
         return snapshot
 
-    @typed
+    @raise_typed_errors
     def read(
         self,
         section: str,
         table: str | None = None,
         *,
         hosts: str | Iterable[str] | None = None,
-        since: When | None = None,
-        until: When | None = None,
+        since: DayOrMoment | None = None,
+        until: DayOrMoment | None = None,
         scope: Scope | None = None,
     ) -> pd.DataFrame:
         """Read one table, with the rows of all responses that were fetched in a period.
@@ -297,26 +304,26 @@ class Archive(metaclass=Chaptered):
             ``until``. Also if a day cannot be parsed.
         """
         reader = TableReader(self._snapshot(), section, table)
-        selection = Selection.of(hosts, since, until, scope).before(self._until)
+        selection = Selection.from_args(hosts, since, until, scope).until_moment(self._until)
         return reader.read(selection)
 
-    @typed
+    @raise_typed_errors
     def history(
         self,
         section: str,
         table: str | None = None,
         *,
         hosts: str | Iterable[str] | None = None,
-        since: When | None = None,
-        until: When | None = None,
+        since: DayOrMoment | None = None,
+        until: DayOrMoment | None = None,
         scope: Scope | None = None,
-        as_of: When | None = None,
+        as_of: DayOrMoment | None = None,
     ) -> pd.DataFrame:
         """Read a table by day, such as ``overview_trend``, with the newest value of each day.
 
-        If a day is in several responses, the newest value is used that is not missing. Rows that
-        the service no longer reports are left out. For a table without days, the result is that of
-        `read`.
+        If a day is in several responses, its row is taken from the newest response in which the row
+        has any value. Rows that the service no longer reports are left out. For a table without
+        days, the result is that of `read`.
 
         Parameters
         ----------
@@ -342,14 +349,14 @@ class Archive(metaclass=Chaptered):
             As for `read`.
         """
         reader = TableReader(self._snapshot(), section, table)
-        selection = Selection.of(hosts, since, until, scope)
-        limit = moment(as_of, "as_of", is_last=True)
-        if reader.stored_table.moment is None:
-            return reader.read(selection.before(limit).before(self._until))
-        fetch_selection = Selection(selection.hosts, scope=scope).before(self._until)
-        return reader.history(fetch_selection.before(limit), selection)
+        selection = Selection.from_args(hosts, since, until, scope)
+        as_of_moment = to_moment(as_of, "as_of", is_last=True)
+        if reader.stored_table.time_column is None:
+            return reader.read(selection.until_moment(as_of_moment).until_moment(self._until))
+        fetch_selection = Selection(selection.hosts, scope=scope).until_moment(self._until)
+        return reader.history(fetch_selection.until_moment(as_of_moment), selection)
 
-    @typed
+    @raise_typed_errors
     def sql(self, query: str) -> Any:
         """Run an SQL query over the tables with DuckDB, read-only.
 
@@ -359,7 +366,7 @@ class Archive(metaclass=Chaptered):
         - ``responses``: the responses;
         - ``runs``: the calls that changed the archive;
         - ``availability``: which data each response could measure, and why not;
-        - ``frames``: the number of rows and the metadata of each table in each response;
+        - ``frames``: for each response and table, the number of rows, and metadata of the columns;
         - ``changes``: new and changed columns and units;
         - ``columns``: unit, aggregation rule and meaning of every column.
 
@@ -390,13 +397,14 @@ class Archive(metaclass=Chaptered):
         [(1,)]
         """
         snapshot = self._snapshot()
-        return snapshot.relation(query, sql_tables(snapshot), self._until)
+        return snapshot.run_user_query(query, sql_tables(snapshot), self._until)
 
     def _sql_frame(self, query: str) -> Any:
-        with self._snapshot().typed(()):
+        """Run an SQL query over the tables, and return the rows as a DataFrame."""
+        with self._snapshot().convert_query_errors(()):
             return self.sql(query).df()
 
-    @typed
+    @raise_typed_errors
     def dask(self, section: str, table: str | None = None) -> Any:
         """Return a table as a Dask DataFrame; Dask's workers read its files.
 
@@ -419,30 +427,30 @@ class Archive(metaclass=Chaptered):
         return dask_frame(snapshot, TableReader(snapshot, section, table).path, self._until)
 
     @property
-    @typed
+    @raise_typed_errors
     def tables(self) -> pd.DataFrame:
         """A DataFrame with one row per table of the archive, and its size.
 
         The columns are ``section``, ``table``, ``rows``, ``responses``, ``hosts``, ``first_day``
         and ``last_day`` (on which responses were fetched), ``files`` and ``bytes``.
         """
-        return show_as(overview(self._snapshot(), self._until))
+        return show_as(table_overview(self._snapshot(), self._until))
 
     @property
-    @typed
+    @raise_typed_errors
     def declaration_changes(self) -> pd.DataFrame:
         """A DataFrame with one row per new or changed table, column or unit.
 
         The columns are ``at`` (the time), ``section``, ``table``, ``column``, ``change`` (such as
         "new column"), ``before`` and ``after``. For changes of measured values see `history`.
         """
-        rows = self._snapshot().store.rows_of(CHANGES) or []
+        rows = self._snapshot().store.read_rows(CHANGES_TABLE) or []
         rows.sort(key=lambda row: row["at"])
         return show_as(to_frame(pa.Table.from_pylist(rows, CHANGES_SCHEMA)))
 
     # -- looking back --------------------------------------------------------------------------
 
-    def as_of(self, when: When) -> Archive:
+    def as_of(self, when: DayOrMoment) -> Archive:
         """Return a read-only view of the archive as it was at a moment.
 
         Responses fetched later are ignored.
@@ -465,7 +473,7 @@ class Archive(metaclass=Chaptered):
         ' as of 2026-10-01 23:59:59, empty>'
         """
         archive = copy(self)
-        archive._until = moment(when, "when", is_last=True)
+        archive._until = to_moment(when, "when", is_last=True)
         return archive
 
     # -- explaining ----------------------------------------------------------------------------
@@ -480,10 +488,10 @@ class Archive(metaclass=Chaptered):
         for name in ("sha256", "host", "section", "scope"):
             value = getattr(source, name)
             if value is not None:
-                conditions.append(f"{name} = {literal(value)}")
-        for group in read_groups(self._snapshot(), " AND ".join(conditions)):
+                conditions.append(f"{name} = {quote_value(value)}")
+        for group in response_groups(self._snapshot(), " AND ".join(conditions)):
             for response in group:
-                response_source = source if source.sha256 else source_of(vars(response))
+                response_source = source if source.sha256 else source_of_row(vars(response))
                 yield StoredResponse(response_source, response.payload, self._options)
 
     def _archived_frame(self, method: str, arguments: Mapping[str, Any]) -> pd.DataFrame:
@@ -492,7 +500,7 @@ class Archive(metaclass=Chaptered):
         arguments = {**arguments, "scope": None if scope is None else Scope._from_query(scope)}
         return self.history(**arguments) if method == "history" else self.read(**arguments)
 
-    @typed
+    @raise_typed_errors
     def explain(
         self,
         table: str,
@@ -501,8 +509,8 @@ class Archive(metaclass=Chaptered):
         *,
         host: str | None = None,
         scope: Scope | None = None,
-        since: When | None = None,
-        until: When | None = None,
+        since: DayOrMoment | None = None,
+        until: DayOrMoment | None = None,
     ) -> Explanation:
         """Explain where a number in a table comes from, down to the bytes of the response.
 
@@ -512,8 +520,9 @@ class Archive(metaclass=Chaptered):
             The table, such as ``source_domains`` or ``domains.source_domains``. The name of a
             section means its first table.
         row : int, label or mapping of str to object, optional
-            The row, as for ``df.aa.explain``; by default the first without a value. A mapping can
-            have ``host`` and ``fetched_at`` too. If several rows match, the newest is explained.
+            The row, as for ``df.aa.explain``; by default the first row in which the column has no
+            value. A mapping can have ``host`` and ``fetched_at`` too. If several rows match, the
+            newest is explained.
         column : str
             The column.
         host, scope, since, until
@@ -535,12 +544,12 @@ class Archive(metaclass=Chaptered):
         """
         section, _, name = table.rpartition(".")
         if not section:
-            sections = [
+            matches = [
                 table_section
                 for table_section, table_name in stored_tables(self._store).values()
                 if table_name == name
             ]
-            section, name = (sections[0], name) if len(sections) == 1 else (name, "")
+            section, name = (matches[0], name) if len(matches) == 1 else (name, "")
         frame = self.read(section, name or None, hosts=host, scope=scope, since=since, until=until)
         if isinstance(row, Mapping) and "fetched_at" not in row and len(frame):
             mask = Explainer.rows_with(frame, row)
@@ -550,7 +559,7 @@ class Archive(metaclass=Chaptered):
 
     # -- keeping -------------------------------------------------------------------------------
 
-    @typed
+    @raise_typed_errors
     def compact(self, *, keep_hours: float = KEEP_HOURS) -> UpkeepReport:
         """Join small files, sort their rows by host, and delete old files.
 
@@ -576,9 +585,9 @@ class Archive(metaclass=Chaptered):
         self._check_writable()
         return upkeep.compact(self._store, keep_hours=keep_hours)
 
-    @typed
+    @raise_typed_errors
     def forget(
-        self, hosts: str | Iterable[str] | None = None, *, before: When | None = None
+        self, hosts: str | Iterable[str] | None = None, *, before: DayOrMoment | None = None
     ) -> UpkeepReport:
         """Delete responses, and the rows of tables that were made from them.
 
@@ -605,9 +614,11 @@ class Archive(metaclass=Chaptered):
             If another process changed the same rows; call it again.
         """
         self._check_writable()
-        return upkeep.forget(self._store, Selection.of(hosts).hosts, moment(before, "before"))
+        return upkeep.forget(
+            self._store, Selection.from_args(hosts).hosts, to_moment(before, "before")
+        )
 
-    @typed
+    @raise_typed_errors
     def verify(self, *, replay: bool = False) -> ArchiveCheck:
         """Check all files and responses by their hashes, and count the rows of each table.
 
@@ -632,7 +643,7 @@ class Archive(metaclass=Chaptered):
         """
         return upkeep.verify(self._store, self._options, replay=replay)
 
-    @typed
+    @raise_typed_errors
     def rebuild(
         self, *, profile: ProfileSource | None = None, progress: bool | None = None
     ) -> AddReport:
@@ -666,8 +677,8 @@ class Archive(metaclass=Chaptered):
         path: FilePath,
         *,
         hosts: str | Iterable[str] | None = None,
-        since: When | None = None,
-        until: When | None = None,
+        since: DayOrMoment | None = None,
+        until: DayOrMoment | None = None,
         scope: Scope | None = None,
         **about: Any,
     ) -> Study:
@@ -692,8 +703,8 @@ class Archive(metaclass=Chaptered):
         StudyError
             If the folder is not empty.
         """
-        selection = Selection.of(hosts, since, until, scope).before(self._until)
-        with self._store.typed():
+        selection = Selection.from_args(hosts, since, until, scope).until_moment(self._until)
+        with self._store.convert_unexpected_errors():
             snapshot = self._snapshot()
             study = Study.create(path, **about)
             if study.records:
@@ -704,12 +715,13 @@ class Archive(metaclass=Chaptered):
                 )
             study_responses = StudyResponses(study)
             with study:
-                for group in read_groups(snapshot, f"{USABLE} AND {selection.where}"):
+                for group in response_groups(snapshot, f"{USABLE} AND {selection.where_sql}"):
                     for payload in (response.payload() for response in group):
                         study_responses.put(response_of(payload), stale=payload.stale)
             return study
 
     def _check_writable(self) -> None:
+        """Raise `ArchiveError` if there is no archive, or if this is a view of an earlier one."""
         self._snapshot()
         if self._until is not None:
             raise ArchiveError("an archive as of a moment is read-only; change the archive itself")
@@ -718,12 +730,12 @@ class Archive(metaclass=Chaptered):
         time_note = f" as of {self._until:%Y-%m-%d %H:%M:%S}" if self._until else ""
         return f"<Archive at {visible(self._store.root)}{time_note}, {self._summary()}>"
 
-    @typed
+    @raise_typed_errors
     def _summary(self) -> str:
-        runs = read_runs(self._store)
-        rows = [row for row in runs.rows if row["state"] == "committed"]
+        run_log = read_run_log(self._store)
+        rows = [row for row in run_log.rows if row["state"] == "committed"]
         if not rows:
-            return "no run is committed yet" if runs.exists else "empty"
+            return "no run is committed yet" if run_log.exists else "empty"
         response_count = sum(row["responses"] or 0 for row in rows)
         last_moment = max(row["at"] for row in rows)
         return (

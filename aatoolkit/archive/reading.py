@@ -13,19 +13,19 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from aatoolkit._util.defaults import needed
-from aatoolkit.archive.responses import USABLE, source_of
+from aatoolkit.archive.responses import USABLE, source_of_row
 from aatoolkit.archive.schema import (
     FILTER_COLUMNS,
-    FRAMES,
+    FIXED_SCHEMAS,
+    FRAMES_TABLE,
     HISTORY_COLUMNS,
-    OWN_SCHEMAS,
-    STATEMENT_TABLES,
+    STATEMENT_SCHEMAS,
     StoredTable,
     load_stored_table,
     stored_tables,
 )
-from aatoolkit.archive.snapshot import Selection, Snapshot, identifier, literal
-from aatoolkit.archive.store import MOMENT, ArchiveStore
+from aatoolkit.archive.snapshot import Selection, Snapshot, quote_name, quote_value
+from aatoolkit.archive.store import MOMENT_TYPE, ArchiveStore
 from aatoolkit.availability import UNKNOWN, combine
 from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.errors import ScopeError, unknown
@@ -37,98 +37,105 @@ from aatoolkit.metadata.column import with_failures
 from aatoolkit.metadata.recipe import Recipe
 from aatoolkit.normalizer.columns import encode_categories, to_frame
 
-_RESPONSE_KEY = ("run", "section", "sha256", "fetched_at", "host", "days", *FILTER_COLUMNS)
-"""The columns that identify a response, in ``responses`` and in all other tables."""
+_RESPONSE_KEY_COLUMNS = ("run", "section", "sha256", "fetched_at", "host", "days", *FILTER_COLUMNS)
+"""The columns that identify a response, in the table ``responses`` and in ``frames``."""
 
-_ROWS = "rows of the table"
-"""The name of the table's view in SQL."""
+_ROWS_VIEW = "rows of the table"
+"""The name that the table to read has in SQL queries."""
 
-_MOST_STATEMENTS = 400
+_MAX_STATEMENTS = 400
 """The largest number of statements about availability that the metadata of a DataFrame has."""
 
 
-ResponseState = dict[str, Any]
-"""A row of the table ``responses``; ``states`` says as JSON which columns were measured."""
+ResponseRow = dict[str, Any]
+"""A row of the table ``responses`` as a dict, with one more entry.
+
+The entry ``states`` has the metadata of a table's columns as JSON: whether each was measured.
+"""
 
 
 class TableReader:
     """Reads one table of an archive as a DataFrame.
 
-    If no table is named, it is the first table of the section.
+    ``snapshot`` is the archive as of one moment. ``section`` and ``table`` are names; if ``table``
+    is None, the first table of the section is read.
     """
 
     def __init__(self, snapshot: Snapshot, section: str, table: str | None) -> None:
         self.snapshot = snapshot
         archived_tables = stored_tables(snapshot.store)
-        sections = dict.fromkeys(name for name, _ in archived_tables.values())
-        section_name = section if section in sections else str(section).replace("-", "_")
-        paths = {
+        section_names = dict.fromkeys(name for name, _ in archived_tables.values())
+        section_name = section if section in section_names else str(section).replace("-", "_")
+        path_by_table = {
             name: path
             for path, (table_section, name) in archived_tables.items()
             if table_section == section_name
         }
-        noun, name, valid_names = "section", str(section), [*sections]
-        if paths and table is not None:
-            noun, name, valid_names = f"{section_name} table", str(table), [*paths]
-        if not paths or table not in (None, *paths):
+        noun, name, valid_names = "section", str(section), [*section_names]
+        if path_by_table and table is not None:
+            noun, name, valid_names = f"{section_name} table", str(table), [*path_by_table]
+        if not path_by_table or table not in (None, *path_by_table):
             raise ScopeError(
                 unknown(f"archived {noun}", name, valid_names),
                 parameter=noun.split()[0],
                 unknown=(name,),
             )
-        self.path = paths[table or next(iter(paths))]
+        self.path = path_by_table[table or next(iter(path_by_table))]
         self.stored_table = load_stored_table(snapshot.store, self.path)
         self.section_and_table = {"section": section_name, "table": self.stored_table.table.name}
 
-    def check(self, selection: Selection) -> None:
-        """Raise `ScopeError` if the archive has no response from the selected hosts and time."""
+    def check_selection(self, selection: Selection) -> None:
+        """Raise `ScopeError` if the archive lacks responses of the section that were selected.
+
+        It must have a response of each selected host, of the scope, and until the last moment.
+        """
         section, scope = self.section_and_table["section"], selection.scope
-        responses = self.snapshot.rows(
+        request_rows = self.snapshot.rows(
             "SELECT host, scope, min(fetched_at) AS first FROM responses WHERE section = $1 "
             "GROUP BY ALL ORDER BY ALL",
             "responses",
             values=[section],
         )
-        criteria = {"host": selection.hosts, "scope": (scope._to_query(),) if scope else None}
-        for parameter, values in criteria.items():
+        selected = {"host": selection.hosts, "scope": (scope._to_query(),) if scope else None}
+        for parameter, values in selected.items():
             if values is None:
                 continue
-            archived_values = dict.fromkeys(row[parameter] for row in responses)
+            archived_values = dict.fromkeys(row[parameter] for row in request_rows)
             for value in values:
                 if value not in archived_values:
                     problem = unknown(f"archived {parameter} of {section}", value, archived_values)
                     raise ScopeError(problem, parameter=parameter, unknown=(value,))
-            responses = [row for row in responses if row[parameter] in values]
-        earliest = min((row["first"] for row in responses), default=None)
-        if earliest and selection.until and selection.until < earliest:
+            request_rows = [row for row in request_rows if row[parameter] in values]
+        first_fetch = min((row["first"] for row in request_rows), default=None)
+        if first_fetch and selection.until and selection.until < first_fetch:
             raise ScopeError(
-                f"the first response of {section} is of {earliest}; read until a later time",
+                f"the first response of {section} is of {first_fetch}; read until a later time",
                 parameter="until",
             )
 
     def read(self, selection: Selection) -> pd.DataFrame:
         """Return the rows of the selected responses as a DataFrame, sorted by host and time."""
-        self.check(selection)
+        self.check_selection(selection)
         sort_columns = ["host", "fetched_at", "days", *self.stored_table.key, "_row"]
         sql = (
-            f"SELECT * FROM {identifier(_ROWS)} WHERE {selection.where} "
-            f"ORDER BY {', '.join(map(identifier, sort_columns))}"
+            f"SELECT * FROM {quote_name(_ROWS_VIEW)} WHERE {selection.where_sql} "
+            f"ORDER BY {', '.join(map(quote_name, sort_columns))}"
         )
         context_key = ("host", "days", *FILTER_COLUMNS, "fetched_at")
         recipe = ["archived", "read", {**self.section_and_table, **selection.to_dict()}]
         return self._build_frame(self._query(sql), selection, recipe, CONTEXT, context_key)
 
     def history(self, fetch_selection: Selection, day_selection: Selection) -> pd.DataFrame:
-        """Return a DataFrame with one row per key and day, with the newest value of each column.
+        """Return a DataFrame with one row per key and day: the newest row that has values.
 
-        ``fetch_selection`` selects responses by host and time of fetch. ``day_selection`` selects
-        the days of the result.
+        ``fetch_selection`` selects responses by host, filters and time of fetch. ``day_selection``
+        selects the days of the result.
         """
-        self.check(fetch_selection)
+        self.check_selection(fetch_selection)
         rows = self._query(
-            _history_sql(self.stored_table, fetch_selection.where, day_selection), FRAMES
+            _history_sql(self.stored_table, fetch_selection.where_sql, day_selection), FRAMES_TABLE
         )
-        context = [
+        key_columns = [
             "host",
             *(name for name in FILTER_COLUMNS if rows[name].null_count < rows.num_rows),
         ]
@@ -139,57 +146,59 @@ class TableReader:
             {**self.section_and_table, **day_selection.to_dict(), **as_of},
         ]
         return self._build_frame(
-            rows, fetch_selection, recipe, context, context, HISTORY_COLUMNS, "last_seen"
+            rows, fetch_selection, recipe, key_columns, key_columns, HISTORY_COLUMNS, "last_seen"
         )
 
     def _query(self, sql: str, *paths: str) -> pa.Table:
-        views: dict[str, Any] = {_ROWS: self.path}
+        views: dict[str, Any] = {_ROWS_VIEW: self.path}
         rows = self.snapshot.query(sql, *paths, **views)
-        types = {field.name: field.type for field in self.stored_table.schema()}
+        type_by_column = {field.name: field.type for field in self.stored_table.schema()}
         fields = [
             pa.field(
                 field.name,
-                types.get(field.name, MOMENT if pa.types.is_timestamp(field.type) else field.type),
+                type_by_column.get(
+                    field.name, MOMENT_TYPE if pa.types.is_timestamp(field.type) else field.type
+                ),
             )
             for field in rows.schema
         ]
         return rows.cast(pa.schema(fields))
 
-    def _read_states(self, selection: Selection) -> tuple[list[ResponseState], int]:
-        """Return the selected responses, and the number of failed requests.
+    def _read_responses(self, selection: Selection) -> tuple[list[ResponseRow], int]:
+        """Return the selected responses that were converted to the table, and a number of failures.
 
         Each response is a dict, whose entry ``states`` has the metadata of the table's columns as
-        JSON.
+        JSON. The number counts the selected requests that failed in all attempts of a day.
         """
         same_response_sql = " AND ".join(
-            f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY
+            f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY_COLUMNS
         )
-        states = self.snapshot.rows(
+        responses = self.snapshot.rows(
             "SELECT a.* EXCLUDE (body), f.states FROM "
-            f'(SELECT * FROM frames WHERE section = $1 AND "table" = $2 AND {selection.where}) '
+            f'(SELECT * FROM frames WHERE section = $1 AND "table" = $2 AND {selection.where_sql}) '
             f"f JOIN (SELECT * FROM responses WHERE {USABLE}) a ON {same_response_sql} "
             "ORDER BY a.fetched_at, a.host, a.days",
-            FRAMES,
+            FRAMES_TABLE,
             "responses",
             values=[*self.section_and_table.values()],
         )
         failed_requests = self.snapshot.rows(
-            f"SELECT host FROM responses WHERE section = $1 AND {selection.where} "
+            f"SELECT host FROM responses WHERE section = $1 AND {selection.where_sql} "
             "GROUP BY host, scope, fetched_at::DATE HAVING bool_and(error IS NOT NULL)",
             "responses",
             values=[self.section_and_table["section"]],
         )
-        return states, len(failed_requests)
+        return responses, len(failed_requests)
 
     def _build_frame(
         self,
         rows: pa.Table,
         selection: Selection,
         recipe: Recipe,
-        context: Sequence[str],
+        first_columns: Sequence[str],
         context_key: Sequence[str],
-        extra_columns: Sequence[str] = (),
-        moment_column: str = "fetched_at",
+        last_columns: Sequence[str] = (),
+        time_column: str = "fetched_at",
     ) -> pd.DataFrame:
         """Convert rows from Arrow to a DataFrame with metadata.
 
@@ -201,78 +210,78 @@ class TableReader:
             The responses that the rows come from.
         recipe : list
             The method and arguments by which the DataFrame can be read again.
-        context : sequence of str
+        first_columns : sequence of str
             The columns to put first, such as ``host``.
         context_key : sequence of str
-            The columns that identify a row, together with the key of the table.
-        extra_columns : sequence of str
+            The columns that identify a row of the result, together with the key of the table.
+        last_columns : sequence of str
             The columns to put last, such as ``revisions``.
-        moment_column : str
-            The column with the time of fetch.
+        time_column : str
+            The column with the time at which the row was fetched.
         """
         table = self.stored_table
-        responses, failed_count = self._read_states(selection)
+        responses, failed_count = self._read_responses(selection)
         names = [name for name in rows.column_names if name in table.columns]
         row_key = [*context_key, *table.key]
         if rows["_row"].null_count < rows.num_rows:
-            extra_columns, row_key = ["_row", *extra_columns], [*row_key, "_row"]
-        frame = to_frame(_with_categories(rows.select([*context, *names, *extra_columns]), table))
-        columns = self._column_metadata(names, responses, moment_column)
+            last_columns, row_key = ["_row", *last_columns], [*row_key, "_row"]
+        frame = to_frame(
+            _encode_category_columns(rows.select([*first_columns, *names, *last_columns]), table)
+        )
+        columns = self._combine_column_metadata(names, responses, time_column)
         if failed_count:
             columns = with_failures(columns, failed_count, len(responses))
         metadata = FrameMetadata(
             {name: columns.get(name, MEASURED) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),
-            tuple(dict.fromkeys(map(source_of, responses))),
+            tuple(dict.fromkeys(map(source_of_row, responses))),
             recipe=recipe,
         )
         return attach(frame, metadata)
 
-    def _column_metadata(
-        self, names: Sequence[str], responses: Sequence[ResponseState], moment_column: str
+    def _combine_column_metadata(
+        self, names: Sequence[str], responses: Sequence[ResponseRow], time_column: str
     ) -> dict[str, ColumnMetadata]:
-        """Combine the metadata of columns from several responses.
+        """Combine the metadata that the columns ``names`` have in several responses.
 
-        If the responses differ, the result says for which hosts and times a column was measured.
+        If it differs between responses, the result says for which hosts and times a column was
+        measured. ``time_column`` is the column with the time of fetch.
         """
         table = self.stored_table
         declared_names = {name: column.name for name, column in table.columns.items()}
         stored_names = {column: name for name, column in declared_names.items()}
-        groups: dict[str, list[ResponseState]] = {}
+        groups: dict[str, list[ResponseRow]] = {}
         for response in responses:
             groups.setdefault(response["states"], []).append(response)
         columns_by_states = {states: FrameMetadata.loads(states).columns for states in groups}
-        conditions = _group_conditions(groups, moment_column)
+        group_conditions = _group_conditions(groups, time_column)
         columns = {}
         for name in names:
             qualified_name = f"{table.prefix}{table.table.name}.{declared_names[name]}"
-            metadatas = {
-                states: state_columns.get(declared_names[name], NO_METADATA).renamed(stored_names)
-                for states, state_columns in columns_by_states.items()
+            variants = {
+                states: metadata_columns.get(declared_names[name], NO_METADATA).renamed(
+                    stored_names
+                )
+                for states, metadata_columns in columns_by_states.items()
             }
             if (
                 len(
-                    {
-                        (column.other_availability, column.statements)
-                        for column in metadatas.values()
-                    }
+                    {(column.other_availability, column.statements) for column in variants.values()}
                 )
                 == 1
             ):
-                columns[name] = replace(
-                    next(iter(metadatas.values())), declared_name=qualified_name
-                )
+                columns[name] = replace(next(iter(variants.values())), declared_name=qualified_name)
                 continue
-            availabilities = [column.availability for column in metadatas.values()]
+            availabilities = [column.availability for column in variants.values()]
             statements: tuple[Statement, ...] = ()
-            if conditions is None:
+            if group_conditions is None:
                 availabilities += [
                     statement.availability
-                    for column in metadatas.values()
+                    for column in variants.values()
                     for statement in column.statements
                 ]
-            for states, row_conditions in conditions or ():
-                statements += metadatas[states].statements_within(*row_conditions)
+            for states, row_conditions in group_conditions or ():
+                statements += variants[states].statements_within(*row_conditions)
             columns[name] = ColumnMetadata(
                 qualified_name, combine(availabilities) if availabilities else UNKNOWN, statements
             )
@@ -280,16 +289,23 @@ class TableReader:
 
 
 def _group_conditions(
-    groups: Mapping[str, Sequence[ResponseState]], moment_column: str
+    groups: Mapping[str, Sequence[ResponseRow]], time_column: str
 ) -> list[tuple[str, tuple[Condition, ...]]] | None:
     """Return conditions on host and time that select the rows of each group of responses.
+
+    Parameters
+    ----------
+    groups : mapping of str to sequence of dict
+        Groups of responses in which a table's columns have the same metadata, by this metadata as
+        JSON.
+    time_column : str
+        The column with the time of fetch.
 
     Returns
     -------
     list of (str, tuple of Condition), optional
-        The key of a group, and the conditions that its rows meet, such as ``host in a.example``.
-        None
-        if there are too many.
+        Pairs of the key of a group and conditions that some of its rows meet, such as ``host in
+        a.example``. A group can have several pairs. The result is None if there are too many.
     """
     hosts_by_states = {
         states: sorted({row["host"] for row in group}) for states, group in groups.items()
@@ -297,19 +313,19 @@ def _group_conditions(
     group_counts = Counter(host for group_hosts in hosts_by_states.values() for host in group_hosts)
     conditions: list[tuple[str, tuple[Condition, ...]]] = []
     for states, group in groups.items():
-        own_hosts = tuple(host for host in hosts_by_states[states] if group_counts[host] == 1)
-        if own_hosts:
-            conditions.append((states, (Condition("host", "in", own_hosts),)))
+        exclusive_hosts = tuple(host for host in hosts_by_states[states] if group_counts[host] == 1)
+        if exclusive_hosts:
+            conditions.append((states, (Condition("host", "in", exclusive_hosts),)))
         for host in [host for host in hosts_by_states[states] if group_counts[host] > 1]:
-            moments = sorted({row["fetched_at"] for row in group if row["host"] == host})
-            times = tuple(moment.astimezone(UTC).isoformat() for moment in moments)
-            row_conditions = Condition("host", "in", (host,)), Condition(moment_column, "in", times)
+            fetch_times = sorted({row["fetched_at"] for row in group if row["host"] == host})
+            times = tuple(fetch_time.astimezone(UTC).isoformat() for fetch_time in fetch_times)
+            row_conditions = (Condition("host", "in", (host,)), Condition(time_column, "in", times))
             conditions.append((states, row_conditions))
-    return conditions if len(conditions) <= _MOST_STATEMENTS else None
+    return conditions if len(conditions) <= _MAX_STATEMENTS else None
 
 
-def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
-    """Return an Arrow table whose categorical columns are dictionary-encoded."""
+def _encode_category_columns(rows: pa.Table, table: StoredTable) -> pa.Table:
+    """Return rows in which the columns that are declared as categories are dictionary-encoded."""
     for name, column in table.columns.items():
         if column.dtype == "category" and name in rows.column_names:
             texts = rows[name].combine_chunks()
@@ -324,35 +340,39 @@ def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
 # -- history -----------------------------------------------------------------------------------
 
 
-def _history_sql(table: StoredTable, where: str, day_selection: Selection) -> str:
-    """Return the SQL query for the history of a table: one row per key and day."""
-    moment_sql = identifier(str(table.moment))
-    key = ["host", *FILTER_COLUMNS, *table.key, "_row"]
-    value_columns = [name for name in table.columns if name not in key]
-    partition = ", ".join(map(identifier, key))
-    columns = ", ".join(map(identifier, (*key, *value_columns)))
-    packed_row = f"row({', '.join(map(identifier, value_columns))})" if value_columns else "row(1)"
-    known_sql = " OR ".join(f"{identifier(name)} IS NOT NULL" for name in value_columns) or "true"
-    same_scope = " AND ".join(
+def _history_sql(table: StoredTable, condition: str, day_selection: Selection) -> str:
+    """Return the SQL query for the history of a table: one row per key and day.
+
+    ``condition`` is an SQL condition that selects responses. ``day_selection`` selects the days.
+    """
+    day_sql = quote_name(str(table.time_column))
+    key_columns = ["host", *FILTER_COLUMNS, *table.key, "_row"]
+    value_columns = [name for name in table.columns if name not in key_columns]
+    key_sql = ", ".join(map(quote_name, key_columns))
+    columns_sql = ", ".join(map(quote_name, (*key_columns, *value_columns)))
+    packed_sql = f"row({', '.join(map(quote_name, value_columns))})" if value_columns else "row(1)"
+    known_sql = " OR ".join(f"{quote_name(name)} IS NOT NULL" for name in value_columns) or "true"
+    same_request_sql = " AND ".join(
         f"c.{name} IS NOT DISTINCT FROM f.{name}" for name in ("host", *FILTER_COLUMNS)
     )
-    value_window = f'PARTITION BY {partition}, "aa known" ORDER BY fetched_at, days'
+    value_window_sql = f'PARTITION BY {key_sql}, "aa known" ORDER BY fetched_at, days'
     conditions = [
         '("aa covered" IS NULL OR "aa covered" <= "aa last")',
-        *day_selection.period_conditions(moment_sql),
+        *day_selection.time_conditions(day_sql),
     ]
     return f"""
     WITH stored AS (
-        SELECT {columns}, fetched_at, days, ({known_sql}) AS "aa known", {packed_row} AS "aa packed"
-        FROM {identifier(_ROWS)} WHERE {where}
+        SELECT {columns_sql}, fetched_at, days, ({known_sql}) AS "aa known",
+            {packed_sql} AS "aa packed"
+        FROM {quote_name(_ROWS_VIEW)} WHERE {condition}
     ), numbered AS (
         SELECT *,
-            row_number() OVER (PARTITION BY {partition}
+            row_number() OVER (PARTITION BY {key_sql}
                 ORDER BY "aa known" DESC, fetched_at DESC, days DESC) AS "aa place",
-            min(fetched_at) OVER (PARTITION BY {partition}) AS first_seen,
-            max(fetched_at) OVER (PARTITION BY {partition}) AS "aa last",
-            row_number() OVER ({value_window}) AS "aa nth",
-            lag("aa packed") OVER ({value_window}) AS "aa before"
+            min(fetched_at) OVER (PARTITION BY {key_sql}) AS first_seen,
+            max(fetched_at) OVER (PARTITION BY {key_sql}) AS "aa last",
+            row_number() OVER ({value_window_sql}) AS "aa nth",
+            lag("aa packed") OVER ({value_window_sql}) AS "aa before"
         FROM stored
     ), changed AS (
         SELECT *, "aa known" AND "aa nth" > 1 AND "aa packed" IS DISTINCT FROM "aa before"
@@ -360,26 +380,26 @@ def _history_sql(table: StoredTable, where: str, day_selection: Selection) -> st
         FROM numbered
     ), counted AS (
         SELECT *,
-            sum("aa change"::BIGINT) OVER (PARTITION BY {partition}) AS "aa revised",
-            max(CASE WHEN "aa change" THEN fetched_at END) OVER (PARTITION BY {partition})
+            sum("aa change"::BIGINT) OVER (PARTITION BY {key_sql}) AS "aa revised",
+            max(CASE WHEN "aa change" THEN fetched_at END) OVER (PARTITION BY {key_sql})
                 AS "aa changed"
         FROM changed
     ), f AS (SELECT * FROM counted WHERE "aa place" = 1
     ), covering AS (
         SELECT * FROM frames
-        WHERE "table" = {literal(table.table.name)} AND section = {literal(table.section)}
-        AND is_whole AND {where}
+        WHERE "table" = {quote_value(table.table.name)} AND section = {quote_value(table.section)}
+        AND is_whole AND {condition}
     ), judged AS (
         SELECT f.*, (
             SELECT max(c.fetched_at) FROM covering c
-            WHERE {same_scope}
-            AND CAST(f.{moment_sql} AS DATE) BETWEEN c.window_start AND c.window_end
+            WHERE {same_request_sql}
+            AND CAST(f.{day_sql} AS DATE) BETWEEN c.window_start AND c.window_end
         ) AS "aa covered" FROM f
     )
-    SELECT {columns}, first_seen, fetched_at AS last_seen,
+    SELECT {columns_sql}, first_seen, fetched_at AS last_seen,
         coalesce("aa changed", first_seen) AS last_changed,
         CAST("aa revised" AS BIGINT) AS revisions
-    FROM judged WHERE {" AND ".join(conditions)} ORDER BY host, {moment_sql}, {partition}
+    FROM judged WHERE {" AND ".join(conditions)} ORDER BY host, {day_sql}, {key_sql}
     """
 
 
@@ -389,24 +409,24 @@ def _history_sql(table: StoredTable, where: str, day_selection: Selection) -> st
 def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
     """Return a dict from each table name that a user's SQL query may use to the table's path.
 
-    The value is a list if two sections have a table of this name, and a function if the table is
-    computed.
+    Instead of a path, the value is a list if two sections have a table of this name, and a function
+    that returns an Arrow table if the table is computed.
     """
-    tables: dict[str, Any] = {}
+    path_by_name: dict[str, Any] = {}
     for path, (section, table) in stored_tables(snapshot.store).items():
-        tables[table] = [table] if table in tables else path
-        tables[f"{section}__{table}"] = path
+        path_by_name[table] = [table] if table in path_by_name else path
+        path_by_name[f"{section}__{table}"] = path
     return {
-        **{name: name for name in OWN_SCHEMAS},
-        "columns": lambda: _columns_of(snapshot),
-        **tables,
+        **{name: name for name in FIXED_SCHEMAS},
+        "columns": lambda: _describe_columns(snapshot),
+        **path_by_name,
     }
 
 
-def _columns_of(snapshot: Snapshot) -> pa.Table:
+def _describe_columns(snapshot: Snapshot) -> pa.Table:
     """Return an Arrow table with one row per column of the archive: its unit and meaning."""
     rows = []
-    for path in filter(snapshot.has, stored_tables(snapshot.store)):
+    for path in filter(snapshot.has_table, stored_tables(snapshot.store)):
         stored_table = load_stored_table(snapshot.store, path)
         rows += [
             {
@@ -424,14 +444,14 @@ def _columns_of(snapshot: Snapshot) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
+def table_overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
     """Return a DataFrame with one row per table: its rows, responses, hosts, files and bytes.
 
     Responses fetched after ``until`` are left out.
     """
     rows: list[dict[str, Any]] = []
     for path, (section, table) in stored_tables(snapshot.store).items():
-        files = snapshot.files(path)
+        files = snapshot.files_of(path)
         # If the first run was killed, a table may be listed that was not created.
         if files.table is not None:
             rows.append(
@@ -439,22 +459,26 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
                     "section": section,
                     "table": table,
                     "files": len(files.paths),
-                    "bytes": files.size,
+                    "bytes": files.byte_count,
                     "place": len(rows),
                 }
             )
-    types = dict.fromkeys(("section", "table"), "string")
-    types |= dict.fromkeys(("files", "bytes", "place"), "int64")
-    frames = FRAMES if snapshot.has(FRAMES) else STATEMENT_TABLES[FRAMES].empty_table()
+    type_by_column = dict.fromkeys(("section", "table"), "string")
+    type_by_column |= dict.fromkeys(("files", "bytes", "place"), "int64")
+    frames = (
+        FRAMES_TABLE
+        if snapshot.has_table(FRAMES_TABLE)
+        else STATEMENT_SCHEMAS[FRAMES_TABLE].empty_table()
+    )
     return to_frame(
         snapshot.query(
             'SELECT t.section, t."table", coalesce(sum(f.rows), 0)::BIGINT AS rows, '
             "count(f.host) AS responses, count(DISTINCT f.host) AS hosts, "
             "min(f.fetched_at)::DATE AS first_day, max(f.fetched_at)::DATE AS last_day, "
             "t.files, t.bytes FROM stored t LEFT JOIN (SELECT * FROM stated "
-            f'WHERE {Selection(until=until).where}) f USING (section, "table") '
+            f'WHERE {Selection(until=until).where_sql}) f USING (section, "table") '
             'GROUP BY t.section, t."table", t.files, t.bytes, t.place ORDER BY t.place',
-            stored=pa.Table.from_pylist(rows, pa.schema(types)),
+            stored=pa.Table.from_pylist(rows, pa.schema(type_by_column)),
             stated=frames,
         ),
         "numpy_nullable",
@@ -468,15 +492,15 @@ def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
     """
     with needed("a Dask DataFrame needs", "scale"):
         import dask.dataframe as dd
-    files = snapshot.files(path)
-    empty_frame = to_frame(files.schema.empty_table(), "pyarrow")
-    if not files.paths:
+    visible_files = snapshot.files_of(path)
+    empty_frame = to_frame(visible_files.schema.empty_table(), "pyarrow")
+    if not visible_files.paths:
         return dd.from_pandas(empty_frame, npartitions=1)
-    condition = ~ds.field("run").isin(pa.array(sorted(files.hidden_runs), "string"))
+    condition = ~ds.field("run").isin(pa.array(sorted(visible_files.hidden_runs), "string"))
     if until is not None:
-        condition &= ds.field("fetched_at") <= pa.scalar(until, MOMENT)
-    options = {"store": snapshot.store, "schema": files.schema, "condition": condition}
-    return dd.from_map(_read_file, list(files.paths), **options, meta=empty_frame)
+        condition &= ds.field("fetched_at") <= pa.scalar(until, MOMENT_TYPE)
+    arguments = {"store": snapshot.store, "schema": visible_files.schema, "condition": condition}
+    return dd.from_map(_read_file, list(visible_files.paths), **arguments, meta=empty_frame)
 
 
 def _read_file(
@@ -487,7 +511,7 @@ def _read_file(
         file if store.is_local else file.removeprefix(f"{store.root}/"),
         schema=schema,
         format="parquet",
-        filesystem=None if store.is_local else store.files,
+        filesystem=None if store.is_local else store.file_system,
         partitioning=ds.partitioning(pa.schema({"month": "string"}), flavor="hive"),
     )
     return to_frame(dataset.to_table(filter=condition), "pyarrow")

@@ -15,7 +15,7 @@ import orjson
 import pyarrow as pa
 
 from aatoolkit._util.text import json_text
-from aatoolkit.archive.schema import CONTEXT_FIELDS, OWN_SCHEMAS, RESPONSES
+from aatoolkit.archive.schema import CONTEXT_SCHEMA, FIXED_SCHEMAS, RESPONSES_TABLE
 from aatoolkit.archive.snapshot import Snapshot, sql_in
 from aatoolkit.archive.store import ArchiveStore, RunLog
 from aatoolkit.errors import AAToolkitError, ArchiveError, StatusError
@@ -23,15 +23,17 @@ from aatoolkit.metadata.column import Source
 from aatoolkit.payload import Payload, window_of
 from aatoolkit.scope import FILTERS, Scope
 
-_CODEC = "zstd"
+_COMPRESSION_CODEC = "zstd"
 _COMPRESSION_LEVEL = 9
 
 USABLE = "error IS NULL"
-"""The SQL condition for usable responses."""
+"""The SQL condition for usable responses, i.e. all rows but those of failed requests."""
 
 ResponseKey = tuple[str, str, str, datetime, str]
+"""Host, section and scope of a request, and time and SHA-256 of its response."""
+
 RequestKey = tuple[str, str, str]
-"""Host, section and scope of a request; the scope as a query string."""
+"""Host, section and scope of a request; the scope is a query string such as ``days=30``."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +62,17 @@ class ArchivedResponse:
     body: bytes | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, run: str, payload: Payload) -> ArchivedResponse:
-        """Create the row for a response; ``run`` is the name of the call that added it."""
+    def from_payload(cls, run: str, payload: Payload) -> ArchivedResponse:
+        """Create the row for a response; ``run`` is the name of the call that adds it."""
         if payload.host is None or payload.section is None or payload.scope is None:
             raise ArchiveError(
                 "a response without host, section and scope cannot be archived; give payloads "
                 "as project.fetch returns them"
             )
-        window: Any = (None, None)
+        data_window: Any = (None, None)
         with contextlib.suppress(orjson.JSONDecodeError):
-            window = window_of(orjson.loads(payload.body))
-        first_day, last_day = (text and date.fromisoformat(text) for text in window)
+            data_window = window_of(orjson.loads(payload.body))
+        first_day, last_day = (text and date.fromisoformat(text) for text in data_window)
         return cls(
             run,
             payload.host,
@@ -90,15 +92,18 @@ class ArchivedResponse:
         )
 
     @classmethod
-    def of_error(
-        cls, run: str, request_key: RequestKey, error: AAToolkitError, moment: datetime
+    def from_error(
+        cls, run: str, request_key: RequestKey, error: AAToolkitError, failed_at: datetime
     ) -> ArchivedResponse:
-        """Create the row for a failed request, with its error as JSON."""
+        """Create the row for a failed request, with its error as JSON.
+
+        ``run`` is the name of the call that adds it.
+        """
         body = error.body if isinstance(error, StatusError) else None
         return cls(
             run,
             *request_key,
-            moment,
+            failed_at,
             int(getattr(error, "status", None) or 0),
             None,
             len(body or b""),
@@ -113,7 +118,7 @@ class ArchivedResponse:
 
     @property
     def request_key(self) -> RequestKey:
-        """A tuple of the host, section and filters (such as ``days=30``) of the request."""
+        """A tuple that identifies the request: host, section and scope (such as ``days=30``)."""
         return self.host, self.section, self.scope
 
     @property
@@ -127,7 +132,10 @@ class ArchivedResponse:
         return f"{self.fetched_at:%Y-%m}"
 
     def payload(self) -> Payload:
-        """Return the response as a `Payload`; raise `ArchiveError` if its body is damaged."""
+        """Return the response as a `Payload`, the form in which clients return responses.
+
+        Raise `ArchiveError` if its body is damaged.
+        """
         payload = Payload(
             self.body or b"",
             url=self.url,
@@ -150,37 +158,42 @@ class ArchivedResponse:
         return f"{self.section} of {self.host}, {self.scope}, {self.fetched_at:%Y-%m-%d %H:%M}"
 
     @cached_property
-    def context(self) -> dict[str, Any]:
-        """A dict of ``host``, ``days`` and so on: the first columns of the response's rows."""
+    def context_values(self) -> dict[str, Any]:
+        """A dict of the values with which all rows made from the response begin.
+
+        They are in the columns ``host``, ``days`` and so on.
+        """
         scope = Scope._from_query(self.scope)
-        own_names = (name for name in CONTEXT_FIELDS.names if hasattr(self, name))
+        own_columns = (name for name in CONTEXT_SCHEMA.names if hasattr(self, name))
         return {
             "days": scope.days,
             **{
                 f"filter_{name}": ",".join(scope._filters.get(name, ())) or None for name in FILTERS
             },
-            **{name: getattr(self, name) for name in own_names},
+            **{name: getattr(self, name) for name in own_columns},
         }
 
 
-def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
-    """Convert responses to an Arrow table with compressed bodies, for the table ``responses``."""
-    codec = pa.Codec(_CODEC, _COMPRESSION_LEVEL)
+def responses_to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
+    """Convert responses to rows of the table ``responses``, with compressed bodies."""
+    codec = pa.Codec(_COMPRESSION_CODEC, _COMPRESSION_LEVEL)
     rows = []
     for response in responses:
         body = None if response.body is None else codec.compress(response.body, asbytes=True)
         has_body = body is not None
-        rows.append({**vars(response), **response.context, "has_body": has_body, "body": body})
-    return pa.Table.from_pylist(rows, schema=OWN_SCHEMAS[RESPONSES])
+        rows.append(
+            {**vars(response), **response.context_values, "has_body": has_body, "body": body}
+        )
+    return pa.Table.from_pylist(rows, schema=FIXED_SCHEMAS[RESPONSES_TABLE])
 
 
-def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
+def response_from_row(row: Mapping[str, Any]) -> ArchivedResponse:
     """Create an `ArchivedResponse` from a row of the table ``responses``; decompress its body."""
     values = {field.name: row[field.name] for field in fields(ArchivedResponse)}
     values["fetched_at"] = values["fetched_at"].astimezone(UTC)
     try:
         if row["body"] is not None:  # nothing can be decompressed to nothing
-            codec, size = pa.Codec(_CODEC), row["size"]
+            codec, size = pa.Codec(_COMPRESSION_CODEC), row["size"]
             values["body"] = codec.decompress(row["body"], size, asbytes=True) if size else b""
     except (pa.ArrowException, OSError, ValueError):
         raise ArchiveError(
@@ -189,8 +202,11 @@ def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
     return ArchivedResponse(**values)
 
 
-def source_of(row: Mapping[str, Any]) -> Source:
-    """Create a frame's `Source` (host, section, URL, time) from a row of ``responses``."""
+def source_of_row(row: Mapping[str, Any]) -> Source:
+    """Create a `Source` (host, section, URL, time), for a frame's metadata.
+
+    ``row`` is the row of the response in the table ``responses``.
+    """
     fetched_at = row["fetched_at"].astimezone(UTC)
     return Source(
         row["host"],
@@ -209,94 +225,102 @@ def source_of(row: Mapping[str, Any]) -> Source:
 
 
 class ResponseIndex:
-    """An index of the responses that an archive has, so that none is added twice."""
+    """An index of the responses that an archive has, so that none is added twice.
+
+    It is read from the archive one month at a time. ``hosts`` limits it to these hosts.
+    """
 
     def __init__(self, store: ArchiveStore, hosts: Collection[str] | None = None) -> None:
         self._snapshot = Snapshot(store)
-        self.runs: RunLog = self._snapshot.runs
-        self._where = USABLE if hosts is None else f"{USABLE} AND {sql_in('host', hosts)}"
-        self._months: set[str] = set()
+        self.run_log: RunLog = self._snapshot.run_log
+        self._condition = USABLE if hosts is None else f"{USABLE} AND {sql_in('host', hosts)}"
+        self._loaded_months: set[str] = set()
         self._response_keys: set[ResponseKey] = set()
-        self._bodies: set[tuple[str, ...]] = set()
+        self._body_keys: set[tuple[str, ...]] = set()
         self._archived_days: set[tuple[RequestKey, date]] = set()
 
-    def _load(self, month: str) -> None:
-        """Read the index of a month and of the month before, unless it was read already."""
+    def _load_month(self, month: str) -> None:
+        """Read the responses of a month and of the month before, unless they were read already.
+
+        ``month`` is a text such as ``2026-11``.
+        """
         first_day = date.fromisoformat(f"{month}-01")
-        months = {month, f"{first_day - timedelta(days=1):%Y-%m}"} - self._months
-        self._months |= months
-        if not months or not self._snapshot.has(RESPONSES):
+        months = {month, f"{first_day - timedelta(days=1):%Y-%m}"} - self._loaded_months
+        self._loaded_months |= months
+        if not months or not self._snapshot.has_table(RESPONSES_TABLE):
             return
         for row in self._snapshot.rows(
             "SELECT host, section, scope, fetched_at, sha256, has_body FROM responses "
-            f"WHERE {self._where} AND {sql_in('month', months)}",
-            RESPONSES,
+            f"WHERE {self._condition} AND {sql_in('month', months)}",
+            RESPONSES_TABLE,
         ):
             request_key = row["host"], row["section"], row["scope"]
-            moment = row["fetched_at"].astimezone(UTC)
-            self._response_keys.add((*request_key, moment, row["sha256"]))
-            self._archived_days.add((request_key, moment.date()))
+            fetched_at = row["fetched_at"].astimezone(UTC)
+            self._response_keys.add((*request_key, fetched_at, row["sha256"]))
+            self._archived_days.add((request_key, fetched_at.date()))
             if row["has_body"]:
-                self._bodies.add((*request_key, row["sha256"]))
+                self._body_keys.add((*request_key, row["sha256"]))
 
-    def has(self, response: ArchivedResponse) -> bool:
-        """Return whether the archive has this response: same request, time of fetch and body."""
-        self._load(response.month)
+    def has_response(self, response: ArchivedResponse) -> bool:
+        """Return whether the archive has a response of the same request, time and body."""
+        self._load_month(response.month)
         return response.error is None and response.key in self._response_keys
 
-    def is_archived(self, request_key: RequestKey, day: date) -> bool:
-        """Return whether the archive has a response to this request from this day."""
-        self._load(f"{day:%Y-%m}")
+    def has_response_of_day(self, request_key: RequestKey, day: date) -> bool:
+        """Return whether the archive has a response to a request that was fetched on ``day``."""
+        self._load_month(f"{day:%Y-%m}")
         return (request_key, day) in self._archived_days
 
     def has_body(self, response: ArchivedResponse) -> bool:
-        """Return whether the archive has an equal body, perhaps from another day."""
-        self._load(response.month)
-        return (*response.request_key, response.sha256 or "") in self._bodies
+        """Return whether the archive has an equal body of the same request, even of another day."""
+        self._load_month(response.month)
+        return (*response.request_key, response.sha256 or "") in self._body_keys
 
-    def add(self, response: ArchivedResponse) -> None:
+    def add_response(self, response: ArchivedResponse) -> None:
         """Add a response to the index, because it is being added to the archive."""
         if response.error is None:
             self._response_keys.add(response.key)
             if response.body is not None:
-                self._bodies.add((*response.request_key, response.sha256 or ""))
+                self._body_keys.add((*response.request_key, response.sha256 or ""))
 
 
-_BATCH_SIZE = 2000
-"""The number of responses to load at a time."""
+_RESPONSES_PER_BATCH = 2000
+"""The number of responses that are in memory at a time."""
 
 
-def read_groups(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[ArchivedResponse]]:
+def response_groups(
+    snapshot: Snapshot, condition: str = USABLE
+) -> Iterator[list[ArchivedResponse]]:
     """Yield lists of stored responses with their bodies; each list has one run, host and scope.
 
-    A run is one call that added responses; a scope is the days and filters of a request. ``where``
-    is an SQL condition that selects the responses.
+    A run is one call that added responses; a scope is the days and filters of a request.
+    ``condition`` is an SQL condition that selects the responses.
     """
-    if not snapshot.has(RESPONSES):
+    if not snapshot.has_table(RESPONSES_TABLE):
         return
     host_counts = snapshot.rows(
-        f"SELECT month, host, count(*) AS n FROM responses WHERE {where} "
+        f"SELECT month, host, count(*) AS n FROM responses WHERE {condition} "
         "GROUP BY ALL ORDER BY month, host",
-        RESPONSES,
+        RESPONSES_TABLE,
     )
     hosts_by_chunk: dict[tuple[str, int], list[str]] = {}
     response_count = 0
     for host_count in host_counts:
-        hosts_by_chunk.setdefault((host_count["month"], response_count // _BATCH_SIZE), []).append(
-            host_count["host"]
-        )
+        hosts_by_chunk.setdefault(
+            (host_count["month"], response_count // _RESPONSES_PER_BATCH), []
+        ).append(host_count["host"])
         response_count += host_count["n"]
     for (month, _), hosts in hosts_by_chunk.items():
-        condition = f"({where}) AND month = '{month}' AND {sql_in('host', hosts)}"
+        chunk_condition = f"({condition}) AND month = '{month}' AND {sql_in('host', hosts)}"
         rows = snapshot.rows(
-            f"WITH chunk AS (SELECT * FROM responses WHERE {condition}), bodies AS ("
+            f"WITH chunk AS (SELECT * FROM responses WHERE {chunk_condition}), bodies AS ("
             "SELECT sha256, any_value(body) AS kept FROM responses WHERE has_body AND sha256 IN "
             "(SELECT sha256 FROM chunk WHERE NOT has_body) GROUP BY sha256) "
             "SELECT chunk.* REPLACE (coalesce(body, kept) AS body) FROM chunk "
             "LEFT JOIN bodies USING (sha256) ORDER BY run, host, scope, section, fetched_at",
-            RESPONSES,
+            RESPONSES_TABLE,
         )
         for _, group in groupby(
-            map(from_row, rows), key=lambda row: (row.run, row.host, row.scope)
+            map(response_from_row, rows), key=lambda row: (row.run, row.host, row.scope)
         ):
             yield [*group]

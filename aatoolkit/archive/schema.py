@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit._util.text import json_text
-from aatoolkit.archive.store import MOMENT, RUNS, RUNS_SCHEMA, ArchiveStore
+from aatoolkit.archive.store import MOMENT_TYPE, RUNS_SCHEMA, RUNS_TABLE, ArchiveStore
 from aatoolkit.errors import ArchiveError
 from aatoolkit.jsontree.coerce import ARROW_TYPE_BY_DTYPE
 from aatoolkit.normalizer.column_availability import SIGNAL_COLUMNS
@@ -28,12 +28,13 @@ from aatoolkit.sections.profile_json import dump_table, load_table
 from aatoolkit.sections.registry import register_table
 from aatoolkit.sections.section import Column, Table
 
-DECLARATION = "aatoolkit.declaration"
-SECTION = "aatoolkit.section"
-PREFIX = "aatoolkit.prefix"
+# Properties of a Delta table, in which its declaration is stored.
+DECLARATION_PROPERTY = "aatoolkit.declaration"
+SECTION_PROPERTY = "aatoolkit.section"
+PREFIX_PROPERTY = "aatoolkit.prefix"
 
 FILTER_COLUMNS = tuple(f"filter_{name}" for name in FILTERS)
-CONTEXT_FIELDS = pa.schema(
+CONTEXT_SCHEMA = pa.schema(
     {
         "month": "string",
         "host": "string",
@@ -41,30 +42,33 @@ CONTEXT_FIELDS = pa.schema(
         "window_start": "date32",
         "window_end": "date32",
         **dict.fromkeys(FILTER_COLUMNS, "string"),
-        "fetched_at": MOMENT,
+        "fetched_at": MOMENT_TYPE,
         "run": "string",
         "sha256": "string",
     }
 )
-"""The columns with which every table begins: from which response a row comes."""
+"""The columns with which tables begin; they say from which response a row comes."""
 
-FRAMES = "frames"
-_TEXT_FIELDS = dict.fromkeys(("section", "table", "states"), "string")
+FRAMES_TABLE = "frames"
+_FRAME_TEXT_FIELDS = dict.fromkeys(("section", "table", "states"), "string")
 _SIGNAL_FIELDS = dict.fromkeys(("section", *SIGNAL_COLUMNS), "string")
+STATEMENT_ROW_SCHEMAS = {
+    FRAMES_TABLE: pa.schema({**_FRAME_TEXT_FIELDS, "is_whole": "bool", "rows": "int64"}),
+    "availability": pa.schema({**_SIGNAL_FIELDS, "sample_size": "int64", "as_of": MOMENT_TYPE}),
+}
 STATEMENT_SCHEMAS = {
-    FRAMES: pa.schema({**_TEXT_FIELDS, "is_whole": "bool", "rows": "int64"}),
-    "availability": pa.schema({**_SIGNAL_FIELDS, "sample_size": "int64", "as_of": MOMENT}),
+    name: pa.schema([*CONTEXT_SCHEMA, *own]) for name, own in STATEMENT_ROW_SCHEMAS.items()
 }
-STATEMENT_TABLES = {
-    name: pa.schema([*CONTEXT_FIELDS, *own]) for name, own in STATEMENT_SCHEMAS.items()
-}
-"""The schemas of the tables ``frames`` and ``availability``."""
+"""The schemas of the tables ``frames`` and ``availability``, by name.
 
-CHANGES = "changes"
+`STATEMENT_ROW_SCHEMAS` has the same schemas without the columns of `CONTEXT_SCHEMA`.
+"""
+
+CHANGES_TABLE = "changes"
 _CHANGE_COLUMNS = ("section", "table", "column", "change", "before", "after")
-CHANGES_SCHEMA = pa.schema({"at": MOMENT, **dict.fromkeys(_CHANGE_COLUMNS, "string")})
+CHANGES_SCHEMA = pa.schema({"at": MOMENT_TYPE, **dict.fromkeys(_CHANGE_COLUMNS, "string")})
 
-RESPONSES = "responses"
+RESPONSES_TABLE = "responses"
 _RESPONSE_FIELDS = {
     "section": "string",
     "scope": "string",
@@ -77,22 +81,23 @@ _RESPONSE_FIELDS = {
     "has_body": "bool",
     "body": "binary",
 }
-OWN_SCHEMAS = {
-    RUNS: RUNS_SCHEMA,
-    RESPONSES: pa.schema([*CONTEXT_FIELDS, *pa.schema(_RESPONSE_FIELDS)]),
-    **STATEMENT_TABLES,
-    CHANGES: CHANGES_SCHEMA,
+FIXED_SCHEMAS = {
+    RUNS_TABLE: RUNS_SCHEMA,
+    RESPONSES_TABLE: pa.schema([*CONTEXT_SCHEMA, *pa.schema(_RESPONSE_FIELDS)]),
+    **STATEMENT_SCHEMAS,
+    CHANGES_TABLE: CHANGES_SCHEMA,
 }
-"""The schemas of the tables that every archive has, whatever the service."""
+"""The schemas of the tables that every archive has, whatever the service, by name."""
 
 HISTORY_COLUMNS = ("first_seen", "last_seen", "last_changed", "revisions")
 """The columns that `Archive.history` adds to a table."""
 
-CONTEXT = frozenset(CONTEXT_FIELDS.names)
+CONTEXT_COLUMNS = frozenset(CONTEXT_SCHEMA.names)
+"""The names of the columns with which tables begin."""
 
-_FOLDER_NAME = re.compile(r"\w(?:[\w .-]*[\w-])?")
-_MAX_FOLDER_BYTES = 200
-"""The longest name of a folder, in bytes; file systems allow 255."""
+_FOLDER_NAME_PATTERN = re.compile(r"\w(?:[\w .-]*[\w-])?")
+_MAX_FOLDER_NAME_BYTES = 200
+"""The length in bytes of the longest name of a folder; file systems allow 255."""
 
 ROW_COLUMN = Column(
     "_row", "Int64", "The row's place in its response, where its key is not unique."
@@ -112,9 +117,9 @@ class StoredTable:
     prefix: str = ""
 
     @property
-    def name(self) -> str:
+    def path(self) -> str:
         """The path of the Delta table, such as ``tables/ranking/ranking_history``."""
-        return path_of(self.section, self.table.name)
+        return table_path(self.section, self.table.name)
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -127,7 +132,10 @@ class StoredTable:
         return tuple(map(self.stored_name, self.table.key))
 
     def stored_name(self, name: str) -> str:
-        """Return a column's name in the archive; names such as ``host`` get a "_" appended.
+        """Return the name in the archive of the column that is declared as ``name``.
+
+        The archive's own columns, such as ``host``, have the same names in all tables. A declared
+        column of such a name gets an underscore.
 
         Examples
         --------
@@ -136,44 +144,52 @@ class StoredTable:
         >>> [table.stored_name(name) for name in ("brand", "host", "host_", "revisions")]
         ['brand', 'host_', 'host__', 'revisions_']
         """
-        reserved_names = CONTEXT.union(HISTORY_COLUMNS if self._moment else ())
+        reserved_names = CONTEXT_COLUMNS.union(HISTORY_COLUMNS if self._time_column else ())
         return f"{name}_" if name.rstrip("_").lower() in reserved_names else name
 
     @cached_property
-    def _moment(self) -> str | None:
-        """The declared name of the key column with days or timestamps; None if there is none."""
-        dtypes = {name: self.table[name].dtype for name in self.table.key}
+    def _time_column(self) -> str | None:
+        """The declared name of the first key column with days or timestamps; None if none."""
+        dtype_by_name = {name: self.table[name].dtype for name in self.table.key}
         return next(
-            (name for name, dtype in dtypes.items() if dtype in ("date", "timestamp")), None
+            (name for name, dtype in dtype_by_name.items() if dtype in ("date", "timestamp")), None
         )
 
     @property
-    def moment(self) -> str | None:
-        """The name in the archive of the key column with days or timestamps; None if none."""
-        return self._moment and self.stored_name(self._moment)
+    def time_column(self) -> str | None:
+        """The name in the archive of the first key column with days or timestamps.
+
+        It is None if the key has no such column.
+        """
+        return self._time_column and self.stored_name(self._time_column)
 
     def schema(self) -> pa.Schema:
         """Return the Arrow schema of the table."""
-        types = {name: ARROW_TYPE_BY_DTYPE[column.dtype] for name, column in self.columns.items()}
-        return pa.schema([*CONTEXT_FIELDS, *pa.schema({**types, "_row": "int64"})])
+        type_by_name = {
+            name: ARROW_TYPE_BY_DTYPE[column.dtype] for name, column in self.columns.items()
+        }
+        return pa.schema([*CONTEXT_SCHEMA, *pa.schema({**type_by_name, "_row": "int64"})])
 
-    def configuration(self) -> dict[str, str]:
-        """Return the declaration as a dict of strings, for the properties of the Delta table."""
+    def table_properties(self) -> dict[str, str]:
+        """Return the declaration as a dict of strings, to store in the Delta table's properties."""
         return {
-            SECTION: self.section,
-            PREFIX: self.prefix,
-            DECLARATION: json_text(dump_table(self.table)),
+            SECTION_PROPERTY: self.section,
+            PREFIX_PROPERTY: self.prefix,
+            DECLARATION_PROPERTY: json_text(dump_table(self.table)),
         }
 
     @classmethod
     def load(cls, configuration: Mapping[str, str], path: str) -> StoredTable:
-        """Create the declaration from the properties of a Delta table.
+        """Read the declaration of a table from the properties of its Delta table.
 
-        ``path`` is the path of the table, for the message if the properties are damaged.
+        ``configuration`` are the properties. ``path`` is the path of the table, for the message if
+        they are damaged.
         """
         try:
-            declaration = load_table(json.loads(configuration[DECLARATION]))
-            stored_table = cls(configuration[SECTION], declaration, configuration[PREFIX])
+            declaration = load_table(json.loads(configuration[DECLARATION_PROPERTY]))
+            stored_table = cls(
+                configuration[SECTION_PROPERTY], declaration, configuration[PREFIX_PROPERTY]
+            )
         except (KeyError, ValueError, TypeError):
             raise ArchiveError(
                 f"the metadata of {path} is damaged; archive.rebuild() makes the tables anew from "
@@ -185,29 +201,29 @@ class StoredTable:
         return stored_table
 
 
-def path_of(section: str, table: str) -> str:
-    """Return the path of a table below the folder of the archive.
+def table_path(section: str, table: str) -> str:
+    """Return the path of a table's folder, relative to the folder of the archive.
 
     Examples
     --------
-    >>> path_of("ranking", "ranking_history"), path_of("ads", "cost/day")
+    >>> table_path("ranking", "ranking_history"), table_path("ads", "cost/day")
     ('tables/ranking/ranking_history', 'tables/ads/cost-day-e1170b2eb66d')
     """
     return f"tables/{_folder_name(section)}/{_folder_name(table)}"
 
 
 def _folder_name(name: str) -> str:
-    """Return a name that is valid for a folder: ``name``, or a shortened name with a hash."""
-    if _FOLDER_NAME.fullmatch(name) and len(name.encode()) <= _MAX_FOLDER_BYTES:
+    """Return ``name`` if a folder can have this name; else a shortened name with a hash."""
+    if _FOLDER_NAME_PATTERN.fullmatch(name) and len(name.encode()) <= _MAX_FOLDER_NAME_BYTES:
         return name
     stem = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
     return f"{stem}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
 def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Convert an Arrow table to a schema; missing columns are filled with nulls.
+    """Convert the columns of an Arrow table to those of ``schema``; missing ones become nulls.
 
-    Raises `ArchiveError` if the table has other columns, or values that do not fit.
+    Raises `ArchiveError` if the table has columns that the schema lacks, or values of another type.
     """
     unknown_columns = [name for name in table.column_names if name not in schema.names]
     problem = f"there is no column {', '.join(unknown_columns)}" if unknown_columns else ""
@@ -234,52 +250,60 @@ def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 # -- the tables of an archive ------------------------------------------------------------------
 
-Change = tuple[str, str, str | None, str, str | None, str | None]
-"""Section, table, column, change, before, after."""
+ChangeRow = tuple[str, str, str | None, str, str | None, str | None]
+"""A row of the table ``changes``: section, table, column, kind of change, before, after."""
 
 _NEW_TABLE = "new table"
 
 
 def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
-    """Return a dict from the path of each table in the archive to its section and name."""
+    """List the tables that were made from responses.
+
+    The result is a dict from the path of a table to its section and name.
+    """
     # An object store has no folders to list.
-    rows = [row for row in store.rows_of(CHANGES) or [] if row["change"] == _NEW_TABLE]
-    rows.sort(key=lambda row: (row["section"], row["at"]))
-    return {path_of(row["section"], row["table"]): (row["section"], row["table"]) for row in rows}
+    new_table_rows = [
+        row for row in store.read_rows(CHANGES_TABLE) or [] if row["change"] == _NEW_TABLE
+    ]
+    new_table_rows.sort(key=lambda row: (row["section"], row["at"]))
+    return {
+        table_path(row["section"], row["table"]): (row["section"], row["table"])
+        for row in new_table_rows
+    }
 
 
 def load_stored_table(store: ArchiveStore, path: str) -> StoredTable:
     """Read the declaration of the table at a path of the archive."""
-    table = store.peek(path)
-    if table is None:
+    delta_table = store.cached_table(path)
+    if delta_table is None:
         raise ArchiveError(f"the table {path} of the archive is missing; try rebuild()")
-    return StoredTable.load(table.metadata().configuration, path)
+    return StoredTable.load(delta_table.metadata().configuration, path)
 
 
 def record_new_tables(store: ArchiveStore, tables: Iterable[StoredTable]) -> None:
     """Add a row to the table ``changes`` for each table that is new in the archive."""
     existing_tables = stored_tables(store)
-    new_tables = [table for table in tables if table.name not in existing_tables]
-    add_changes(
+    new_tables = [table for table in tables if table.path not in existing_tables]
+    append_changes(
         store,
         [(table.section, table.table.name, None, _NEW_TABLE, None, None) for table in new_tables],
     )
 
 
-def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
-    """Return the Delta table for a declaration; create it, or add missing columns, if needed.
+def create_or_extend_table(store: ArchiveStore, declared_table: StoredTable) -> Any:
+    """Return the Delta table of a declared table; create it, or add missing columns, if needed.
 
-    Raises `ArchiveError` if the stored columns have other dtypes or units.
+    Raises `ArchiveError` if the stored columns have other dtypes or units than the declared ones.
     """
-    declaration, configuration = declared_table.table, declared_table.configuration()
-    delta_table = store.open(declared_table.name)
+    declaration, configuration = declared_table.table, declared_table.table_properties()
+    delta_table = store.open_table(declared_table.path)
     if delta_table is None:
         schema = declared_table.schema()
-        return store.create(declared_table.name, schema, configuration=configuration)
-    old_table = StoredTable.load(delta_table.metadata().configuration, declared_table.name)
+        return store.open_or_create(declared_table.path, schema, configuration=configuration)
+    old_table = StoredTable.load(delta_table.metadata().configuration, declared_table.path)
     problems = [
         f"{declaration.name}.{difference}: {before} -> {after}"
-        for difference, before, after in differences(old_table.table, declaration)
+        for difference, before, after in declaration_differences(old_table.table, declaration)
     ]
     if problems:
         raise ArchiveError(
@@ -289,25 +313,25 @@ def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
             path=store.root,
             problems=tuple(problems),
         )
-    stored_names = {field.name for field in delta_table.schema().fields}
+    stored_columns = {field.name for field in delta_table.schema().fields}
     if {
         *declared_table.schema().names
-    } <= stored_names and old_table.prefix == declared_table.prefix:
+    } <= stored_columns and old_table.prefix == declared_table.prefix:
         return delta_table
-    new_columns = declared_table.columns.keys() - stored_names
+    new_columns = declared_table.columns.keys() - stored_columns
     old_columns = (
         column for column in old_table.table.columns if column.name not in declaration.names
     )
     extended_table = replace(
         declared_table, table=replace(declaration, columns=(*declaration.columns, *old_columns))
     )
-    delta_table = store.create(declared_table.name, declared_table.schema())
-    with store.errors(declared_table.name):
+    delta_table = store.open_or_create(declared_table.path, declared_table.schema())
+    with store.convert_errors(declared_table.path):
         delta_table.alter.set_table_properties(
-            extended_table.configuration(), raise_if_not_exists=False
+            extended_table.table_properties(), raise_if_not_exists=False
         )
     section_and_table = (declared_table.section, declaration.name)
-    add_changes(
+    append_changes(
         store,
         [
             (*section_and_table, name, "new column", None, column.dtype)
@@ -315,13 +339,14 @@ def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
             if name in new_columns
         ],
     )
-    return store.open(declared_table.name)
+    return store.open_table(declared_table.path)
 
 
-def differences(old_table: Table, new_table: Table) -> list[tuple[str, str, str]]:
+def declaration_differences(old_table: Table, new_table: Table) -> list[tuple[str, str, str]]:
     """Return how two declarations of a table differ in key, dtypes, units and aggregation rules.
 
-    Each difference is a tuple: its name (such as ``rate: unit``), the old and the new value.
+    Each difference is a tuple of three: what differs (such as ``rate: unit``), the old and the new
+    value.
     """
 
     def properties_of(column: Column) -> dict[str, str]:
@@ -339,22 +364,22 @@ def differences(old_table: Table, new_table: Table) -> list[tuple[str, str, str]
     for column in new_table.columns:
         old_column_properties = old_properties.get(column.name, {})
         comparisons += [
-            (f"{column.name}: {name}", old_column_properties.get(name, value), value)
-            for name, value in properties_of(column).items()
+            (f"{column.name}: {aspect}", old_column_properties.get(aspect, value), value)
+            for aspect, value in properties_of(column).items()
         ]
     return [comparison for comparison in comparisons if comparison[1] != comparison[2]]
 
 
-def add_changes(store: ArchiveStore, changes: Iterable[Change]) -> None:
+def append_changes(store: ArchiveStore, changes: Iterable[ChangeRow]) -> None:
     """Append rows to the table ``changes``, which lists new and changed columns."""
-    now = datetime.now(UTC)
+    moment = datetime.now(UTC)
     rows = [
         {
-            "at": now + timedelta(microseconds=position),
+            "at": moment + timedelta(microseconds=position),
             **dict(zip(_CHANGE_COLUMNS, change, strict=True)),
         }
         for position, change in enumerate(changes)
     ]
     if rows:
-        table = store.create(CHANGES, CHANGES_SCHEMA)
-        store.append(table, pa.Table.from_pylist(rows, schema=CHANGES_SCHEMA))
+        table = store.open_or_create(CHANGES_TABLE, CHANGES_SCHEMA)
+        store.append_rows(table, pa.Table.from_pylist(rows, schema=CHANGES_SCHEMA))

@@ -21,15 +21,15 @@ import pyarrow as pa
 
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import parse_moment
-from aatoolkit.archive.schema import CHANGES, CONTEXT_FIELDS, OWN_SCHEMAS
+from aatoolkit.archive.schema import CHANGES_TABLE, CONTEXT_SCHEMA, FIXED_SCHEMAS
 from aatoolkit.archive.store import (
-    EXTENDED,
-    REMEDY,
-    RUNS,
+    EXTENDED_PROPERTY,
+    REMEDY_TEXT,
+    RUNS_TABLE,
     ArchiveStore,
-    duckdb,
-    one_line,
-    read_runs,
+    import_duckdb,
+    read_run_log,
+    to_one_line,
 )
 from aatoolkit.errors import ArchiveError, ScopeError, unknown
 from aatoolkit.scope import FILTERS, Scope
@@ -37,12 +37,12 @@ from aatoolkit.scope import FILTERS, Scope
 # -- SQL ---------------------------------------------------------------------------------------
 
 
-def literal(value: str | datetime) -> str:
+def quote_value(value: str | datetime) -> str:
     """Return a text or datetime as an SQL literal.
 
     Examples
     --------
-    >>> literal("it's")
+    >>> quote_value("it's")
     "'it''s'"
     """
     if isinstance(value, datetime):
@@ -50,12 +50,12 @@ def literal(value: str | datetime) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def identifier(name: str) -> str:
-    """Return a name as a quoted SQL identifier.
+def quote_name(name: str) -> str:
+    """Return the name of a column or table as a quoted SQL identifier.
 
     Examples
     --------
-    >>> identifier("host")
+    >>> quote_name("host")
     '"host"'
     """
     return '"' + name.replace('"', '""') + '"'
@@ -69,28 +69,28 @@ def sql_in(column: str, values: Iterable[str]) -> str:
     >>> print(sql_in("host", ["b.example", "a.example"]))
     "host" IN ('a.example', 'b.example')
     """
-    literals = ", ".join(map(literal, sorted(values)))
-    return f"{identifier(column)} IN ({literals})" if literals else "false"
+    literals = ", ".join(map(quote_value, sorted(values)))
+    return f"{quote_name(column)} IN ({literals})" if literals else "false"
 
 
 @cache
 def _connection(process_id: int) -> Any:
-    """Return the DuckDB connection of a process, which is cached."""
+    """Return the DuckDB connection of this process, which is cached by the id of the process."""
     atexit.register(_connection.cache_clear)
     return _new_connection()
 
 
 def _new_connection() -> Any:
-    """Return a new DuckDB connection in memory."""
+    """Return a connection to a new DuckDB database in memory."""
     config = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-    connection = duckdb().connect(config=config)
+    connection = import_duckdb().connect(config=config)
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
     return connection
 
 
 # -- selections of rows ------------------------------------------------------------------------
 
-When = str | date | datetime
+DayOrMoment = str | date | datetime
 """A day, or a moment with a time zone; texts are in ISO 8601."""
 
 
@@ -107,15 +107,16 @@ class Selection:
     scope: Scope | None = None
 
     @classmethod
-    def of(
+    def from_args(
         cls,
         hosts: str | Iterable[str] | None = None,
-        since: When | None = None,
-        until: When | None = None,
+        since: DayOrMoment | None = None,
+        until: DayOrMoment | None = None,
         scope: Scope | None = None,
     ) -> Selection:
         """Create a selection from the arguments of a method such as `Archive.read`."""
-        first_moment, last_moment = moment(since, "since"), moment(until, "until", is_last=True)
+        first_moment = to_moment(since, "since")
+        last_moment = to_moment(until, "until", is_last=True)
         if first_moment and last_moment and first_moment > last_moment:
             raise ScopeError(
                 f"since={since!r} is after until={until!r}; swap the two", parameter="since"
@@ -126,29 +127,32 @@ class Selection:
         names = None if hosts is None else tuple(dict.fromkeys(map(canonical_host, names)))
         return cls(names, first_moment, last_moment, scope)
 
-    def before(self, limit: datetime | None) -> Selection:
-        """Return a copy that selects only responses fetched until the moment ``limit``."""
-        if limit is None:
-            return self
-        return replace(self, until=limit if self.until is None else min(self.until, limit))
+    def until_moment(self, moment: datetime | None) -> Selection:
+        """Return a copy that selects only responses fetched until a moment.
 
-    def period_conditions(self, column: str) -> list[str]:
-        """Return SQL conditions that a datetime column lies between ``since`` and ``until``."""
-        limits = {">=": self.since, "<=": self.until}
-        return [f"{column} {sign} {literal(limit)}" for sign, limit in limits.items() if limit]
+        With None, return the selection unchanged.
+        """
+        if moment is None:
+            return self
+        return replace(self, until=moment if self.until is None else min(self.until, moment))
+
+    def time_conditions(self, column: str) -> list[str]:
+        """Return SQL conditions: a datetime column must lie between ``since`` and ``until``."""
+        bounds = {">=": self.since, "<=": self.until}
+        return [f"{column} {sign} {quote_value(bound)}" for sign, bound in bounds.items() if bound]
 
     @property
-    def where(self) -> str:
-        """The selection as an SQL condition."""
+    def where_sql(self) -> str:
+        """The SQL condition that a selected row meets."""
         conditions = [] if self.hosts is None else [sql_in("host", self.hosts)]
-        limits = {">=": self.since, "<=": self.until}
-        conditions += [f"month {sign} '{limit:%Y-%m}'" for sign, limit in limits.items() if limit]
-        conditions += self.period_conditions("fetched_at")
+        bounds = {">=": self.since, "<=": self.until}
+        conditions += [f"month {sign} '{bound:%Y-%m}'" for sign, bound in bounds.items() if bound]
+        conditions += self.time_conditions("fetched_at")
         if self.scope is not None:
             conditions.append(f"days = {self.scope.days}")
             for name in FILTERS:
                 values = self.scope._filters.get(name)
-                comparison = f"= {literal(','.join(values))}" if values else "IS NULL"
+                comparison = f"= {quote_value(','.join(values))}" if values else "IS NULL"
                 conditions.append(f"filter_{name} {comparison}")
         return " AND ".join(conditions) or "true"
 
@@ -163,17 +167,20 @@ class Selection:
         return {name: value for name, value in values.items() if value is not None}
 
 
-def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime | None:
+def to_moment(
+    value: DayOrMoment | None, argument_name: str, *, is_last: bool = False
+) -> datetime | None:
     """Convert a day or datetime to a datetime in UTC.
 
-    A day gives its first moment, or with ``is_last`` its last moment. ``name`` is the name of the
-    argument, for the message if the value cannot be parsed.
+    A day is converted to its first moment, or to its last moment if ``is_last`` is true.
+    ``argument_name`` is the name of the argument that has the value. It is for the message if the
+    value cannot be parsed.
 
     Examples
     --------
-    >>> moment("2026-10-01", "since").isoformat()
+    >>> to_moment("2026-10-01", "since").isoformat()
     '2026-10-01T00:00:00+00:00'
-    >>> moment("2026-10-01", "until", is_last=True).isoformat()
+    >>> to_moment("2026-10-01", "until", is_last=True).isoformat()
     '2026-10-01T23:59:59.999999+00:00'
     """
     if value is None:
@@ -186,9 +193,9 @@ def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime 
         day_start = datetime.combine(parsed_value, time(), UTC)
         return day_start + timedelta(days=1, microseconds=-1) if is_last else day_start
     raise ScopeError(
-        f"{name}={value!r} is no day and no moment with a time zone; "
+        f"{argument_name}={value!r} is no day and no moment with a time zone; "
         "write '2026-10-01' or '2026-10-01T12:00:00Z'",
-        parameter=name,
+        parameter=argument_name,
     )
 
 
@@ -197,16 +204,17 @@ def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime 
 
 @dataclass(frozen=True)
 class VisibleFiles:
-    """The data files of one table, and the unfinished runs whose rows readers must not see.
+    """The data files of one table, and the runs in them whose rows readers must not see.
 
-    A run is one call of `Archive.add`. ``is_extended`` says whether some files lack columns of the
-    schema.
+    A run is one call of `Archive.add`; its rows are hidden until it has finished. ``table`` is the
+    Delta table, or None if there is none. ``is_extended`` says whether some files lack columns of
+    the schema.
     """
 
     table: Any | None
     paths: tuple[str, ...] = ()
     hidden_runs: frozenset[str] = frozenset()
-    size: int = 0
+    byte_count: int = 0
     schema: Any = None
     is_extended: bool = False
 
@@ -214,36 +222,38 @@ class VisibleFiles:
 class Snapshot:
     """The tables of an archive as readers see them at one moment, for SQL queries.
 
-    ``committed`` are the names of the finished runs (calls of `Archive.add`) whose rows are
-    visible; by default all. ``tables`` are Delta tables that are open already, by path.
+    ``shown_runs`` are the names of the runs (calls of `Archive.add`) whose rows are visible; by
+    default all finished runs. ``open_tables`` are Delta tables that are open already, by path.
     """
 
     def __init__(
         self,
         store: ArchiveStore,
-        committed: Collection[str] | None = None,
-        tables: Mapping[str, Any] | None = None,
+        shown_runs: Collection[str] | None = None,
+        open_tables: Mapping[str, Any] | None = None,
     ) -> None:
-        self.store, self._tables = store, tables or {}
-        self.runs = read_runs(store)
-        self.committed = self.runs.committed if committed is None else frozenset(committed)
+        self.store, self._open_tables = store, open_tables or {}
+        self.run_log = read_run_log(store)
+        self.shown_runs = (
+            self.run_log.committed_runs if shown_runs is None else frozenset(shown_runs)
+        )
         self._files: dict[str, VisibleFiles] = {}
 
-    def files(self, name: str) -> VisibleFiles:
-        """Return the data files of a table, and the runs whose rows readers must not see.
+    def files_of(self, name: str) -> VisibleFiles:
+        """Return the data files of the table ``name``, and the runs to hide from readers.
 
         A run is one call of `Archive.add`.
         """
         if name not in self._files:
-            table = self._tables.get(name) or self.store.peek(name)
-            self._files[name] = VisibleFiles(None) if table is None else self._files_of(name, table)
+            table = self._open_tables.get(name) or self.store.cached_table(name)
+            self._files[name] = VisibleFiles(None) if table is None else self._files_in(name, table)
         return self._files[name]
 
-    def has(self, name: str) -> bool:
-        """Return whether a table exists."""
-        return self.files(name).table is not None
+    def has_table(self, name: str) -> bool:
+        """Return whether the archive has the table ``name``."""
+        return self.files_of(name).table is not None
 
-    def _files_of(self, name: str, table: Any) -> VisibleFiles:
+    def _files_in(self, name: str, table: Any) -> VisibleFiles:
         # Other engines take paths, and the URLs of objects.
         uris = table.file_uris()
         paths = tuple(map(unquote, uris) if self.store.is_local else uris)
@@ -252,18 +262,20 @@ class Snapshot:
             if os.path.exists(path) and not os.path.isfile(path):
                 raise ArchiveError("it is no regular file; take it away", path=path)
         # The log is read again after the table was opened: newer runs are hidden too.
-        has_runs = name not in (RUNS, CHANGES)
-        hidden_runs = read_runs(self.store).begun - self.committed if has_runs else frozenset[str]()
-        size = sum(row["size_bytes"] for row in self.store.actions(name, table))
-        fields, own_schema = [*pa.schema(table.schema().to_arrow())], OWN_SCHEMAS.get(name)
+        has_runs = name not in (RUNS_TABLE, CHANGES_TABLE)
+        hidden_runs = (
+            read_run_log(self.store).begun_runs - self.shown_runs if has_runs else frozenset[str]()
+        )
+        total_bytes = sum(row["size_bytes"] for row in self.store.data_files(name, table))
+        fields, own_schema = [*pa.schema(table.schema().to_arrow())], FIXED_SCHEMAS.get(name)
         field_names = {field.name for field in fields}
         new_fields = [
-            field for field in own_schema or CONTEXT_FIELDS if field.name not in field_names
+            field for field in own_schema or CONTEXT_SCHEMA if field.name not in field_names
         ]
-        is_extended = EXTENDED in table.metadata().configuration
+        is_extended = EXTENDED_PROPERTY in table.metadata().configuration
         schema = pa.schema([*fields, *new_fields])
         return VisibleFiles(
-            table, paths, hidden_runs, size, schema, is_extended or bool(new_fields)
+            table, paths, hidden_runs, total_bytes, schema, is_extended or bool(new_fields)
         )
 
     def query(
@@ -280,101 +292,109 @@ class Snapshot:
         values : list, optional
             The values of the parameters.
         **views : str or pyarrow.Table
-            Other names in the query, with the path of a table or the table itself.
+            Further tables of the query, by the name that they have there: the path of a table of
+            the archive, or an Arrow table.
         """
         with _connection(os.getpid()).cursor() as connection:
-            for view, source in {**{path: path for path in paths}, **views}.items():
-                if isinstance(source, pa.Table):
-                    connection.register(view, source)
+            for view_name, path_or_table in {**{path: path for path in paths}, **views}.items():
+                if isinstance(path_or_table, pa.Table):
+                    connection.register(view_name, path_or_table)
                 else:
-                    self._add_view(connection, view, source)
+                    self._add_view(connection, view_name, path_or_table)
             try:
                 return connection.sql(sql, params=values).to_arrow_table()
-            except duckdb().Error as error:
+            except import_duckdb().Error as error:
                 raise ArchiveError(
-                    f"the query failed: {one_line(error)}", path=self.store.root
+                    f"the query failed: {to_one_line(error)}", path=self.store.root
                 ) from None
 
     def rows(self, sql: str, *paths: str, **options: Any) -> list[dict[str, Any]]:
         """Run an SQL query, and return one dict per row; the arguments are those of `query`."""
         return list(self.query(sql, *paths, **options).to_pylist())
 
-    def _add_view(self, connection: Any, view: str, path: str, where: str = "true") -> None:
-        """Create an SQL view of the rows of a table that readers may see."""
-        files = self.files(path)
-        if files.table is None:
+    def _add_view(self, connection: Any, view: str, path: str, condition: str = "true") -> None:
+        """Create an SQL view of the rows of a table that readers may see and that meet a condition.
+
+        ``view`` is the name of the view, and ``path`` the path of the table.
+        """
+        visible_files = self.files_of(path)
+        if visible_files.table is None:
             raise ArchiveError(
                 f"the archive at {self.store.root} has no table {path}; archive.rebuild() makes "
                 "tables of its responses",
                 path=self.store.root,
             )
-        if files.hidden_runs:
-            where += f" AND NOT {sql_in('run', files.hidden_runs)}"
-        sources = []
-        if files.paths and self.store.is_local:
-            is_partitioned = bool(files.table.metadata().partition_columns)
-            paths = ", ".join(map(literal, files.paths))
-            sources.append(
+        if visible_files.hidden_runs:
+            condition += f" AND NOT {sql_in('run', visible_files.hidden_runs)}"
+        view_sources = []
+        if visible_files.paths and self.store.is_local:
+            is_partitioned = bool(visible_files.table.metadata().partition_columns)
+            paths = ", ".join(map(quote_value, visible_files.paths))
+            view_sources.append(
                 f"read_parquet([{paths}], hive_partitioning={is_partitioned}, "
-                f"hive_types_autocast=false, union_by_name={files.is_extended})"
+                f"hive_types_autocast=false, union_by_name={visible_files.is_extended})"
             )
-        elif files.paths:
-            with self.store.errors(path):
-                dataset = self.store.dataset(path, files.table)
+        elif visible_files.paths:
+            with self.store.convert_errors(path):
+                dataset = self.store.arrow_dataset(path, visible_files.table)
             connection.register(f"{view} with rows", dataset)
-            sources.append(identifier(f"{view} with rows"))
-        if files.is_extended or not sources:  # there may be no file
-            connection.register(f"{view} without rows", files.schema.empty_table())
-            sources.append(identifier(f"{view} without rows"))
-        union_sql = " UNION ALL BY NAME ".join(f"SELECT * FROM {source}" for source in sources)
-        columns = ", ".join(identifier(field.name) for field in files.schema)
+            view_sources.append(quote_name(f"{view} with rows"))
+        if visible_files.is_extended or not view_sources:  # there may be no file
+            connection.register(f"{view} without rows", visible_files.schema.empty_table())
+            view_sources.append(quote_name(f"{view} without rows"))
+        union_sql = " UNION ALL BY NAME ".join(
+            f"SELECT * FROM {view_source}" for view_source in view_sources
+        )
+        columns = ", ".join(quote_name(field.name) for field in visible_files.schema)
         try:
             connection.execute(
-                f"CREATE TEMP VIEW {identifier(view)} AS SELECT {columns} FROM ({union_sql}) "
-                f"WHERE {where}"
+                f"CREATE TEMP VIEW {quote_name(view)} AS SELECT {columns} FROM ({union_sql}) "
+                f"WHERE {condition}"
             )
-        except duckdb().Error as error:
-            problem = one_line(str(error).partition("LINE 1:")[0])
+        except import_duckdb().Error as error:
+            problem = to_one_line(str(error).partition("LINE 1:")[0])
             raise ArchiveError(
-                f"{path} cannot be read: {problem}; {REMEDY}", path=self.store.root
+                f"{path} cannot be read: {problem}; {REMEDY_TEXT}", path=self.store.root
             ) from None
 
     # -- queries of users ----------------------------------------------------------------------
 
-    def relation(self, query: str, tables: Mapping[str, Any], until: datetime | None) -> Any:
-        """Run a user's SQL query, which can read only the given tables, and return its rows.
+    def run_user_query(self, query: str, tables: Mapping[str, Any], until: datetime | None) -> Any:
+        """Run a user's SQL query, which can read only ``tables``, and return the resulting rows.
 
-        ``tables`` is the result of `sql_tables`. Rows fetched after ``until`` are left out. The
-        result is a ``duckdb.DuckDBPyRelation``.
+        ``tables`` is the result of `sql_tables`: table names with paths or functions. Rows fetched
+        after ``until`` are left out. The result is a ``duckdb.DuckDBPyRelation``.
         """
-        engine = duckdb()
-        with self.typed(tables):
+        duckdb = import_duckdb()
+        with self.convert_query_errors(tables):
             # A database of its own, for what locks it down holds for all of its connections.
             connection = _new_connection()
             statements = []
             if isinstance(query, str):
                 query.encode()  # DuckDB's own error would say nothing of it
                 statements = connection.extract_statements(query)
-            if len(statements) != 1 or statements[0].type != engine.StatementType.SELECT:
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                 raise ArchiveError("a query is one SELECT, which changes nothing; write one")
             # Not get_table_names, which binds a query before there are tables, and fails at USING.
-            ((tree_json,),) = connection.execute(
+            ((syntax_tree_json,),) = connection.execute(
                 "SELECT json_serialize_sql($1)", [query]
             ).fetchall()
             allowed_files: list[str] = []
-            for name in sorted({*_table_names(json.loads(tree_json))} & {*tables}):
-                source = tables[name]
-                if isinstance(source, list):
+            for name in sorted({*_find_table_names(json.loads(syntax_tree_json))} & {*tables}):
+                path = tables[name]
+                if isinstance(path, list):
                     raise ArchiveError(
                         f"two sections have a table {name}; write SECTION__{name} in the query"
                     )
-                if callable(source):
-                    connection.register(name, source())
+                if callable(path):
+                    connection.register(name, path())
                     continue
-                has_host = until and self.has(source) and "host" in self.files(source).schema.names
-                where = Selection(until=until).where if has_host else "true"
-                self._add_view(connection, name, source, where)
-                allowed_files += self.files(source).paths if self.store.is_local else ()
+                has_host = (
+                    until and self.has_table(path) and "host" in self.files_of(path).schema.names
+                )
+                condition = Selection(until=until).where_sql if has_host else "true"
+                self._add_view(connection, name, path, condition)
+                allowed_files += self.files_of(path).paths if self.store.is_local else ()
             connection.execute("SET allowed_paths = $1", [allowed_files])
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")
@@ -383,19 +403,20 @@ class Snapshot:
             return connection.table("main.result")
 
     @contextlib.contextmanager
-    def typed(self, tables: Iterable[str]) -> Iterator[None]:
+    def convert_query_errors(self, table_names: Iterable[str]) -> Iterator[None]:
         """Convert DuckDB's errors in a ``with`` block to `ArchiveError`.
 
-        ``tables`` are the names that the query may use; the message suggests a similar one.
+        ``table_names`` are the tables that the query may use. If it uses an unknown name, the
+        message suggests a similar one.
         """
         try:
             yield
-        except (duckdb().Error, UnicodeError) as error:
-            problem = one_line(error)
-            if match := _UNKNOWN_TABLE.search(problem):
+        except (import_duckdb().Error, UnicodeError) as error:
+            problem = to_one_line(error)
+            if match := _UNKNOWN_TABLE_PATTERN.search(problem):
                 # DuckDB suggests its own tables, and knows no other yet.
                 problem = unknown(
-                    "table", match["name"], (name for name in tables if name != match["name"])
+                    "table", match["name"], (name for name in table_names if name != match["name"])
                 )
             raise ArchiveError(
                 f"the query failed: {problem}; help(Archive.sql) lists what it reads",
@@ -403,13 +424,13 @@ class Snapshot:
             ) from None
 
 
-_UNKNOWN_TABLE = re.compile(r"Table (?:Function )?with name (?P<name>\S+) does not exist!")
+_UNKNOWN_TABLE_PATTERN = re.compile(r"Table (?:Function )?with name (?P<name>\S+) does not exist!")
 
 
-def _table_names(tree: Any) -> Iterator[str]:
+def _find_table_names(tree: Any) -> Iterator[str]:
     """Yield the names of the tables in the syntax tree of an SQL query."""
     for key, subtree in tree.items() if isinstance(tree, dict) else enumerate(tree):
         if key == "table_name" and isinstance(subtree, str):
             yield subtree.strip('"')
         elif isinstance(subtree, dict | list):
-            yield from _table_names(subtree)
+            yield from _find_table_names(subtree)

@@ -16,48 +16,48 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from aatoolkit._util.text import counted, visible
-from aatoolkit.archive.responses import USABLE, ArchivedResponse, read_groups
+from aatoolkit.archive.responses import USABLE, ArchivedResponse, response_groups
 from aatoolkit.archive.schema import (
     FILTER_COLUMNS,
-    FRAMES,
-    OWN_SCHEMAS,
-    RESPONSES,
-    STATEMENT_TABLES,
-    Change,
+    FIXED_SCHEMAS,
+    FRAMES_TABLE,
+    RESPONSES_TABLE,
+    STATEMENT_SCHEMAS,
+    ChangeRow,
     StoredTable,
-    add_changes,
-    differences,
+    append_changes,
+    declaration_differences,
     load_stored_table,
     record_new_tables,
     stored_tables,
 )
-from aatoolkit.archive.snapshot import Snapshot, identifier, literal, sql_in
+from aatoolkit.archive.snapshot import Snapshot, quote_name, quote_value, sql_in
 from aatoolkit.archive.store import (
-    CHECKSUMS,
-    RUNS,
+    CHECKSUMS_FOLDER,
+    RUNS_TABLE,
     ArchiveStore,
     Checksums,
-    engine,
-    log,
-    new_run,
-    read_runs,
+    import_deltalake,
+    log_run_state,
+    new_run_name,
+    read_run_log,
     replace_checksums,
     retry,
-    write_options,
+    writer_properties,
 )
-from aatoolkit.archive.writing import DerivedResponse, TableBuffer, derive
+from aatoolkit.archive.writing import DerivedResponse, TableBuffer, derive_responses
 from aatoolkit.client.reading import ReadingOptions, progress_bar
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 
 # -- compact and forget -------------------------------------------------------------------------
 
-_LARGE_BYTES = 1 << 30
-"""The largest size at which the files of a month are sorted when they are joined."""
+_MAX_SORTED_BYTES = 1 << 30
+"""The largest total size at which the files of a month are sorted by host when they are joined."""
 
-_ORPHAN_HOURS = 24 * 7
-"""The age in hours at which a file that belongs to no table is removed."""
+_MAX_ORPHAN_HOURS = 24 * 7
+"""The age in hours from which on a file that belongs to no table is removed."""
 
-_RETENTION_KEY = "delta.logRetentionDuration"
+_RETENTION_PROPERTY = "delta.logRetentionDuration"
 
 
 @dataclass(frozen=True)
@@ -92,149 +92,160 @@ class UpkeepReport:
 
 
 def data_table_names(store: ArchiveStore) -> list[str]:
-    """Return a list of the table ``responses`` and all tables that were made from responses."""
-    return [RESPONSES, *stored_tables(store), *STATEMENT_TABLES]
+    """Return the names of the table ``responses`` and of all tables made from responses."""
+    return [RESPONSES_TABLE, *stored_tables(store), *STATEMENT_SCHEMAS]
 
 
-def all_tables(store: ArchiveStore) -> dict[str, Any]:
+def open_all_tables(store: ArchiveStore) -> dict[str, Any]:
     """Open all tables of an archive, and return them as a dict by name."""
-    tables = {name: store.open(name) for name in (*stored_tables(store), *OWN_SCHEMAS)}
+    tables = {name: store.open_table(name) for name in (*stored_tables(store), *FIXED_SCHEMAS)}
     return {name: table for name, table in tables.items() if table is not None}
 
 
-def compact(store: ArchiveStore, *, keep_hours: float, removed_rows: int = 0) -> UpkeepReport:
-    """Join small files and delete files older than ``keep_hours``; return a report.
+def compact(store: ArchiveStore, *, keep_hours: float, removed_row_count: int = 0) -> UpkeepReport:
+    """Join small files, and delete files that were replaced; return a report.
 
-    Rows of interrupted calls are removed too. ``removed_rows`` is a number to be put into the
-    report.
+    Replaced files are kept for ``keep_hours`` hours. Rows of interrupted calls are removed too.
+    ``removed_row_count`` is the number of rows that the caller has removed, for the report.
     """
-    counts_before = _count_files(store, all_tables(store))
+    files_and_bytes_before = _count_files(store, open_all_tables(store))
     _remove_dead_runs(store)
     busy_tables = []
-    for name, table in all_tables(store).items():
+    for name, table in open_all_tables(store).items():
         try:
-            _compact(store, name, table, keep_hours)
+            _compact_table(store, name, table, keep_hours)
         except ArchiveConflict:
             busy_tables.append(name)
-    tables = all_tables(store)
+    tables = open_all_tables(store)
     replace_checksums(store, tables)
     host_count = 0
-    if store.peek(RESPONSES) is not None:
+    if store.cached_table(RESPONSES_TABLE) is not None:
         sql = "SELECT count(DISTINCT host) AS n FROM responses"
-        host_count = int(Snapshot(store).rows(sql, RESPONSES)[0]["n"])
-    files, sizes = zip(counts_before, _count_files(store, tables), strict=True)
-    return UpkeepReport(files, sizes, removed_rows, host_count, tuple(busy_tables))
+        host_count = int(Snapshot(store).rows(sql, RESPONSES_TABLE)[0]["n"])
+    file_counts, byte_counts = zip(files_and_bytes_before, _count_files(store, tables), strict=True)
+    return UpkeepReport(file_counts, byte_counts, removed_row_count, host_count, tuple(busy_tables))
 
 
 def _remove_dead_runs(store: ArchiveStore) -> None:
     """Remove the rows of unfinished runs (calls of `Archive.add`) that wrote nothing for a day."""
-    runs = read_runs(store)
-    dead_runs = sorted(runs.dead(datetime.now(UTC)))
+    run_log = read_run_log(store)
+    dead_runs = sorted(run_log.dead_runs(datetime.now(UTC)))
     for run in dead_runs:
-        if run not in runs.removing:
+        if run not in run_log.removing_runs:
             # From now on the run cannot be committed.
-            log(store, run, "removing")
+            log_run_state(store, run, "removing")
     if dead_runs:
-        _delete(store, sql_in("run", dead_runs))
+        _delete_rows(store, sql_in("run", dead_runs))
     for run in dead_runs:
-        log(store, run, "removed")
+        log_run_state(store, run, "removed")
 
 
-def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> None:
+def _compact_table(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> None:
     sizes_by_month: dict[str | None, list[int]] = {}
-    for row in store.actions(name, table):
+    for row in store.data_files(name, table):
         sizes_by_month.setdefault(row.get("partition.month"), []).append(row["size_bytes"])
-    with store.errors(name):
+    with store.convert_errors(name):
         for month, sizes in sizes_by_month.items():
             partition_filters = None if month is None else [("month", "=", month)]
-            if len(sizes) > 1 and (month is None or sum(sizes) > _LARGE_BYTES):
-                table.optimize.compact(partition_filters, writer_properties=write_options())
+            if len(sizes) > 1 and (month is None or sum(sizes) > _MAX_SORTED_BYTES):
+                table.optimize.compact(partition_filters, writer_properties=writer_properties())
             elif len(sizes) > 1:
                 table.optimize.z_order(
-                    ["host"], partition_filters, writer_properties=write_options()
+                    ["host"], partition_filters, writer_properties=writer_properties()
                 )
         vacuum_options = {"dry_run": False, "enforce_retention_duration": False}
         hours = math.ceil(keep_hours)
         table.vacuum(hours, **vacuum_options)
-        table.vacuum(max(hours, _ORPHAN_HOURS), full=True, **vacuum_options)
+        table.vacuum(max(hours, _MAX_ORPHAN_HOURS), full=True, **vacuum_options)
 
 
 def forget(
     store: ArchiveStore, hosts: Sequence[str] | None, before: datetime | None
 ) -> UpkeepReport:
-    """Delete the responses of some hosts fetched before a moment, and the rows made from them.
+    """Delete the responses of hosts that were fetched before a moment, and the rows made from them.
 
-    If ``hosts`` is None, all hosts are meant; if ``before`` is None, all times.
+    ``hosts`` are the hosts, or None for all; ``before`` is the moment, or None for any time.
     """
     if hosts is None and before is None:
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
     # From here on no run that began before can be committed: it may refer to deleted bodies.
-    log(store, new_run(), "forgotten")
+    log_run_state(store, new_run_name(), "forgotten")
     conditions = [] if hosts is None else [sql_in("host", hosts)]
     if before is not None:
-        conditions += [f"month <= '{before:%Y-%m}'", f"fetched_at < {_cast_moment(before)}"]
+        conditions += [f"month <= '{before:%Y-%m}'", f"fetched_at < {_moment_sql(before)}"]
     report = compact(
-        store, keep_hours=0, removed_rows=_delete(store, " AND ".join(conditions), before)
+        store, keep_hours=0, removed_row_count=_delete_rows(store, " AND ".join(conditions), before)
     )
     # On an object store this may take very long: there, Delta removes old commits after 30 days.
     for name in data_table_names(store) if store.is_local else ():
-        table = store.open(name)
+        table = store.open_table(name)
         if table is None:
             continue
         # Old commits name hosts in their statistics.
-        retention = table.metadata().configuration.get(_RETENTION_KEY, "interval 30 days")
-        with store.errors(name):
-            table.alter.set_table_properties({_RETENTION_KEY: "interval 0 seconds"})
+        retention_text = table.metadata().configuration.get(_RETENTION_PROPERTY, "interval 30 days")
+        with store.convert_errors(name):
+            table.alter.set_table_properties({_RETENTION_PROPERTY: "interval 0 seconds"})
             table.create_checkpoint()
             table.cleanup_metadata()
-            table.alter.set_table_properties({_RETENTION_KEY: retention})
-    replace_checksums(store, all_tables(store))
+            table.alter.set_table_properties({_RETENTION_PROPERTY: retention_text})
+    replace_checksums(store, open_all_tables(store))
     return report
 
 
-def _cast_moment(moment: datetime) -> str:
+def _moment_sql(moment: datetime) -> str:
     """Return a datetime as SQL text in the syntax that deltalake understands."""
     arrow_type = "'Timestamp(Microsecond, Some(\"UTC\"))'"
     return f"arrow_cast('{moment.isoformat()}', {arrow_type})"
 
 
-def _delete(store: ArchiveStore, condition: str, before: datetime | None = None) -> int:
-    """Delete rows that meet an SQL condition from all tables, and return their number."""
+def _delete_rows(store: ArchiveStore, condition: str, before: datetime | None = None) -> int:
+    """Delete rows that meet an SQL condition from all tables, and return their number.
+
+    ``before`` is the moment before which responses are deleted, if there is one. The bodies that
+    later rows need are moved to these.
+    """
     return sum(
-        retry(lambda name=name: _delete_from(store, name, condition, before))  # type: ignore[misc]
+        retry(lambda name=name: _delete_rows_from(store, name, condition, before))  # type: ignore[misc]
         for name in data_table_names(store)
     )
 
 
-def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetime | None) -> int:
-    """Delete rows that meet an SQL condition from one table, and return their number."""
-    table = store.open(name)
+def _delete_rows_from(
+    store: ArchiveStore, name: str, condition: str, before: datetime | None
+) -> int:
+    """Delete rows that meet an SQL condition from the table ``name``, and return their number.
+
+    ``before`` is the moment before which responses are deleted, if there is one.
+    """
+    table = store.open_table(name)
     if table is None:
         return 0
     schema = pa.schema(table.schema().to_arrow())
     new_rows = schema.empty_table()
     # Equal bodies are stored once: later rows may need the body of a deleted row.
-    if name == RESPONSES and before is not None:
-        begun_runs = read_runs(store).begun
-        snapshot = Snapshot(store, begun_runs, {RESPONSES: table})
-        moved_rows = snapshot.query(_MOVED_BODIES_SQL.format(before=literal(before)), RESPONSES)
-        new_rows = moved_rows.select(schema.names).cast(schema)
+    if name == RESPONSES_TABLE and before is not None:
+        begun_runs = read_run_log(store).begun_runs
+        snapshot = Snapshot(store, begun_runs, {RESPONSES_TABLE: table})
+        heir_rows = snapshot.query(
+            _MOVED_BODIES_SQL.format(before=quote_value(before)), RESPONSES_TABLE
+        )
+        new_rows = heir_rows.select(schema.names).cast(schema)
         if new_rows.num_rows:
-            same_body = sql_in("sha256", {*new_rows["sha256"].to_pylist()})
-            condition = f"(({condition}) OR ({same_body} AND fetched_at >= {_cast_moment(before)}))"
+            body_sql = sql_in("sha256", {*new_rows["sha256"].to_pylist()})
+            condition = f"(({condition}) OR ({body_sql} AND fetched_at >= {_moment_sql(before)}))"
 
     def count_rows() -> int:
-        return sum(row["num_records"] for row in store.actions(name, table))
+        return sum(row["num_records"] for row in store.data_files(name, table))
 
     count_before = count_rows()
     # Not DeltaTable.delete: the files that it writes have view types, which pyarrow cannot filter.
-    with store.errors(name):
-        engine().write_deltalake(
+    with store.convert_errors(name):
+        import_deltalake().write_deltalake(
             table,
             new_rows,
             mode="overwrite",
             predicate=condition,
-            writer_properties=write_options(),
+            writer_properties=writer_properties(),
         )
         table.update_incremental()
     return count_before - count_rows()
@@ -258,22 +269,25 @@ WITH lost AS (
 )
 SELECT * FROM heirs
 """
-"""Selects responses since a moment whose bodies only older rows store, with these bodies."""
+"""Selects responses fetched since a moment whose bodies are stored only in older rows.
+
+The first response of each such body gets the body.
+"""
 
 
 def _count_files(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the number of data files, and their total size in bytes."""
-    rows = [row for name, table in tables.items() for row in store.actions(name, table)]
+    """Return the number of data files of Delta tables, and their total size in bytes."""
+    rows = [row for name, table in tables.items() for row in store.data_files(name, table)]
     return len(rows), sum(row["size_bytes"] for row in rows)
 
 
-_RESPONSE_KEY = ("run", "host", "days", *FILTER_COLUMNS, "fetched_at")
-_MAX_LISTED = 20
-_BATCH_SIZE = 2000
-_SPOOL_BYTES = 1 << 27
+_RESPONSE_KEY_COLUMNS = ("run", "host", "days", *FILTER_COLUMNS, "fetched_at")
+_MAX_LISTED_PROBLEMS = 20
+_RESPONSES_PER_BATCH = 2000
+_MAX_BUFFER_BYTES = 1 << 27
 
-Problem = tuple[str, str]
-"""The name of a table, and what is wrong with it."""
+TableProblem = tuple[str, str]
+"""The name of a table, and a sentence on what is wrong with it."""
 
 # -- verify ------------------------------------------------------------------------------------
 
@@ -297,7 +311,7 @@ class ArchiveCheck:
     path: str
     responses: int
     tables: int
-    problems: tuple[Problem, ...]
+    problems: tuple[TableProblem, ...]
     unchecked: int = 0
 
     @property
@@ -309,95 +323,106 @@ class ArchiveCheck:
         return self.ok
 
     def __repr__(self) -> str:
-        state = "all as stored" if self.ok else counted(len(self.problems), "problem")
+        summary = "all as stored" if self.ok else counted(len(self.problems), "problem")
         if self.unchecked:
-            state += f"; {self.unchecked:,} files have no checksum, which compact() records"
+            summary += f"; {self.unchecked:,} files have no checksum, which compact() records"
         checked_counts = f"{counted(self.responses, 'response')}, {counted(self.tables, 'table')}"
-        lines = [f"<ArchiveCheck: {checked_counts}: {state}>"]
-        lines += [visible(f"  {name}: {problem}") for name, problem in self.problems[:_MAX_LISTED]]
+        lines = [f"<ArchiveCheck: {checked_counts}: {summary}>"]
+        lines += [
+            visible(f"  {name}: {problem}")
+            for name, problem in self.problems[:_MAX_LISTED_PROBLEMS]
+        ]
         return "\n".join(lines)
 
 
 def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> ArchiveCheck:
     """Compare all files and responses with their checksums, and count the rows of tables.
 
-    With ``replay``, make the tables again from the responses and compare every row.
+    If ``replay`` is true, also make the tables again from the responses and compare every row.
     """
     checksums = Checksums(store, ignores_cache=True)
     problems = [
-        (CHECKSUMS, f"the file {name} is not what was written") for name in checksums.damaged
+        (CHECKSUMS_FOLDER, f"the file {name} is not what was written")
+        for name in checksums.damaged_files
     ]
     # Files are compared before any is read as a table: reading a damaged file would fail.
-    table_names = dict.fromkeys((*OWN_SCHEMAS, *checksums.files))
-    problems += [(name, problem) for name in table_names for problem in checksums.problems(name)]
+    table_names = dict.fromkeys((*FIXED_SCHEMAS, *checksums.digests_by_table))
+    problems += [
+        (name, problem) for name in table_names for problem in checksums.find_problems(name)
+    ]
     response_count = 0
     if not problems:
         snapshot = Snapshot(store)
-        if not snapshot.runs.exists:
+        if not snapshot.run_log.exists:
             raise ArchiveError(
                 f"there is no archive at {store.root} yet; add responses first", path=store.root
             )
         for name in stored_tables(store).keys() - table_names.keys():
             table_names[name] = None
-            problems += [(name, problem) for problem in checksums.problems(name)]
-        missing_runs = snapshot.runs.committed - checksums.runs
+            problems += [(name, problem) for problem in checksums.find_problems(name)]
+        missing_runs = snapshot.run_log.committed_runs - checksums.run_names
         if missing_runs:
             problem = (
                 f"those of {len(missing_runs)} runs are gone; compact() records files as they are"
             )
-            problems.append((CHECKSUMS, problem))
-        if snapshot.runs.rebuilding:
-            problems.append((RUNS, "a rebuild was interrupted; run archive.rebuild() again"))
-    if not problems and snapshot.has(RESPONSES):
+            problems.append((CHECKSUMS_FOLDER, problem))
+        if snapshot.run_log.rebuilding_runs:
+            problems.append((RUNS_TABLE, "a rebuild was interrupted; run archive.rebuild() again"))
+    if not problems and snapshot.has_table(RESPONSES_TABLE):
         try:
             response_count, problems = _check_responses(snapshot)
-            problems = problems or [*_compare_counts(snapshot)]
+            problems = problems or [*_compare_row_counts(snapshot)]
             if replay and not problems:
-                problems = _replay(snapshot, options)
+                problems = _replay_responses(snapshot, options)
         except ArchiveError as error:
             problems.append(("archive", error.message))
     return ArchiveCheck(
-        store.root, response_count, len(table_names) - 2, tuple(problems), checksums.unchecked
+        store.root, response_count, len(table_names) - 2, tuple(problems), checksums.unchecked_count
     )
 
 
-def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
-    """Return the number of responses, and a list of problems: damaged bodies and duplicates."""
+def _check_responses(snapshot: Snapshot) -> tuple[int, list[TableProblem]]:
+    """Return the number of responses, and a problem for each damaged body or duplicate response."""
     response_count, problems = 0, []
-    for group in read_groups(snapshot):
+    for group in response_groups(snapshot):
         response_count += len(group)
         for response in group:
             try:
                 response.payload()
             except ArchiveError as error:
-                problems.append((RESPONSES, error.message))
+                problems.append((RESPONSES_TABLE, error.message))
     duplicates = snapshot.rows(
         f"SELECT host, section, scope, fetched_at, count(*) AS n FROM responses WHERE {USABLE} "
         "GROUP BY host, section, scope, fetched_at, sha256 HAVING n > 1",
-        RESPONSES,
+        RESPONSES_TABLE,
     )
     for duplicate in duplicates:
         *response_key, row_count = map(str, duplicate.values())
-        problems.append((RESPONSES, f"{' '.join(response_key)}: it is there {row_count} times"))
+        problems.append(
+            (RESPONSES_TABLE, f"{' '.join(response_key)}: it is there {row_count} times")
+        )
     return response_count, problems
 
 
-def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
-    """Count the rows of each table and host; yield a problem for each number that is wrong."""
-    response_key = ", ".join(_RESPONSE_KEY)
+def _compare_row_counts(snapshot: Snapshot) -> Iterator[TableProblem]:
+    """Count the rows that each response has in each table; yield a problem for each wrong number.
+
+    The right numbers are in the table ``frames``.
+    """
+    response_key = ", ".join(_RESPONSE_KEY_COLUMNS)
     same_response_sql = " AND ".join(
-        f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _RESPONSE_KEY
+        f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _RESPONSE_KEY_COLUMNS
     )
-    tables = stored_tables(snapshot.store).items() if snapshot.has(FRAMES) else ()
-    for name, section_and_table in tables:
+    table_items = stored_tables(snapshot.store).items() if snapshot.has_table(FRAMES_TABLE) else ()
+    for name, section_and_table in table_items:
         rows = snapshot.rows(
             f"WITH f AS (SELECT {response_key}, sum(rows) AS n FROM frames WHERE rows > 0 AND "
             'section = $1 AND "table" = $2 GROUP BY ALL), '
             f"t AS (SELECT {response_key}, count(*) AS n FROM stored GROUP BY ALL) "
             "SELECT coalesce(f.host, t.host) AS host, coalesce(f.n, 0) AS wanted, "
             f"coalesce(t.n, 0) AS there FROM f FULL JOIN t ON {same_response_sql} "
-            f"WHERE f.n IS DISTINCT FROM t.n LIMIT {_MAX_LISTED}",
-            FRAMES,
+            f"WHERE f.n IS DISTINCT FROM t.n LIMIT {_MAX_LISTED_PROBLEMS}",
+            FRAMES_TABLE,
             values=[*section_and_table],
             stored=name,
         )
@@ -405,26 +430,26 @@ def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
             yield name, f"{row['host']}: {row['there']} rows, its responses gave {row['wanted']}"
 
 
-def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
-    """Convert the responses to tables again, and return a problem for each difference found."""
-    problems: list[Problem] = []
+def _replay_responses(snapshot: Snapshot, options: ReadingOptions) -> list[TableProblem]:
+    """Convert the responses to tables again; return a problem for each table that differs."""
+    problems: list[TableProblem] = []
     buffer = TableBuffer()
-    for archived_response, derived_response in derive_stored(read_groups(snapshot), options):
+    for archived_response, derived_response in derive_stored(response_groups(snapshot), options):
         if derived_response.error is None:
             buffer.add(archived_response, derived_response)
-        if len(buffer) > _BATCH_SIZE:
-            problems += _differences(snapshot, buffer)
+        if len(buffer) > _RESPONSES_PER_BATCH:
+            problems += _find_different_tables(snapshot, buffer)
             buffer = TableBuffer()
-    return [*problems, *_differences(snapshot, buffer)]
+    return [*problems, *_find_different_tables(snapshot, buffer)]
 
 
-def _differences(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
+def _find_different_tables(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[TableProblem]:
     """Yield a problem for each stored table that lacks any of the rows in ``buffer``."""
-    for name in buffer.declared_tables:
-        derived_rows = buffer.rows(name, load_stored_table(snapshot.store, name).schema())
+    for name in buffer.table_by_path:
+        derived_rows = buffer.table_rows(name, load_stored_table(snapshot.store, name).schema())
         if derived_rows is None:
             continue
-        columns = ", ".join(map(identifier, derived_rows.column_names))
+        columns = ", ".join(map(quote_name, derived_rows.column_names))
         sql = (
             f"SELECT host FROM (SELECT {columns} FROM derived EXCEPT ALL "
             f"SELECT {columns} FROM stored SEMI JOIN derived USING (run, host))"
@@ -447,7 +472,7 @@ def derive_stored(
                 responses.append(response)
             except ArchiveError as error:
                 yield response, DerivedResponse(response.section, error=error)
-        yield from zip(responses, derive(payloads, options), strict=True)
+        yield from zip(responses, derive_responses(payloads, options), strict=True)
 
 
 # -- rebuild -----------------------------------------------------------------------------------
@@ -460,104 +485,119 @@ def rebuild(
 
     Returns the errors of responses that could not be converted, by the name of the response.
     """
-    runs_before = read_runs(store)
-    name = new_run()
-    log(store, name, "rebuilding")
+    run_log_before = read_run_log(store)
+    run_name = new_run_name()
+    log_run_state(store, run_name, "rebuilding")
     problems: dict[str, AAToolkitError] = {}
     tables: dict[str, StoredTable] = {}
     files: dict[str, list[Path]] = {}
     with tempfile.TemporaryDirectory(prefix="aatoolkit-") as folder:
         buffer = TableBuffer()
 
-        def spool() -> None:
-            tables.update(buffer.declared_tables)
+        def write_buffer() -> None:
+            tables.update(buffer.table_by_path)
             named_rows = [
-                (name, buffer.rows(name, table.schema()))
-                for name, table in buffer.declared_tables.items()
+                (path, buffer.table_rows(path, table.schema()))
+                for path, table in buffer.table_by_path.items()
             ]
-            for name, new_rows in (*named_rows, *buffer.statement_tables()):
+            for path, new_rows in (*named_rows, *buffer.statement_tables()):
                 if new_rows is not None and new_rows.num_rows:
-                    paths = files.setdefault(name, [])
-                    paths.append(Path(folder, f"{len(files)}-{len(paths)}.parquet"))
-                    pq.write_table(new_rows, paths[-1], compression="zstd")
+                    file_paths = files.setdefault(path, [])
+                    file_paths.append(Path(folder, f"{len(files)}-{len(file_paths)}.parquet"))
+                    pq.write_table(new_rows, file_paths[-1], compression="zstd")
 
-        groups = progress_bar(read_groups(Snapshot(store)), progress, total=0, unit="host")
+        groups = progress_bar(response_groups(Snapshot(store)), progress, total=0, unit="host")
         for response, derived_response in derive_stored(groups, options):
             if derived_response.error is not None:
                 problems[response.name] = derived_response.error
                 continue
             buffer.add(response, derived_response)
-            if buffer.size > _SPOOL_BYTES or len(buffer) >= _BATCH_SIZE:
-                spool()
+            if buffer.byte_count > _MAX_BUFFER_BYTES or len(buffer) >= _RESPONSES_PER_BATCH:
+                write_buffer()
                 buffer = TableBuffer()
-        spool()
-        if name not in read_runs(store).rebuilding:
+        write_buffer()
+        if run_name not in read_run_log(store).rebuilding_runs:
             raise ArchiveConflict(
                 "the tables were made anew by another process meanwhile; nothing is left to do",
                 path=store.root,
             )
-        _replace(store, tables, files)
-    for run in (*sorted(runs_before.rebuilding), name):
-        log(store, run, "rebuilt")
-    archive_tables = all_tables(store)
-    replace_checksums(store, archive_tables, new_tables={*archive_tables} - {RESPONSES, RUNS})
+        _replace_tables(store, tables, files)
+    for run in (*sorted(run_log_before.rebuilding_runs), run_name):
+        log_run_state(store, run, "rebuilt")
+    archive_tables = open_all_tables(store)
+    replace_checksums(
+        store, archive_tables, new_tables={*archive_tables} - {RESPONSES_TABLE, RUNS_TABLE}
+    )
     return problems
 
 
-def _replace(
+def _replace_tables(
     store: ArchiveStore, tables: Mapping[str, StoredTable], files: Mapping[str, Sequence[Path]]
 ) -> None:
-    """Replace the rows of each table by the rows in its files."""
+    """Replace the rows of all tables that were made from responses.
+
+    ``tables`` are the declared tables by path. ``files`` are the Parquet files with the new rows,
+    by the path of the table.
+    """
     old_tables = stored_tables(store)
-    changes: list[Change] = []
-    for name, table in tables.items():
+    changes: list[ChangeRow] = []
+    for path, table in tables.items():
         with contextlib.suppress(ArchiveError):  # damaged metadata is replaced
-            changes += _changes(load_stored_table(store, name), table) if name in old_tables else ()
+            changes += (
+                _changes_between(load_stored_table(store, path), table)
+                if path in old_tables
+                else ()
+            )
         record_new_tables(store, [table])
-        configuration = table.configuration()
-        delta_table = store.create(name, table.schema(), configuration=configuration)
-        _overwrite(store, name, delta_table, table.schema(), files.get(name, ()))
-        with store.errors(name):
+        configuration = table.table_properties()
+        delta_table = store.open_or_create(path, table.schema(), configuration=configuration)
+        _overwrite_rows(store, path, delta_table, table.schema(), files.get(path, ()))
+        with store.convert_errors(path):
             delta_table.update_incremental()
             delta_table.alter.set_table_properties(configuration, raise_if_not_exists=False)
-    for name, (section, table_name) in old_tables.items():
-        if name in tables:
+    for path, (section, table_name) in old_tables.items():
+        if path in tables:
             continue
         changes.append((section, table_name, None, "no longer declared", None, None))
-        delta_table = store.open(name)
+        delta_table = store.open_table(path)
         if delta_table is not None:
-            with store.errors(name):
+            with store.convert_errors(path):
                 delta_table.delete()
-    for name, schema in STATEMENT_TABLES.items():
-        _overwrite(store, name, store.create(name, schema), schema, files.get(name, ()))
-    add_changes(store, changes)
+    for path, schema in STATEMENT_SCHEMAS.items():
+        _overwrite_rows(
+            store, path, store.open_or_create(path, schema), schema, files.get(path, ())
+        )
+    append_changes(store, changes)
 
 
-def _overwrite(
+def _overwrite_rows(
     store: ArchiveStore, name: str, delta_table: Any, schema: pa.Schema, files: Sequence[Path]
 ) -> None:
-    """Replace all rows of a table by the rows in Parquet files."""
-    with store.errors(name):
+    """Replace all rows of a Delta table by the rows in Parquet files.
+
+    ``name`` is the name of the table for error messages, and ``schema`` its schema.
+    """
+    with store.convert_errors(name):
         rows = schema.empty_table()
         if files:
             rows = ds.dataset([*map(str, files)], schema=schema).scanner().to_reader()
         else:
             delta_table.delete()  # writing no rows would leave the old ones
-        engine().write_deltalake(
+        import_deltalake().write_deltalake(
             delta_table,
             rows,
             mode="overwrite",
             schema_mode="overwrite",
-            writer_properties=write_options(),
+            writer_properties=writer_properties(),
         )
 
 
-def _changes(old_table: StoredTable, new_table: StoredTable) -> Iterator[Change]:
-    """Compare two declarations of a table; yield a row of ``changes`` per difference."""
+def _changes_between(old_table: StoredTable, new_table: StoredTable) -> Iterator[ChangeRow]:
+    """Compare two declarations of a table; yield a row of the table ``changes`` per difference."""
     section_and_table = new_table.section, new_table.table.name
-    for difference, before, after in differences(old_table.table, new_table.table):
-        column, _, aspect = difference.partition(": ")
-        yield *section_and_table, column, f"changed {aspect or difference}", before, after
+    for difference, before, after in declaration_differences(old_table.table, new_table.table):
+        column, _, changed_property = difference.partition(": ")
+        yield *section_and_table, column, f"changed {changed_property or difference}", before, after
     for name in new_table.columns.keys() - old_table.columns.keys():
         yield *section_and_table, name, "new column", None, new_table.columns[name].dtype
     for name in old_table.columns.keys() - new_table.columns.keys():

@@ -293,11 +293,11 @@ def test_two_runs_with_the_same_responses_leave_them_there_once(place: Path, day
 
     import aatoolkit.archive.adding as adding
 
-    before, adding.PUT_RESPONSES = adding.PUT_RESPONSES, 1
+    before, adding.MAX_BATCH_RESPONSES = adding.MAX_BATCH_RESPONSES, 1
     try:
-        report = add_groups(store, archive._options, overtaken(), stale, progress=False)
+        report = add_groups(store, archive._options, overtaken(), stale, shows_progress=False)
     finally:
-        adding.PUT_RESPONSES = before
+        adding.MAX_BATCH_RESPONSES = before
     assert report.responses == 2
     assert archive.verify(replay=True)
     rows = archive.read("ranking", "ranking_history", hosts=HOSTS[0])

@@ -62,12 +62,12 @@ def test_a_task_has_no_token_and_a_worker_takes_it_from_its_environment(
 ) -> None:
     archive, executor = aa.Archive(place), Recording()
     monkeypatch.delenv("AATOOLKIT_TOKEN", raising=False)
-    monkeypatch.setattr("aatoolkit.archive.adding._clients", {})
+    monkeypatch.setattr("aatoolkit.archive.adding._client_by_settings", {})
     scope = aa.Scope(days=7)
     with pytest.raises((NotAuthorized, aa.errors.ArgumentError)):
         archive.add(client, HOSTS, scope, ["domains"], executor=executor, progress=False)
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
-    monkeypatch.setattr("aatoolkit.archive.adding._clients", {})
+    monkeypatch.setattr("aatoolkit.archive.adding._client_by_settings", {})
     report = archive.add(client, HOSTS, scope, ["domains"], executor=executor, progress=False)
     assert report.responses == len(HOSTS)
     assert executor.sent
@@ -82,7 +82,7 @@ def test_adding_again_continues_where_a_worker_died(
     place: Path, client: aa.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
-    monkeypatch.setattr("aatoolkit.archive.adding._clients", {})
+    monkeypatch.setattr("aatoolkit.archive.adding._client_by_settings", {})
     archive = aa.Archive(place)
     hosts = [f"host{number}.example" for number in range(5)]
     what = (client, hosts, aa.Scope(days=7), ["domains"])
