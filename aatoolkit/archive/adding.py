@@ -36,7 +36,7 @@ from aatoolkit.client.reading import ReadingOptions, progress_bar, run_in_order
 from aatoolkit.errors import AAToolkitError, ArchiveError, ArgumentError, NotAuthorized, ScopeError
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
-from aatoolkit.study.recording import refuse_token
+from aatoolkit.study.recording import refuse_leaked_token
 from aatoolkit.study.study import Study
 
 MAX_BATCH_RESPONSES = 340
@@ -226,7 +226,10 @@ def _batch_groups(groups: Iterable[OutcomeGroup]) -> Iterator[list[OutcomeGroup]
         is_due = time.monotonic() - batch_start > MAX_BATCH_SECONDS
         if response_count >= MAX_BATCH_RESPONSES or byte_count >= MAX_BATCH_BYTES or is_due:
             yield batch
-            batch, response_count, byte_count, batch_start = [], 0, 0, time.monotonic()
+            batch = []
+            response_count = 0
+            byte_count = 0
+            batch_start = time.monotonic()
     if batch:
         yield batch
 
@@ -239,7 +242,7 @@ def payloads_of(source: Any) -> Iterator[Payload]:
     if isinstance(source, Study):
         for record in source.records:
             if record.section is not None and record.error is None:
-                yield source._payload(record)
+                yield source._read_payload(record)
         return
     for payload in source if isinstance(source, Iterable) else [source]:
         if not isinstance(payload, Payload):
@@ -336,7 +339,7 @@ def fetch_outcome(project: Project, section: str, scope: Scope, refresh: bool) -
     request_key = project.host, section, scope._to_query()
     try:
         payload = project.fetch(section, scope, refresh=refresh)
-        refuse_token(project.client._source, payload.body, payload.url, payload.headers)
+        refuse_leaked_token(project.client._source, payload.body, payload.url, payload.headers)
     except AAToolkitError as error:
         return request_key, error
     return request_key, payload

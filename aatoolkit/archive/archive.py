@@ -58,7 +58,7 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.stats.explain import Explainer, Explanation
-from aatoolkit.study.recording import StoredResponse, StudyResponses, response_of
+from aatoolkit.study.recording import StoredResponse, StudyResponseStore, payload_to_response
 from aatoolkit.study.study import Study
 
 
@@ -233,7 +233,8 @@ class Archive(metaclass=Chaptered):
 
     def _check_folder(self) -> None:
         """Raise `ArchiveError` if the folder has files, but they are no archive."""
-        folder, problem = Path(self._store.root), ""
+        folder = Path(self._store.root)
+        problem = ""
         try:
             is_foreign = self._store.is_local and folder.exists() and not (folder / "runs").is_dir()
             if is_foreign and any(folder.iterdir()):
@@ -713,11 +714,11 @@ class Archive(metaclass=Chaptered):
                     "study.merge",
                     path=study.path,
                 )
-            study_responses = StudyResponses(study)
+            study_responses = StudyResponseStore(study)
             with study:
                 for group in response_groups(snapshot, f"{USABLE} AND {selection.where_sql}"):
                     for payload in (response.payload() for response in group):
-                        study_responses.put(response_of(payload), stale=payload.stale)
+                        study_responses.put(payload_to_response(payload), stale=payload.stale)
             return study
 
     def _check_writable(self) -> None:

@@ -71,9 +71,13 @@ class TableReader:
             for path, (table_section, name) in archived_tables.items()
             if table_section == section_name
         }
-        noun, name, valid_names = "section", str(section), [*section_names]
+        noun = "section"
+        name = str(section)
+        valid_names = [*section_names]
         if path_by_table and table is not None:
-            noun, name, valid_names = f"{section_name} table", str(table), [*path_by_table]
+            noun = f"{section_name} table"
+            name = str(table)
+            valid_names = [*path_by_table]
         if not path_by_table or table not in (None, *path_by_table):
             raise ScopeError(
                 unknown(f"archived {noun}", name, valid_names),
@@ -89,7 +93,8 @@ class TableReader:
 
         It must have a response of each selected host, of the scope, and until the last moment.
         """
-        section, scope = self.section_and_table["section"], selection.scope
+        section = self.section_and_table["section"]
+        scope = selection.scope
         request_rows = self.snapshot.rows(
             "SELECT host, scope, min(fetched_at) AS first FROM responses WHERE section = $1 "
             "GROUP BY ALL ORDER BY ALL",
@@ -224,7 +229,8 @@ class TableReader:
         names = [name for name in rows.column_names if name in table.columns]
         row_key = [*context_key, *table.key]
         if rows["_row"].null_count < rows.num_rows:
-            last_columns, row_key = ["_row", *last_columns], [*row_key, "_row"]
+            last_columns = ["_row", *last_columns]
+            row_key = [*row_key, "_row"]
         frame = to_frame(
             _encode_category_columns(rows.select([*first_columns, *names, *last_columns]), table)
         )

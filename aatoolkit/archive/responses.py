@@ -193,7 +193,8 @@ def response_from_row(row: Mapping[str, Any]) -> ArchivedResponse:
     values["fetched_at"] = values["fetched_at"].astimezone(UTC)
     try:
         if row["body"] is not None:  # nothing can be decompressed to nothing
-            codec, size = pa.Codec(_COMPRESSION_CODEC), row["size"]
+            codec = pa.Codec(_COMPRESSION_CODEC)
+            size = row["size"]
             values["body"] = codec.decompress(row["body"], size, asbytes=True) if size else b""
     except (pa.ArrowException, OSError, ValueError):
         raise ArchiveError(

@@ -295,7 +295,8 @@ def create_or_extend_table(store: ArchiveStore, declared_table: StoredTable) -> 
 
     Raises `ArchiveError` if the stored columns have other dtypes or units than the declared ones.
     """
-    declaration, configuration = declared_table.table, declared_table.table_properties()
+    declaration = declared_table.table
+    configuration = declared_table.table_properties()
     delta_table = store.open_table(declared_table.path)
     if delta_table is None:
         schema = declared_table.schema()

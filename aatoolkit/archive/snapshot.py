@@ -232,7 +232,8 @@ class Snapshot:
         shown_runs: Collection[str] | None = None,
         open_tables: Mapping[str, Any] | None = None,
     ) -> None:
-        self.store, self._open_tables = store, open_tables or {}
+        self.store = store
+        self._open_tables = open_tables or {}
         self.run_log = read_run_log(store)
         self.shown_runs = (
             self.run_log.committed_runs if shown_runs is None else frozenset(shown_runs)
@@ -267,7 +268,8 @@ class Snapshot:
             read_run_log(self.store).begun_runs - self.shown_runs if has_runs else frozenset[str]()
         )
         total_bytes = sum(row["size_bytes"] for row in self.store.data_files(name, table))
-        fields, own_schema = [*pa.schema(table.schema().to_arrow())], FIXED_SCHEMAS.get(name)
+        fields = [*pa.schema(table.schema().to_arrow())]
+        own_schema = FIXED_SCHEMAS.get(name)
         field_names = {field.name for field in fields}
         new_fields = [
             field for field in own_schema or CONTEXT_SCHEMA if field.name not in field_names

@@ -44,7 +44,7 @@ from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import FilePath
 from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
-from aatoolkit.study.files import sha256_of, versions
+from aatoolkit.study.files import sha256_of, software_versions
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -446,7 +446,8 @@ def log_run_state(
     **counts : int
         The numbers of ``responses`` and of ``failed`` requests.
     """
-    versions_json, logged_at = json_text(versions()), datetime.now(UTC)
+    versions_json = json_text(software_versions())
+    logged_at = datetime.now(UTC)
     row = {"run": run_name, "state": state, "at": logged_at, "note": versions_json, **counts}
     new_row = pa.Table.from_pylist([row], RUNS_SCHEMA)
 
@@ -525,7 +526,8 @@ class Checksums:
             yield str(error)
 
     def _find_file_problems(self, name: str, table: Any) -> Iterator[str]:
-        recorded_digests, store = self.digests_by_table.get(name, {}), self._store
+        recorded_digests = self.digests_by_table.get(name, {})
+        store = self._store
         max_version = max(map(_read_log_version, recorded_digests), default=-1)
         if table.version() < max_version:
             yield f"its last commits are gone: it is at {table.version()}, and was at {max_version}"

@@ -383,7 +383,8 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
 
 def _check_responses(snapshot: Snapshot) -> tuple[int, list[TableProblem]]:
     """Return the number of responses, and a problem for each damaged body or duplicate response."""
-    response_count, problems = 0, []
+    response_count = 0
+    problems = []
     for group in response_groups(snapshot):
         response_count += len(group)
         for response in group:
@@ -465,7 +466,8 @@ def derive_stored(
 ) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
     """Convert stored responses to tables; yield pairs of a response and its tables."""
     for group in groups:
-        responses, payloads = [], []
+        responses = []
+        payloads = []
         for response in group:
             try:
                 payloads.append(response.payload())

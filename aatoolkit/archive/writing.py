@@ -243,22 +243,26 @@ class RunWriter:
     def __init__(
         self, store: ArchiveStore, response_index: ResponseIndex, derive: DeriveFunction
     ) -> None:
-        self.store, self._derive = store, derive
+        self.store = store
+        self._derive = derive
         self.error_by_name: dict[str, AAToolkitError] = {}
         self._buffer = TableBuffer()
         self._tables: dict[str, Any] = {}
         self._start_run(response_index)
 
     def _start_run(self, response_index: ResponseIndex) -> None:
-        self.run_name, self.response_index = new_run_name(), response_index
+        self.run_name = new_run_name()
+        self.response_index = response_index
         self.response_count = self.failed_count = 0
         # What was committed since the index was read may hold the same responses.
-        self._last_log, self._log_at_begin = response_index.run_log, RunLog([])
+        self._last_log = response_index.run_log
+        self._log_at_begin = RunLog([])
         self._has_begun = False
 
     def store_responses(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
         """Store the responses that are new to the archive, and return them."""
-        new_responses, stored_responses = [], []
+        new_responses = []
+        stored_responses = []
         for response in responses:
             if not self.response_index.has_response(response):
                 new_responses.append(replace(response, run=self.run_name))
@@ -300,7 +304,8 @@ class RunWriter:
 
     def flush(self) -> None:
         """Write all buffered rows to the Delta tables."""
-        buffer, self._buffer = self._buffer, TableBuffer()
+        buffer = self._buffer
+        self._buffer = TableBuffer()
         new_tables = (
             table for name, table in buffer.table_by_path.items() if name not in self._tables
         )

@@ -590,13 +590,13 @@ def record(args: Args) -> int:
 
     Then the study is sealed: checksums of its files are written, so that it can be verified.
     """
-    from aatoolkit.study.files import STUDY
+    from aatoolkit.study.files import STUDY_FILE
 
     folder = args.dir
     study_fields = {"title": args.title, "description": args.description, "creators": args.creator}
     errors = {}
     with make_project(args) as project:
-        if not (folder / STUDY).exists():
+        if not (folder / STUDY_FILE).exists():
             study = aa.Study.create(folder, **study_fields)
         elif any(study_fields.values()):
             raise ArgumentError(
@@ -903,7 +903,7 @@ def explain(args: Args) -> int:
     cannot be traced to the bytes of a response.
     """
     from aatoolkit._util.files import write_whole
-    from aatoolkit.study.files import PACKED
+    from aatoolkit.study.files import PACKED_STUDY_FILE
 
     conditions = {}
     for condition_text in args.where:
@@ -912,7 +912,7 @@ def explain(args: Args) -> int:
             raise ArgumentError(f"{condition_text!r} is not NAME=VALUE")
     row_selector = conditions or args.row
     scope = None if args.scope is None else Scope._from_query(args.scope)
-    path, packed = args.store, args.store / PACKED
+    path, packed = args.store, args.store / PACKED_STUDY_FILE
     is_archive = (path / "responses" / "_delta_log").is_dir()
     store = aa.Archive(path) if is_archive else _open_study(packed if packed.is_file() else path)
     explanation = store.explain(args.table, row_selector, args.column, host=args.host, scope=scope)

@@ -86,7 +86,8 @@ def read_file_metadata(
     except MetadataError as error:
         problem, version = error.message.partition(";")[0], error.version
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        problem, version = "this file's aatoolkit metadata is damaged", None
+        problem = "this file's aatoolkit metadata is damaged"
+        version = None
     raise MetadataError(
         f"{problem}; pandas.read_parquet reads the data without it", version=version
     )

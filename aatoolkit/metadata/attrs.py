@@ -172,7 +172,8 @@ class FrameMetadata:
             }
             # a later version may know more
             source_fields = {field.name for field in fields(Source)}
-            recipe, fingerprint = document.get("recipe"), document.get("fingerprint")
+            recipe = document.get("recipe")
+            fingerprint = document.get("fingerprint")
             if recipe is not None:
                 renumber(recipe, {})  # which reads all of it
             return FrameMetadata(
@@ -264,7 +265,8 @@ class _MetadataObject:
         make_metadata: Callable[[], FrameMetadata],
         responses: Iterable[HeldResponse],
     ) -> None:
-        self.make_frame, self._make_metadata = make_frame, make_metadata
+        self.make_frame = make_frame
+        self._make_metadata = make_metadata
         self.responses: tuple[HeldResponse, ...] = tuple(dict.fromkeys(responses))
 
     @cached_property
@@ -288,7 +290,8 @@ class _MetadataObject:
 
     def _hash_rows(self, *, sample: bool) -> Fingerprint:
         """Return hashes of the cells in columns with metadata, for all rows or for a sample."""
-        frame, columns = self.make_frame(), self.metadata.columns
+        frame = self.make_frame()
+        columns = self.metadata.columns
         arrays = arrays_of(frame)
         names = [
             name
@@ -424,7 +427,8 @@ def metadata_of(frame: pd.DataFrame, *, with_levels: bool = False) -> FrameMetad
     fingerprint_check = change_check_of(frame, ignores_cache=True)
     columns = {}
     for name in dict.fromkeys((*names, *level_names)):
-        column, reason = metadata.columns.get(name, NO_METADATA), None
+        column = metadata.columns.get(name, NO_METADATA)
+        reason = None
         if column.availability.status in EMPTY and name not in fingerprint_check.hashed_columns:
             reason = None if fingerprint_check.is_empty(name) else OVERWRITTEN_REASON
         elif column != NO_METADATA:

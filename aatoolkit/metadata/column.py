@@ -161,7 +161,8 @@ class RowStatus:
     def __init__(
         self, arrays: Mapping[str, Any], row_count: int, trusted_columns: Collection[str]
     ) -> None:
-        self._array_by_column, self._row_count = arrays, row_count
+        self._array_by_column = arrays
+        self._row_count = row_count
         # Only columns with unchanged values can show which rows a statement is about.
         self._usable_columns = {*arrays} & {*trusted_columns}
         self._mask_by_condition: dict[Condition, Mask] = {}
@@ -230,7 +231,8 @@ class RowStatus:
         ``other_rows`` is the availability if no statement certainly applies. A statement is ignored
         if another one has the same conditions and further ones.
         """
-        certain_statements, possible_availabilities = [], []
+        certain_statements = []
+        possible_availabilities = []
         for statement in statements:
             if {condition.column for condition in statement.rows} <= self._usable_columns:
                 certain_statements.append(statement)

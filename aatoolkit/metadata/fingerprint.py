@@ -36,7 +36,8 @@ _MIN_TEXTS = 10_000
 MAX_SAMPLE_ROWS = 32
 """The maximum number of rows in a sample: enough for one row per day of a month."""
 
-_ROW_HASH_MASK, _CELL_HASH_MASK = 0xFFFF_FFFF, 0xFFFF
+_ROW_HASH_MASK = 0xFFFF_FFFF
+_CELL_HASH_MASK = 0xFFFF
 """Masks of the bits that are kept of the hash of a row, and of a cell, if rows are sampled."""
 
 _FULL_CELL_HASH_MASK = 0xFFFF_FFFF
@@ -169,7 +170,8 @@ class Fingerprint:
         def from_hex(hex_text: str, dtype: str) -> Hashes:
             return np.frombuffer(bytes.fromhex(hex_text), dtype).astype(np.uint64)
 
-        span, cells = body["span"], body["cells"].items()
+        span = body["span"]
+        cells = body["cells"].items()
         return Fingerprint(
             int(body["rows"]),
             tuple(body["index"]),
@@ -213,7 +215,8 @@ def fingerprint_of(
     -------
     Fingerprint
     """
-    index, arrays = frame.index, arrays_of(frame)
+    index = frame.index
+    arrays = arrays_of(frame)
     names = [name for name in names if name in arrays]
     positions: Any = slice(None)
     if is_sample and len(frame) > MAX_SAMPLE_ROWS:  # the first rows, then some at equal distances
@@ -352,8 +355,10 @@ class FingerprintCheck:
     """
 
     def __init__(self, frame: pd.DataFrame, fingerprint: Fingerprint, key: tuple[str, ...]) -> None:
-        self._index, self._arrays = frame.index, arrays_of(frame)
-        self._fingerprint, self._key_names = fingerprint, key
+        self._index = frame.index
+        self._arrays = arrays_of(frame)
+        self._fingerprint = fingerprint
+        self._key_names = key
         self._shared_names = [name for name in fingerprint.columns if name in self._arrays]
         self._cell_hashes: dict[str, Hashes] = {}
 
@@ -543,7 +548,8 @@ class FingerprintCheck:
         if self._fingerprint.is_complete:
             return True
         missing_before = self._fingerprint.columns.get(name, (0,))[0]
-        row_count, read_row_count = len(self._index), self._fingerprint.row_count
+        row_count = len(self._index)
+        read_row_count = self._fingerprint.row_count
         missing_now = int(self._arrays[name].isna().sum())
         if row_count == read_row_count:
             return missing_now == missing_before
@@ -603,7 +609,8 @@ class FingerprintCheck:
     @cached_property
     def _is_in_read_range(self) -> bool:
         """Whether all index labels are integers in the range of the labels that were read."""
-        label_range_now, original_range = label_range(self._index), self._fingerprint.label_range
+        label_range_now = label_range(self._index)
+        original_range = self._fingerprint.label_range
         return bool(
             label_range_now
             and original_range

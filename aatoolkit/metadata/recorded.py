@@ -129,7 +129,8 @@ def record_recipe(
         )
     )
     position_by_source = {source: position for position, source in enumerate(sources)}
-    serialized_arguments, bad_arguments = {}, []
+    serialized_arguments = {}
+    bad_arguments = []
     for name, argument in json_arguments.items():
         try:
             serialized_arguments[name] = _serialize(argument)

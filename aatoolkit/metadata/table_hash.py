@@ -77,7 +77,8 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     """
     if not isinstance(table, pa.Table):
         table = _to_arrow(table)
-    names_and_kinds, buffers = [], []
+    names_and_kinds = []
+    buffers = []
     for name, values in zip(table.column_names, table.columns, strict=True):
         try:
             kind, encoded_values = _encode_column(values)
@@ -123,7 +124,8 @@ def _encode_column(values: Any) -> _KindAndBytes:
 
 def _encode_values(array: pa.Array) -> _KindAndBytes:
     """Return the kind of an array's values, such as ``float``, and the bytes of the values."""
-    arrow_type, arrow_types = array.type, pa.types
+    arrow_type = array.type
+    arrow_types = pa.types
     if arrow_types.is_null(arrow_type) or (
         arrow_types.is_nested(arrow_type) and array.null_count == len(array)
     ):

@@ -25,25 +25,25 @@ from aatoolkit.metadata.table_hash import logical_hash
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.profile import SCOPE_OPTIONS
 from aatoolkit.study.files import (
-    RESULTS,
-    SEAL,
-    SHA256,
-    UNREADABLE,
+    PARSING_ERRORS,
+    RESULTS_FILE,
+    SEAL_FILE,
+    SHA256_PATTERN,
     FolderFiles,
     JsonObject,
     format_json,
     open_files,
     parse_json,
     result_file,
+    software_versions,
     unseal,
-    versions,
 )
-from aatoolkit.study.recording import RERUN_RESULTS, path_of_rerun, readable_tables
+from aatoolkit.study.recording import RERUN_RESULTS_ENV, path_of_rerun, tables_if_usable
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
 
-MAX_LISTED = 6
+MAX_LISTED_DIFFERENCES = 6
 """How many differences of a kind are printed."""
 
 _LOCATION_COLUMNS = ("host", "section", "scope", "table", "key", "column")
@@ -88,42 +88,46 @@ class StudyDiff:
         )
         lines = [f"<StudyDiff: {counted(self.same, 'response')} unchanged; changed: {counts_text}>"]
         for kind, rows in groups:
-            lines += [f"  {kind}: {sentence}" for sentence in sentences(rows)]
-            if len(rows) > MAX_LISTED:
-                lines.append(f"  {kind}: {len(rows) - MAX_LISTED:,} more; .changes has all")
+            lines += [f"  {kind}: {sentence}" for sentence in difference_sentences(rows)]
+            if len(rows) > MAX_LISTED_DIFFERENCES:
+                lines.append(
+                    f"  {kind}: {len(rows) - MAX_LISTED_DIFFERENCES:,} more; .changes has all"
+                )
         return "\n".join(lines)
 
     _repr_pretty_ = wrapped_in_ipython
 
 
-def sentences(changes: pd.DataFrame) -> list[str]:
+def difference_sentences(changes: pd.DataFrame) -> list[str]:
     """Return sentences on the largest differences between two studies, at most `MAX_LISTED`.
 
     ``changes`` is a frame like `StudyDiff.changes`, with one row per difference.
     """
     # The size of a change is relative to the largest change in the same column.
-    lines = []
+    sentences = []
     magnitudes = changes["change"].abs()
     magnitudes /= magnitudes.groupby([changes["table"], changes["column"]], dropna=False).transform(
         "max"
     )
-    largest = magnitudes.fillna(0).nlargest(MAX_LISTED).index
-    for row in changes.loc[largest].astype(object).to_dict("records"):
+    largest_changes = magnitudes.fillna(0).nlargest(MAX_LISTED_DIFFERENCES).index
+    for row in changes.loc[largest_changes].astype(object).to_dict("records"):
         row = {str(name): value for name, value in row.items() if not pd.isna(value)}
         location_columns = [name for name in _LOCATION_COLUMNS if name in row and name != "host"]
         location = " ".join(
             f"[{row[name]}]" if name == "key" else str(row[name]) for name in location_columns
         )
         values = [row.get("before", "nothing"), row.get("after", "nothing")]
-        difference = f"{values[0]} → {values[1]}"
+        difference_text = f"{values[0]} → {values[1]}"
         if row["kind"] != "cell" and "nothing" in values:
-            difference = "only before" if values[1] == "nothing" else "only after"
+            difference_text = "only before" if values[1] == "nothing" else "only after"
         change_text = f" ({row['change']:+.6g})" if "change" in row else ""
-        lines.append(visible(f"{location}: {difference}{change_text}"))
-    return lines
+        sentences.append(visible(f"{location}: {difference_text}{change_text}"))
+    return sentences
 
 
-def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
+def frame_differences(
+    before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]
+) -> pd.DataFrame:
     """Return a frame like `StudyDiff.changes` of the rows and cells that differ between two frames.
 
     Rows are matched by the columns ``key``; without a key, by position.
@@ -133,14 +137,14 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
         pd.DataFrame({str(name): _as_comparable(frame[name]) for name in frame if name != "_row"})
         for frame in frames
     ]
-    label_indexes = [_row_labels(frame, key) for frame in comparable_frames]
-    if not key or any(index.has_duplicates for index in label_indexes):
-        label_indexes = [
+    row_indexes = [_row_labels(frame, key) for frame in comparable_frames]
+    if not key or any(index.has_duplicates for index in row_indexes):
+        row_indexes = [
             pd.RangeIndex(len(frame)).map(lambda position: f"row={position}")
             for frame in comparable_frames
         ]
     first_frame, second_frame = (
-        frame.set_axis(index) for frame, index in zip(comparable_frames, label_indexes, strict=True)
+        frame.set_axis(index) for frame, index in zip(comparable_frames, row_indexes, strict=True)
     )
     difference_frames = [
         pd.DataFrame({"kind": "row", "key": index.difference(other_index, sort=False), side: "row"})
@@ -158,12 +162,14 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
             for side in (old_cells, new_cells)
         )
         if old_cells.dtype != new_cells.dtype and not is_number:
-            old_cells, new_cells = old_cells.astype("string"), new_cells.astype("string")
+            old_cells = old_cells.astype("string")
+            new_cells = new_cells.astype("string")
         is_changed = ~(
             (old_cells == new_cells).fillna(False).astype(bool)
             | (old_cells.isna() & new_cells.isna())
         )
-        old_cells, new_cells = old_cells[is_changed], new_cells[is_changed]
+        old_cells = old_cells[is_changed]
+        new_cells = new_cells[is_changed]
         location = {"kind": "cell", "key": old_cells.index, "column": column}
         cell_texts = {"before": as_texts(old_cells).array, "after": as_texts(new_cells).array}
         change_column = {"change": (new_cells - old_cells).array} if is_number else {}
@@ -201,45 +207,52 @@ def concat_differences(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 # -- two studies -------------------------------------------------------------------------------
 
 
-def compare(before: Study, after: Study) -> StudyDiff:
+def compare_studies(before: Study, after: Study) -> StudyDiff:
     """Return the differences from the study ``before`` to the study ``after``."""
-    records = before._current, after._current
+    records_of_studies = before._current_records, after._current_records
     for study in (before, after):
-        for record in study._current:
-            study._body(record)  # equal recorded hashes do not show that bytes were altered
+        for record in study._current_records:
+            study._read_body(record)  # equal recorded hashes do not show that bytes were altered
     # Requests are matched by service only if the same request went to several services.
     needs_service = any(
-        len({record.request.key[1:] for record in group}) < len(group) for group in records
+        len({record.request.key[1:] for record in group}) < len(group)
+        for group in records_of_studies
     )
     key_start = 0 if needs_service else 1
     first_records, second_records = (
-        {record.request.key[key_start:]: record for record in group} for group in records
+        {record.request.key[key_start:]: record for record in group} for group in records_of_studies
     )
-    diff_frames = []
+    difference_frames = []
     same_count = 0
-    for key in sorted(first_records.keys() | second_records.keys()):
-        first, second = first_records.get(key), second_records.get(key)
+    for request_key in sorted(first_records.keys() | second_records.keys()):
+        first_record = first_records.get(request_key)
+        second_record = second_records.get(request_key)
         response_texts = {
             side: record and f"{record.status} {record.sha256[:12]}"
-            for side, record in (("before", first), ("after", second))
+            for side, record in (("before", first_record), ("after", second_record))
         }
-        if first and second and (first.sha256, first.status) == (second.sha256, second.status):
+        if (
+            first_record
+            and second_record
+            and (first_record.sha256, first_record.status)
+            == (second_record.sha256, second_record.status)
+        ):
             same_count += 1
             continue
-        record = first or second_records[key]
+        record = first_record or second_records[request_key]
         location: JsonObject = {
             "host": record.host,
             "section": SCOPE_OPTIONS if record.scope is None else record.section,
             "scope": record.scope and record.scope._to_query(),
         }
-        diff_frames.append(pd.DataFrame([{"kind": "response", **location, **response_texts}]))
-        if first and second:
-            first_tables = readable_tables(before, first)
-            second_tables = readable_tables(after, second)
+        difference_frames.append(pd.DataFrame([{"kind": "response", **location, **response_texts}]))
+        if first_record and second_record:
+            first_tables = tables_if_usable(before, first_record)
+            second_tables = tables_if_usable(after, second_record)
             for section in [name for name in first_tables if name in second_tables]:
                 for frame in _section_changes(first_tables[section], second_tables[section]):
-                    diff_frames.append(frame.assign(**location | {"section": section}))
-    return StudyDiff(same_count, concat_differences(diff_frames))
+                    difference_frames.append(frame.assign(**location | {"section": section}))
+    return StudyDiff(same_count, concat_differences(difference_frames))
 
 
 def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd.DataFrame]:
@@ -247,19 +260,19 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
 
     Each frame has the differences of one kind, such as "cell", in one table.
     """
-    drifts = [
+    drift_frames = [
         tables.drift[["path", "kind"]].drop_duplicates("path")
         for tables in (first_tables, second_tables)
     ]
-    drift_changes = drifts[0].merge(
-        drifts[1], on="path", how="outer", suffixes=(" before", " after")
+    drift_changes = drift_frames[0].merge(
+        drift_frames[1], on="path", how="outer", suffixes=(" before", " after")
     )
     drift_changes.columns = pd.Index(["column", "before", "after"])
     drift_changes = drift_changes[drift_changes["before"].isna() | drift_changes["after"].isna()]
     yield drift_changes.assign(kind="drift")
     for name in [name for name in first_tables if name in second_tables]:
         frames = first_tables[name], second_tables[name]
-        states = [
+        availabilities = [
             {
                 column: str(metadata.availability)
                 for column, metadata in metadata_of(frame).columns.items()
@@ -267,16 +280,16 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
             for frame in frames
         ]
         changed_states = [
-            (column, before, states[1][column])
-            for column, before in states[0].items()
-            if states[1].get(column, before) != before
+            (column, before, availabilities[1][column])
+            for column, before in availabilities[0].items()
+            if availabilities[1].get(column, before) != before
         ]
         state_changes = pd.DataFrame(changed_states, columns=["column", "before", "after"])
         yield state_changes.assign(kind="availability", table=name)
-        yield differences(*frames, key_of(*frames)).assign(table=name)
+        yield frame_differences(*frames, common_key(*frames)).assign(table=name)
 
 
-def key_of(*frames: pd.DataFrame) -> list[str]:
+def common_key(*frames: pd.DataFrame) -> list[str]:
     """Return the key columns of the first frame if they are unique in all frames; else []."""
     key = [*metadata_of(frames[0]).key]
     has_key = all({*key} <= {*frame.columns} and "_row" not in frame for frame in frames)
@@ -285,8 +298,8 @@ def key_of(*frames: pd.DataFrame) -> list[str]:
 
 # -- named results ---------------------------------------------------------------------------------
 
-_MAX_LENGTH = 100
-ResultList = dict[str, JsonObject]
+_MAX_NAME_LENGTH = 100
+ResultEntries = dict[str, JsonObject]
 """The entries of ``results.json`` by name of result: hash, number of rows and versions."""
 
 
@@ -309,8 +322,9 @@ class Results(MutableMapping[str, pd.DataFrame]):
     @property
     def _rerun_files(self) -> FolderFiles | None:
         """The files for the results of a rerun; None if this process reruns no notebook."""
-        study_path, folder = path_of_rerun(), path_of_rerun(RERUN_RESULTS)
-        if not study_path or not folder or open_files(study_path).read(SEAL) != self._study._seal():
+        path = path_of_rerun()
+        folder = path_of_rerun(RERUN_RESULTS_ENV)
+        if not path or not folder or open_files(path).read(SEAL_FILE) != self._study._read_seal():
             return None
         return FolderFiles(folder)
 
@@ -319,11 +333,13 @@ class Results(MutableMapping[str, pd.DataFrame]):
         """A dict from name to the hash of each result's values; see `aatoolkit.logical_hash`."""
         rerun_files = self._rerun_files
         files = rerun_files or self._study._files
-        if not files.has(RESULTS):
+        if not files.has(RESULTS_FILE):
             return {}
-        results = parse_results((rerun_files.read if rerun_files else self._study._read)(RESULTS))
+        results = parse_result_entries(
+            (rerun_files.read if rerun_files else self._study._read_checked)(RESULTS_FILE)
+        )
         if results is None:
-            raise self._study._unusable_error(f"{RESULTS} does not hold results")
+            raise self._study._unusable_error(f"{RESULTS_FILE} does not hold results")
         return {name: entry["hash"] for name, entry in results.items()}
 
     def __iter__(self) -> Iterator[str]:
@@ -336,9 +352,10 @@ class Results(MutableMapping[str, pd.DataFrame]):
         return name in self.hashes
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        digest, rerun_files = self._digest(name), self._rerun_files
+        digest = self._digest(name)
+        rerun_files = self._rerun_files
         file = result_file(digest)
-        frame = frame_of((rerun_files or self._study._files).read(file))
+        frame = parse_frame((rerun_files or self._study._files).read(file))
         if frame is None or logical_hash(frame) != digest:
             raise self._study._unusable_error(f"{file} is not what was sealed")
         return frame
@@ -347,25 +364,25 @@ class Results(MutableMapping[str, pd.DataFrame]):
         """Return the hash of a result; raise `ItemNotFound` if there is no result of this name."""
         hashes = self.hashes
         if name not in hashes:
-            note = "; a rerun computes its results anew" if self._rerun_files else ""
-            raise ItemNotFound(unknown("result", name, hashes) + note, key=name)
+            hint = "; a rerun computes its results anew" if self._rerun_files else ""
+            raise ItemNotFound(unknown("result", name, hashes) + hint, key=name)
         return hashes[name]
 
     def __setitem__(self, name: str, frame: pd.DataFrame | pd.Series) -> None:
         frame = _as_frame(name, frame)
-        if rerun := self._rerun_files:
-            _write_result(rerun.path, name, frame)
+        if rerun_files := self._rerun_files:
+            _write_result(rerun_files.path, name, frame)
             return
-        with self._study._recording().locked():
+        with self._study._require_writer().locked_manifest():
             if self.hashes.get(name) != logical_hash(frame):
                 unseal(self._study.path)
                 _write_result(self._study.path, name, frame)
 
     def __delitem__(self, name: str) -> None:
-        with self._study._recording().locked():
+        with self._study._require_writer().locked_manifest():
             self._digest(name)
             unseal(self._study.path)
-            _update_result_list(self._study.path, name, None)
+            _update_result_entries(self._study.path, name, None)
 
     def __repr__(self) -> str:
         lines = (f"  {visible(name)}: {digest[:12]}" for name, digest in self.hashes.items())
@@ -376,11 +393,11 @@ def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
     """Return ``frame`` as a DataFrame; raise `StudyError` if it or ``name`` is not valid."""
     if (
         not isinstance(name, str)
-        or not 0 < len(name.strip()) <= _MAX_LENGTH
+        or not 0 < len(name.strip()) <= _MAX_NAME_LENGTH
         or not name.isprintable()
     ):
         raise StudyError(
-            f"this text cannot name a result; give 1 to {_MAX_LENGTH} printable characters"
+            f"this text cannot name a result; give 1 to {_MAX_NAME_LENGTH} printable characters"
         )
     if isinstance(frame, pd.Series):
         return frame.to_frame("value" if frame.name is None else str(frame.name))
@@ -389,9 +406,9 @@ def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
     return frame
 
 
-def _update_result_list(folder: Path, name: str, entry: JsonObject | None) -> None:
+def _update_result_entries(folder: Path, name: str, entry: JsonObject | None) -> None:
     """Set the entry of a result in ``results.json``, or remove it if ``entry`` is None."""
-    results = results_in(folder)
+    results = read_result_entries(folder)
     old_entry = results.pop(name, None)
     if entry is not None:
         if old_entry is not None and old_entry["hash"] != entry["hash"]:
@@ -401,7 +418,7 @@ def _update_result_list(folder: Path, name: str, entry: JsonObject | None) -> No
             )
         results[name] = entry
     rows = [{"name": name, **entry} for name, entry in results.items()]
-    write_whole(folder / RESULTS, format_json("results", results=rows))
+    write_whole(folder / RESULTS_FILE, format_json("results", results=rows))
 
 
 def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
@@ -410,43 +427,45 @@ def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
     file = folder / result_file(digest)
     if not file.is_file():
         write_parquet(frame, file)
-    entry = {"hash": digest, "rows": len(frame), "computed_with": versions()}
-    _update_result_list(folder, name, entry)
+    entry = {"hash": digest, "rows": len(frame), "computed_with": software_versions()}
+    _update_result_entries(folder, name, entry)
 
 
-def parse_results(data: bytes) -> ResultList | None:
+def parse_result_entries(data: bytes) -> ResultEntries | None:
     """Return the content of ``results.json`` as a dict by name of result; None if it is damaged."""
 
-    def read_results(body: Any) -> ResultList | None:
+    def read_results(body: Any) -> ResultEntries | None:
         results = {str(row.pop("name")): row for row in map(dict, body["results"])}
-        is_valid = all(SHA256.fullmatch(row["hash"]) for row in results.values())
+        is_valid = all(SHA256_PATTERN.fullmatch(row["hash"]) for row in results.values())
         return results if is_valid and len(results) == len(body["results"]) else None
 
     return parse_json(data, read_results, "results")
 
 
-def results_in(folder: Path) -> ResultList:
+def read_result_entries(folder: Path) -> ResultEntries:
     """Read ``results.json`` from a folder, and return its entries as a dict by name of result."""
-    file = folder / RESULTS
-    return (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
+    file = folder / RESULTS_FILE
+    return (parse_result_entries(file.read_bytes()) or {}) if file.is_file() else {}
 
 
-def frame_of(content: bytes) -> pd.DataFrame | None:
+def parse_frame(content: bytes) -> pd.DataFrame | None:
     """Parse the bytes of a Parquet file, and return the frame; None if they are damaged."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "result.parquet")
         file.write_bytes(content)
         try:
             return read_parquet(file)
-        except (*UNREADABLE, pa.ArrowException, OSError):
+        except (*PARSING_ERRORS, pa.ArrowException, OSError):
             return None
 
 
-def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
+def read_rerun_frames(folder: Path) -> dict[str, pd.DataFrame]:
     """Return the results in a folder, written by a rerun of a notebook, as a dict by name."""
-    results = results_in(folder).items()
+    results = read_result_entries(folder).items()
     files = {name: folder / result_file(entry["hash"]) for name, entry in results}
-    frames = {name: frame_of(path.read_bytes()) for name, path in files.items() if path.is_file()}
+    frames = {
+        name: parse_frame(path.read_bytes()) for name, path in files.items() if path.is_file()
+    }
     return {name: frame for name, frame in frames.items() if frame is not None}
 
 
@@ -470,22 +489,23 @@ class ResultComparison:
 
 
 def compare_results(
-    name: str, sealed: pd.DataFrame | None, rerun: pd.DataFrame | None
+    name: str, old_frame: pd.DataFrame | None, new_frame: pd.DataFrame | None
 ) -> ResultComparison:
     """Compare a result stored in a study with that of a rerun of the notebook.
 
     None stands for a missing result.
     """
     # Rows match by the key columns; without a key, by the named index levels; else by position.
-    if sealed is None or rerun is None or logical_hash(sealed) == logical_hash(rerun):
-        status = "new" if sealed is None else "missing" if rerun is None else "same"
+    if old_frame is None or new_frame is None or logical_hash(old_frame) == logical_hash(new_frame):
+        status = "new" if old_frame is None else "missing" if new_frame is None else "same"
         return ResultComparison(name, status)
-    before_frame, after_frame = flattened(sealed), flattened(rerun)
-    level_names = [str(level) for level in sealed.index.names if level is not None]
-    key = key_of(before_frame, after_frame) or (
+    before_frame = flattened(old_frame)
+    after_frame = flattened(new_frame)
+    level_names = [str(level) for level in old_frame.index.names if level is not None]
+    key = common_key(before_frame, after_frame) or (
         [] if {*level_names} - {*after_frame.columns} else level_names
     )
-    changes = differences(before_frame, after_frame, key)
+    changes = frame_differences(before_frame, after_frame, key)
     is_row = changes["kind"].eq("row")
     masks_by_label = {
         ("row", "gone"): is_row & changes["before"].notna(),
@@ -499,8 +519,8 @@ def compare_results(
         if mask.any()
     ]
     difference_texts += [
-        text for mask in masks_by_label.values() for text in sentences(changes[mask])
-    ][: 2 * MAX_LISTED]
+        text for mask in masks_by_label.values() for text in difference_sentences(changes[mask])
+    ][: 2 * MAX_LISTED_DIFFERENCES]
     difference_texts = difference_texts or ["the same cells in another order, or of another kind"]
     return ResultComparison(name, "differs", tuple(difference_texts))
 
@@ -510,12 +530,12 @@ def _column_differences(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[s
     old_dtypes, new_dtypes = (
         {str(name): str(frame[name].dtype).lower() for name in frame} for frame in (before, after)
     )
-    for label, names in (
+    for change, names in (
         ("gone", old_dtypes.keys() - new_dtypes.keys()),
         ("new", new_dtypes.keys() - old_dtypes.keys()),
     ):
         if names:
-            yield f"columns {label}: {', '.join(sorted(names))}"
+            yield f"columns {change}: {', '.join(sorted(names))}"
     shared_names = [name for name in old_dtypes if name in new_dtypes]
     yield from (
         f"{name} was {old_dtypes[name]} and is {new_dtypes[name]}"

@@ -42,27 +42,27 @@ from aatoolkit.scope import Scope
 T = TypeVar("T")
 JsonObject = dict[str, Any]
 
-STUDY = "study.json"
-MANIFEST = "manifest.jsonl"
-TABLES = "tables.json"
-SEAL = "SHA256SUMS"
-PROFILES = "profiles.json"
-RESPONSES = "responses"
-RESULTS = "results.json"
-RESULT_FILES = "results"
+STUDY_FILE = "study.json"
+MANIFEST_FILE = "manifest.jsonl"
+TABLES_FILE = "tables.json"
+SEAL_FILE = "SHA256SUMS"
+PROFILES_FILE = "profiles.json"
+RESPONSES_FOLDER = "responses"
+RESULTS_FILE = "results.json"
+RESULTS_FOLDER = "results"
 
-PACKED = "study.zip"
+PACKED_STUDY_FILE = "study.zip"
 """The packed study in a publication that ships its responses."""
 
-VERSION = 1
+FORMAT_VERSION = 1
 """The version of the formats of a study's JSON files."""
 
-SHA256 = re.compile(r"[0-9a-f]{64}")
+SHA256_PATTERN = re.compile(r"[0-9a-f]{64}")
 
-MAX_FILE = 1 << 28
+MAX_FILE_BYTES = 1 << 28
 """The size in bytes of the largest file of a study that is read."""
 
-UNREADABLE = (
+PARSING_ERRORS = (
     AAToolkitError,
     ArithmeticError,
     AttributeError,
@@ -73,21 +73,21 @@ UNREADABLE = (
 )
 """The exceptions that parsing a damaged or forged file of a study may raise."""
 
-_NAME = re.compile(
-    rf"{STUDY}|{MANIFEST}|{TABLES}|{PROFILES}|{SEAL}|{RESULTS}"
-    rf"|{RESPONSES}/[0-9a-f]{{64}}\.json|{RESULT_FILES}/[0-9a-f]{{64}}\.parquet"
+_FILE_NAME_PATTERN = re.compile(
+    rf"{STUDY_FILE}|{MANIFEST_FILE}|{TABLES_FILE}|{PROFILES_FILE}|{SEAL_FILE}|{RESULTS_FILE}"
+    rf"|{RESPONSES_FOLDER}/[0-9a-f]{{64}}\.json|{RESULTS_FOLDER}/[0-9a-f]{{64}}\.parquet"
 )
-_SEAL_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
+_SEAL_LINE_PATTERN = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def body_file(sha256: str) -> str:
     """Return the file name of the response body with this hash."""
-    return f"{RESPONSES}/{sha256}.json"
+    return f"{RESPONSES_FOLDER}/{sha256}.json"
 
 
 def result_file(digest: str) -> str:
     """Return the file name of the result with this hash."""
-    return f"{RESULT_FILES}/{digest}.parquet"
+    return f"{RESULTS_FOLDER}/{digest}.parquet"
 
 
 def is_study_file(name: str, folder: str = "") -> bool:
@@ -100,36 +100,42 @@ def is_study_file(name: str, folder: str = "") -> bool:
     >>> is_study_file("study.json"), is_study_file("../study.json")
     (True, False)
     """
-    return name.startswith(f"{folder}/" if folder else "") and _NAME.fullmatch(name) is not None
+    return (
+        name.startswith(f"{folder}/" if folder else "")
+        and _FILE_NAME_PATTERN.fullmatch(name) is not None
+    )
 
 
-def parse_json(data: bytes, parse: Callable[[Any], T], kind: str = "") -> T | None:
+def parse_json(data: bytes, parse: Callable[[Any], T], format_name: str = "") -> T | None:
     """Parse the JSON in a study's file, and return ``parse(value)``; None if it is damaged.
 
     ``kind`` is the name of the format that the file must state.
     """
     try:
-        body = decode.decode(data)
-        is_of_kind = not kind or (body["format"], body["version"]) == (f"aatoolkit-{kind}", VERSION)
-        return parse(body) if is_of_kind else None
-    except UNREADABLE:
+        document = decode.decode(data)
+        has_format = not format_name or (document["format"], document["version"]) == (
+            f"aatoolkit-{format_name}",
+            FORMAT_VERSION,
+        )
+        return parse(document) if has_format else None
+    except PARSING_ERRORS:
         return None
 
 
-def format_json(kind: str, **content: Any) -> bytes:
+def format_json(format_name: str, **content: Any) -> bytes:
     """Return ``content`` as the bytes of a JSON file of a study.
 
     ``kind`` is the name of the format, which the file states.
     """
-    body = {"format": f"aatoolkit-{kind}", "version": VERSION, **content}
-    return f"{canonical_json(body)}\n".encode()
+    document = {"format": f"aatoolkit-{format_name}", "version": FORMAT_VERSION, **content}
+    return f"{canonical_json(document)}\n".encode()
 
 
 def open_files(path: str | os.PathLike[str]) -> StudyFiles:
     """Return the files of the study in the folder or zip file at a path."""
     study_path = Path(path).expanduser()
     try:
-        if any((study_path / name).exists() for name in (STUDY, MANIFEST)):
+        if any((study_path / name).exists() for name in (STUDY_FILE, MANIFEST_FILE)):
             return FolderFiles(study_path)
         if study_path.is_file():
             return ZipFiles(study_path)
@@ -149,7 +155,7 @@ class FolderFiles:
     def names(self) -> list[str]:
         """Return the sorted names of all files, and of subfolders that do not belong to a study."""
         try:
-            return sorted(_walk(self.path, ""))
+            return sorted(_list_files(self.path, ""))
         except OSError as error:
             raise unusable_study(
                 self.path, f"it cannot be listed ({error.strerror or error})"
@@ -169,8 +175,8 @@ class FolderFiles:
                 problem = "is not a regular file of a study"
             else:
                 with open(file, "rb") as stream:
-                    data = stream.read(MAX_FILE + 1)
-                if len(data) <= MAX_FILE:
+                    data = stream.read(MAX_FILE_BYTES + 1)
+                if len(data) <= MAX_FILE_BYTES:
                     return data
                 problem = "is too large"
         except FileNotFoundError:
@@ -191,10 +197,11 @@ class ZipFiles:
             self._names = {member.filename for member in members}
             problem = ""
             for member in members:
-                name, size = member.filename, member.file_size
+                name = member.filename
+                size = member.file_size
                 if not is_study_file(name):
                     problem = f"{name!r} does not belong to a study"
-                elif size > min(MAX_FILE, 1000 * max(1, member.compress_size)):
+                elif size > min(MAX_FILE_BYTES, 1000 * max(1, member.compress_size)):
                     problem = f"{name!r} is too large when unpacked"
         except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
             problem = f"it is not a readable zip file ({error})"
@@ -230,9 +237,10 @@ def pack(files: StudyFiles, path: Path) -> Path:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as zip_file:
         for name in files.names():
-            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-            entry.create_system, entry.external_attr = 3, 0o100644 << 16
-            zip_file.writestr(entry, files.read(name))
+            zip_entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            zip_entry.create_system = 3
+            zip_entry.external_attr = 0o100644 << 16
+            zip_file.writestr(zip_entry, files.read(name))
     return write_whole(path, buffer.getvalue())
 
 
@@ -243,13 +251,13 @@ def sha256_of(data: bytes) -> str:
 
 def format_seal(digests: Mapping[str, str]) -> bytes:
     """Return the bytes of the file ``SHA256SUMS``, from a dict of each file's hash."""
-    lines = (f"{digests[name]}  {name}\n" for name in sorted(digests) if name != SEAL)
+    lines = (f"{digests[name]}  {name}\n" for name in sorted(digests) if name != SEAL_FILE)
     return "".join(lines).encode()
 
 
 def parse_seal(data: bytes) -> dict[str, str]:
     """Return a dict from file name to hash, from the bytes of the file ``SHA256SUMS``."""
-    matches = map(_SEAL_LINE.fullmatch, data.decode("utf-8", "replace").split("\n"))
+    matches = map(_SEAL_LINE_PATTERN.fullmatch, data.decode("utf-8", "replace").split("\n"))
     return {match[2]: match[1] for match in matches if match}
 
 
@@ -265,7 +273,7 @@ def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
     )
 
 
-def _walk(folder: Path, prefix: str) -> Iterator[str]:
+def _list_files(folder: Path, prefix: str) -> Iterator[str]:
     """Yield the names of all files below a folder, and of subfolders that do not belong to a study.
 
     The names begin with ``prefix``.
@@ -276,18 +284,18 @@ def _walk(folder: Path, prefix: str) -> Iterator[str]:
             if not entry.is_dir(follow_symlinks=False):
                 yield name
             else:
-                if name not in (RESPONSES, RESULT_FILES):
+                if name not in (RESPONSES_FOLDER, RESULTS_FOLDER):
                     yield f"{name}/"
-                yield from _walk(folder / entry.name, f"{name}/")
+                yield from _list_files(folder / entry.name, f"{name}/")
 
 
 # -- the manifest ----------------------------------------------------------------------------------
 
-_RESPONSE_FACTS = ("sha256", "size", "stale", "status")
+_RESPONSE_FIELDS = ("sha256", "size", "stale", "status")
 
 
 @cache
-def versions() -> Mapping[str, str]:
+def software_versions() -> Mapping[str, str]:
     """Return a dict with the versions of Python, pandas, pyarrow and this package."""
     return {
         "aatoolkit": __version__,
@@ -299,10 +307,10 @@ def versions() -> Mapping[str, str]:
 
 def request_of(url: str) -> Request:
     """Parse a URL, and return its request; raise `ValueError` if it is no URL of the API."""
-    parts = urlsplit(url)
-    params = parse_qsl(parts.query, keep_blank_values=True)
-    origin = f"{parts.scheme}://{parts.netloc}"
-    return Request.from_dict({"origin": origin, "path": parts.path, "params": params})
+    url_parts = urlsplit(url)
+    params = parse_qsl(url_parts.query, keep_blank_values=True)
+    origin = f"{url_parts.scheme}://{url_parts.netloc}"
+    return Request.from_dict({"origin": origin, "path": url_parts.path, "params": params})
 
 
 @dataclass(frozen=True)
@@ -364,7 +372,7 @@ class Record:
             len(response.body),
             dict(response.headers),
             response.fetched_at.astimezone(UTC),
-            versions=versions(),
+            versions=software_versions(),
             **fields,
         )
 
@@ -423,13 +431,14 @@ class Record:
         error = find_response_error(self.url, self.status, self.headers, body)
         if error is None:
             raise StudyError(f"the response to {self.name} is no error, as the manifest has it")
-        error.section, error.scope = self.section, self.scope
+        error.section = self.section
+        error.scope = self.scope
         return error
 
     def dumps(self) -> bytes:
         """Return the record as a line of the study's manifest: JSON without a line break."""
         moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
-        response_fields = {name: getattr(self, name) for name in _RESPONSE_FACTS}
+        response_fields = {name: getattr(self, name) for name in _RESPONSE_FIELDS}
         response_fields |= {"fetched_at": f"{moment}Z", "headers": self.headers}
         return canonical_json(
             {
@@ -445,22 +454,24 @@ class Record:
     def loads(cls, line: bytes) -> Record:
         """Parse a line of a study's manifest to a record; raise `StudyError` if it is damaged."""
         try:
-            body = decode.decode(line)
-            response_fields, error, previous = body["response"], body["error"], body["previous"]
+            document = decode.decode(line)
+            response_fields = document["response"]
+            error = document["error"]
+            previous = document["previous"]
             moment = datetime.fromisoformat(response_fields.pop("fetched_at"))
-            request = Request.from_dict(body["request"])
+            request = Request.from_dict(document["request"])
             record = cls(
                 request,
                 **response_fields,
                 fetched_at=moment,
                 error=error,
-                versions=body["versions"],
+                versions=document["versions"],
                 previous=previous,
             )
             digests = (record.sha256, previous or "0" * 64)
             text_pairs = (
                 *record.headers.items(),
-                *body["versions"].items(),
+                *document["versions"].items(),
                 ("" if error is None else error,),
             )
             integers = (record.status, record.size)
@@ -469,19 +480,19 @@ class Record:
                 and canonical_host(request.host) == request.host
                 and (request.scope is not None or {*request.params} <= {"refresh"})
                 and type(record.stale) is bool
-                and all(map(SHA256.fullmatch, digests))
+                and all(map(SHA256_PATTERN.fullmatch, digests))
                 and all(isinstance(text, str) for text_pair in text_pairs for text in text_pair)
                 and all(type(integer) is int and integer >= 0 for integer in integers)
             )
-        except UNREADABLE:
+        except PARSING_ERRORS:
             is_valid = False
         if not is_valid:
             raise StudyError("a line of the manifest is not valid")
         return record
 
 
-def parse_lines(
-    data: bytes, previous_hash: str | None = None, first_number: int = 1
+def parse_manifest(
+    data: bytes, previous_hash: str | None = None, first_line_number: int = 1
 ) -> list[Record]:
     """Parse lines of a manifest (a line per recorded response), and return their records.
 
@@ -492,7 +503,7 @@ def parse_lines(
     if unfinished_line:
         raise _manifest_error("its last line is unfinished")
     records = []
-    for line_number, line in enumerate(lines, first_number):
+    for line_number, line in enumerate(lines, first_line_number):
         try:
             record = Record.loads(line)
         except StudyError:
@@ -511,10 +522,12 @@ def _manifest_error(problem: str) -> StudyError:
 
     ``problem`` says how.
     """
-    return StudyError(f"the manifest is damaged: {problem}", problems=(f"{MANIFEST}: {problem}",))
+    return StudyError(
+        f"the manifest is damaged: {problem}", problems=(f"{MANIFEST_FILE}: {problem}",)
+    )
 
 
-class Writer:
+class StudyWriter:
     """Appends responses to a study; several threads and processes may do so at the same time."""
 
     def __init__(self, folder: Path) -> None:
@@ -529,32 +542,32 @@ class Writer:
 
         The manifest is the study's list of responses.
         """
-        with self.locked() as manifest:
+        with self.locked_manifest() as manifest_fd:
             if record.key in self._record_keys:
                 return
             unseal(self.folder)
-            file = self.folder / body_file(record.sha256)
-            if not (file.is_file() and file.stat().st_size == len(body)):
-                write_whole(file, body)
+            body_path = self.folder / body_file(record.sha256)
+            if not (body_path.is_file() and body_path.stat().st_size == len(body)):
+                write_whole(body_path, body)
             line = replace(record, previous=self._last_hash).dumps()
-            _append(manifest, line + b"\n")
+            _append_line(manifest_fd, line + b"\n")
             self._remember(line, record)
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[int]:
+    def locked_manifest(self) -> Iterator[int]:
         """Lock the manifest (list of responses) for a ``with`` block; yield its file descriptor."""
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         try:
             with self._lock:
-                manifest = os.open(self.folder / MANIFEST, flags, 0o666)
+                manifest_fd = os.open(self.folder / MANIFEST_FILE, flags, 0o666)
                 try:
-                    _lock(manifest)
-                    self._read_new_lines(manifest)
-                    yield manifest
+                    _lock(manifest_fd)
+                    self._read_new_lines(manifest_fd)
+                    yield manifest_fd
                 finally:
                     with contextlib.suppress(OSError):
-                        _unlock(manifest)
-                    os.close(manifest)
+                        _unlock(manifest_fd)
+                    os.close(manifest_fd)
         except AAToolkitError:
             raise
         except OSError as error:
@@ -564,20 +577,20 @@ class Writer:
                 errno=error.errno,
             ) from None
 
-    def _read_new_lines(self, manifest: int) -> None:
+    def _read_new_lines(self, manifest_fd: int) -> None:
         """Read the lines that were added to the manifest (list of responses) since the last call.
 
         An unfinished last line is cut off. ``manifest`` is the descriptor of the open file.
         """
-        if os.fstat(manifest).st_size < self._bytes_read:
+        if os.fstat(manifest_fd).st_size < self._bytes_read:
             raise _manifest_error("it was cut while it was written to")
-        os.lseek(manifest, self._bytes_read, os.SEEK_SET)
-        with open(manifest, "rb", closefd=False) as file:
+        os.lseek(manifest_fd, self._bytes_read, os.SEEK_SET)
+        with open(manifest_fd, "rb", closefd=False) as file:
             data = file.read()
         lines_end = data.rfind(b"\n") + 1
         if lines_end < len(data):
-            os.ftruncate(manifest, self._bytes_read + lines_end)
-        for record in parse_lines(data[:lines_end], self._last_hash, len(self._record_keys) + 1):
+            os.ftruncate(manifest_fd, self._bytes_read + lines_end)
+        for record in parse_manifest(data[:lines_end], self._last_hash, len(self._record_keys) + 1):
             self._remember(record.dumps(), record)
 
     def _remember(self, line: bytes, record: Record) -> None:
@@ -592,7 +605,7 @@ class Writer:
 
 def unseal(folder: Path) -> None:
     """Delete ``SHA256SUMS`` and ``tables.json`` of a study that is about to change."""
-    for name in (SEAL, TABLES):
+    for name in (SEAL_FILE, TABLES_FILE):
         (folder / name).unlink(missing_ok=True)
 
 
@@ -617,16 +630,16 @@ else:
         fcntl.flock(handle, fcntl.LOCK_UN)
 
 
-def _append(handle: int, line: bytes) -> None:
+def _append_line(file_descriptor: int, line: bytes) -> None:
     """Append a line to a file and sync it to disk; if this fails, restore the file.
 
     ``handle`` is the descriptor of the open file.
     """
-    end = os.lseek(handle, 0, os.SEEK_END)
+    old_size = os.lseek(file_descriptor, 0, os.SEEK_END)
     try:
         while line:
-            line = line[os.write(handle, line) :]
-        os.fsync(handle)
+            line = line[os.write(file_descriptor, line) :]
+        os.fsync(file_descriptor)
     except BaseException:
-        os.ftruncate(handle, end)
+        os.ftruncate(file_descriptor, old_size)
         raise

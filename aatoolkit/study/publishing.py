@@ -51,15 +51,15 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.section import Column
-from aatoolkit.study.files import PACKED, SEAL, JsonObject, format_seal, sha256_of
+from aatoolkit.study.files import PACKED_STUDY_FILE, SEAL_FILE, JsonObject, format_seal, sha256_of
 
 # -- tables about the responses ----------------------------------------------------------------
 
-_TABLES = {
+_DOC_BY_TABLE = {
     "responses": "One row per response that was read.",
     "availability": "One row per response and column: whether it could be measured.",
 }
-_COLUMNS = """
+_COLUMN_LINES = """
 responses | response | Int64 | The response that the row is of; refers to `responses`. |
 responses | host | string | The host that was requested. |
 responses | days | Int64 | The length of the requested window in days. | days
@@ -81,7 +81,7 @@ availability | status | category | Whether the response could measure it. |
 availability | cause | string | Why not, where a reason is known. |
 availability | reason | string | The service's own words. |
 """
-_FILTER_LINE = "responses | filter_{0} | string | What {0} was narrowed to, if it was. |"
+_FILTER_COLUMN_LINE = "responses | filter_{0} | string | What {0} was narrowed to, if it was. |"
 
 
 def _read_own_columns() -> dict[str, dict[str, Column]]:
@@ -89,19 +89,21 @@ def _read_own_columns() -> dict[str, dict[str, Column]]:
 
     The result is a dict by table, then by column name.
     """
-    columns: dict[str, dict[str, Column]] = {table: {} for table in _TABLES}
-    text = _COLUMNS.replace("FILTERS", "\n".join(map(_FILTER_LINE.format, FILTERS)))
-    for line in text.strip().splitlines():
+    columns_by_table: dict[str, dict[str, Column]] = {table: {} for table in _DOC_BY_TABLE}
+    lines_text = _COLUMN_LINES.replace(
+        "FILTERS", "\n".join(map(_FILTER_COLUMN_LINE.format, FILTERS))
+    )
+    for line in lines_text.strip().splitlines():
         table, name, dtype, doc, unit = (field.strip() for field in line.split("|"))
-        columns[table][name] = Column(name, dtype, doc, unit=unit or None)
-    return columns
+        columns_by_table[table][name] = Column(name, dtype, doc, unit=unit or None)
+    return columns_by_table
 
 
-_OWN_COLUMNS = _read_own_columns()
+_COLUMNS_BY_OWN_TABLE = _read_own_columns()
 
 
 @dataclass(frozen=True)
-class About:
+class PublicationDetails:
     """Facts about a publication: title, description, authors, licence, and the study's digest."""
 
     title: str
@@ -128,7 +130,7 @@ class PublishedTable:
     @cached_property
     def codebook_rows(self) -> list[JsonObject]:
         """A list with a dict per column of this table: its dtype, unit, meaning and so on."""
-        declarations = _OWN_COLUMNS.get(self.name, _OWN_COLUMNS["responses"])
+        declarations = _COLUMNS_BY_OWN_TABLE.get(self.name, _COLUMNS_BY_OWN_TABLE["responses"])
         rows = []
         for name, metadata in self.metadata.columns.items():
             column = declaration_of(metadata) or declarations.get(name) or Column(name, "string")
@@ -161,7 +163,7 @@ class PublishedTable:
 def publish(
     tables: Iterable[Tables],
     out: FilePath,
-    about: About,
+    details: PublicationDetails,
     *,
     failures: Iterable[tuple[Payload, str]] = (),
     redact: str | Iterable[str] = (),
@@ -175,12 +177,14 @@ def publish(
     ``about`` has the title and authors. ``failures`` are unusable responses, each with the reason.
     The other arguments are as for `aatoolkit.Study.publish`.
     """
-    tables_read, failed_responses, out_folder = [*tables], [*failures], Path(out)
+    tables_read = [*tables]
+    failed_responses = [*failures]
+    out_folder = Path(out)
     if not tables_read:
         raise NotWritten("the study has no response to publish; record one", path=out)
     redacted_names = sorted({redact} if isinstance(redact, str) else {*redact})
-    published_tables = _published_tables(tables_read, failed_responses, redacted_names)
-    info = _dataset_info(about, published_tables, redacted_names)
+    published_tables = _make_published_tables(tables_read, failed_responses, redacted_names)
+    summary = _make_summary(details, published_tables, redacted_names)
     with writing_folder(out, overwrite=overwrite) as folder:
         _check_folder(out_folder)
 
@@ -198,24 +202,26 @@ def publish(
         if excel:
             sheets = (SheetTable(table.name, table.doc, table.frame) for table in published_tables)
             path = folder / "tables.xlsx"
-            write_workbook(sheets, path, created=info["last"])
+            write_workbook(sheets, path, created=summary["last"])
         if packed_study:
-            write(PACKED, packed_study)
-        write("codebook.csv", csv_bytes(_codebook(published_tables)))
-        write("README.md", _readme(info, published_tables, csv or excel, bool(packed_study)))
-        write("CITATION.cff", _citation(info))
-        package = _data_package(info, published_tables, _hashes(folder))
-        write("datapackage.json", json_text(package, indent=1) + "\n")
-        write("ro-crate-metadata.json", json_text(_crate_metadata(info, folder), indent=1) + "\n")
-        write(SEAL, format_seal(_hashes(folder)))
+            write(PACKED_STUDY_FILE, packed_study)
+        write("codebook.csv", csv_bytes(_make_codebook(published_tables)))
+        write(
+            "README.md", _make_readme(summary, published_tables, csv or excel, bool(packed_study))
+        )
+        write("CITATION.cff", _make_citation(summary))
+        data_package = _make_package(summary, published_tables, _hash_files(folder))
+        write("datapackage.json", json_text(data_package, indent=1) + "\n")
+        write("ro-crate-metadata.json", json_text(_make_crate(summary, folder), indent=1) + "\n")
+        write(SEAL_FILE, format_seal(_hash_files(folder)))
     return out_folder
 
 
 def _check_folder(out: Path) -> None:
     """Raise `NotWritten` if the folder ``out`` has files that this package did not publish."""
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
-    sums = (out / SEAL).read_text("utf-8") if SEAL in files else ""
-    other_files = files - {SEAL if sums else ""} - {line[66:] for line in sums.splitlines()}
+    seal = (out / SEAL_FILE).read_text("utf-8") if SEAL_FILE in files else ""
+    other_files = files - {SEAL_FILE if seal else ""} - {line[66:] for line in seal.splitlines()}
     if other_files:
         names = ", ".join(sorted(other_files)[:3])
         raise NotWritten(
@@ -224,7 +230,7 @@ def _check_folder(out: Path) -> None:
         )
 
 
-def _hashes(folder: Path) -> dict[str, str]:
+def _hash_files(folder: Path) -> dict[str, str]:
     """Return a dict from the relative path of each file in a folder to its SHA-256."""
     return {
         path.relative_to(folder).as_posix(): sha256_of(path.read_bytes())
@@ -233,21 +239,22 @@ def _hashes(folder: Path) -> dict[str, str]:
     }
 
 
-def _dataset_info(
-    about: About, tables: Sequence[PublishedTable], redacted_names: list[str]
+def _make_summary(
+    details: PublicationDetails, tables: Sequence[PublishedTable], redacted_names: list[str]
 ) -> JsonObject:
     """Return a dict of the facts that the README, the citation and other documents state."""
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
     moments = responses["fetched_at"].dt.tz_convert("UTC")
-    first_moment, last_moment = moments.min(), moments.max()
+    first_moment = moments.min()
+    last_moment = moments.max()
     failed_count = int(responses["error"].notna().sum()) if "error" in responses else 0
-    digest = f"sha256:{about.digest}" if about.digest else None
-    notes = [visible(about.description)] if about.description else []
+    digest = f"sha256:{details.digest}" if details.digest else None
+    notes = [visible(details.description)] if details.description else []
     notes += [_REDACTION_NOTE.format(", ".join(redacted_names))] if redacted_names else []
-    seal = {"type": "other", "value": digest, "description": "The SHA-256 of the study's seal."}
+    seal_id = {"type": "other", "value": digest, "description": "The SHA-256 of the study's seal."}
     return {
-        **vars(about),
+        **vars(details),
         "notes": notes,
         "abstract": " ".join([*notes, _MISSING_NOTE]),
         "description": "\n\n".join([*notes, _MISSING_NOTE]),
@@ -256,15 +263,15 @@ def _dataset_info(
         "day": f"{last_moment:%Y-%m-%d}",
         "created": last_moment.isoformat(timespec="seconds"),
         "digest": digest,
-        "seal": [seal] if digest else [],
+        "seal": [seal_id] if digest else [],
         "sources": sorted({*responses["sha256"].dropna()}),
         "stated": {
             "hosts": ", ".join(sorted({*responses.get("host", ["left out"])})),
             "sections": ", ".join(sections),
             "responses": f"{len(responses) - failed_count} usable, {failed_count} with errors",
             "read": f"{first_moment:%Y-%m-%d %H:%M} to {last_moment:%Y-%m-%d %H:%M} UTC",
-            "creators": ", ".join(about.creators) or "not stated",
-            "licence": about.licence or _NO_LICENCE,
+            "creators": ", ".join(details.creators) or "not stated",
+            "licence": details.licence or _NO_LICENCE,
             "study": digest or "not sealed",
         },
     }
@@ -273,7 +280,7 @@ def _dataset_info(
 # -- the tables --------------------------------------------------------------------------------
 
 
-def _published_tables(
+def _make_published_tables(
     tables_read: Sequence[Tables],
     failures: Sequence[tuple[Payload, str]],
     redacted_names: list[str],
@@ -295,23 +302,23 @@ def _published_tables(
         "responses", [{"response": number, **row} for number, row in enumerate(response_rows, 1)]
     )
     availability_rows: list[tuple[Any, ...]] = []
-    sections: dict[str, str] = {}
+    section_by_table: dict[str, str] = {}
     for number, tables in sorted(tables_by_number.items(), key=lambda item: item[1].section):
-        sections |= dict.fromkeys(tables, tables.section)
+        section_by_table |= dict.fromkeys(tables, tables.section)
         for name in tables:
             for column, metadata in metadata_of(tables[name]).columns.items():
-                state = metadata.availability
-                cause = state.cause and str(state.cause)
+                availability = metadata.availability
+                cause = availability.cause and str(availability.cause)
                 availability_rows.append(
-                    (number, name, column, str(state.status), cause, state.reason)
+                    (number, name, column, str(availability.status), cause, availability.reason)
                 )
     availability_rows.sort(key=itemgetter(0))
     published_tables = [
-        _combined_table(name, section, tables_by_number, responses.frame)
-        for name, section in sections.items()
+        _combine_table(name, section, tables_by_number, responses.frame)
+        for name, section in section_by_table.items()
     ]
     published_tables += [responses, _table_about_responses("availability", availability_rows)]
-    return _redact(published_tables, redacted_names) if redacted_names else published_tables
+    return _redact_tables(published_tables, redacted_names) if redacted_names else published_tables
 
 
 def _sort_key(payload: Any) -> tuple[str, ...]:
@@ -348,17 +355,17 @@ def _response_row(payload: Any, source: Source, reason: str | None = None) -> Js
 
 def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
     """Create the table "responses" or "availability" from its rows."""
-    columns = _OWN_COLUMNS[name]
+    columns = _COLUMNS_BY_OWN_TABLE[name]
     frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
     frame = frame.astype(
         {name: DTYPES[column.dtype].pandas or "string" for name, column in columns.items()}
     )
     key = ("response",) if name == "responses" else ()
     metadata = FrameMetadata(dict.fromkeys(columns, MEASURED), key)
-    return PublishedTable(name, _TABLES[name], attach(frame, metadata))
+    return PublishedTable(name, _DOC_BY_TABLE[name], attach(frame, metadata))
 
 
-def _combined_table(
+def _combine_table(
     name: str, section: str, tables_by_number: Mapping[int, Tables], responses: pd.DataFrame
 ) -> PublishedTable:
     """Combine a table of several responses into one, with host, filters and time in each row.
@@ -372,45 +379,45 @@ def _combined_table(
     }
     frames = [tables[name] for tables in section_tables.values()]
     rows = concat(frames, ignore_index=True)
-    positions = np.repeat(
+    row_positions = np.repeat(
         [number - 1 for number in section_tables], [len(frame) for frame in frames]
     )
-    context = responses[["response", *CONTEXT]].take(positions).reset_index(drop=True)
-    new_names = {str(column): f"{column}_" for column in rows if column in context}
+    context_columns = responses[["response", *CONTEXT]].take(row_positions).reset_index(drop=True)
+    new_names = {str(column): f"{column}_" for column in rows if column in context_columns}
     rows = rename(rows, columns=new_names) if new_names else rows
     stored_metadata = attached_metadata(rows)[0]
-    keys = {metadata_of(frame).key for frame in frames}
-    key_names = keys.pop() if len(keys) == 1 else ()
+    frame_keys = {metadata_of(frame).key for frame in frames}
+    key_names = frame_keys.pop() if len(frame_keys) == 1 else ()
     row_key = ("_row",) if "_row" in rows else tuple(new_names.get(key, key) for key in key_names)
-    columns = {**dict.fromkeys(map(str, context), MEASURED), **metadata_of(rows).columns}
+    columns = {**dict.fromkeys(map(str, context_columns), MEASURED), **metadata_of(rows).columns}
     key = ("response", *row_key) if row_key else ()
     metadata = FrameMetadata(columns, key, stored_metadata.sources, recipe=stored_metadata.recipe)
-    docs = (
+    table_docs = (
         tables.declaration[name].doc
         for tables in section_tables.values()
         if tables.declaration is not None
     )
-    frame = attach(pd.concat([context, rows], axis=1), metadata)
-    return PublishedTable(name, next(docs, ""), frame, section)
+    frame = attach(pd.concat([context_columns, rows], axis=1), metadata)
+    return PublishedTable(name, next(table_docs, ""), frame, section)
 
 
 # -- redaction ---------------------------------------------------------------------------------
 
-TEXTS = "texts"
+TEXTS_GROUP = "texts"
 """The group of all text columns: prompts, answers, and notes on them."""
 
-_TEXT_COLUMNS = re.compile(
+_TEXT_COLUMN_PATTERN = re.compile(
     "answer_text|excerpt|prompt|query|term|text|title|headline|body|what|why|recommendation|detail"
     "|delivery_text"
 )
 _REQUIRED_COLUMNS = frozenset({"response", "section", "fetched_at"})
 """The columns that identify responses, and cannot be left out."""
 
-ColumnSet = set[tuple[str, str]]
+ColumnNames = set[tuple[str, str]]
 """Pairs of the name of a table and the name of a column."""
 
 
-def _redact(
+def _redact_tables(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> list[PublishedTable]:
     """Return the tables without the columns to redact, and without texts that may quote them."""
@@ -422,7 +429,8 @@ def _redact(
     redacted_fields = {name for table, name in redacted_columns if table == "responses"}
     redacted_tables = []
     for table in published_tables:
-        frame, metadata = table.frame, table.metadata
+        frame = table.frame
+        metadata = table.metadata
         if table.name == "availability":
             frame = frame.assign(reason=None).astype({"reason": "string"})
         elif table.name == "responses":
@@ -457,7 +465,7 @@ def _redact(
 
 def _find_redacted_columns(
     published_tables: list[PublishedTable], redacted_names: list[str]
-) -> tuple[ColumnSet, ColumnSet]:
+) -> tuple[ColumnNames, ColumnNames]:
     """Return the set of all columns to redact, and the subset that the user named.
 
     Each column is a pair of table name and column name.
@@ -471,16 +479,17 @@ def _find_redacted_columns(
     }
     # The columns of the table of availability have common names.
     columns = [(table, name) for table, name in dtypes if table != "availability"]
-    names = {name for _, name in columns} | {*FILTERS}
-    text_columns, named_columns = ColumnSet(), ColumnSet()
+    allowed_names = {name for _, name in columns} | {*FILTERS}
+    text_columns = ColumnNames()
+    named_columns = ColumnNames()
     for redacted_name in redacted_names:
-        if redacted_name == TEXTS:
+        if redacted_name == TEXTS_GROUP:
             text_columns |= {
                 (table, column)
                 for (table, column), dtype in dtypes.items()
-                if _TEXT_COLUMNS.fullmatch(column) and _is_text(dtype)
+                if _TEXT_COLUMN_PATTERN.fullmatch(column) and _is_text(dtype)
             }
-        elif redacted_name in names:
+        elif redacted_name in allowed_names:
             named_columns |= {
                 (table, column)
                 for table, column in columns
@@ -490,7 +499,7 @@ def _find_redacted_columns(
             named_columns.add(tuple(redacted_name.split(".", 1)))  # type: ignore[arg-type]
         else:
             suggestions = near_matches(
-                redacted_name, [TEXTS, *sorted(names), *sorted(map(".".join, dtypes))]
+                redacted_name, [TEXTS_GROUP, *sorted(allowed_names), *sorted(map(".".join, dtypes))]
             )
             hint = did_you_mean(suggestions, "check its spelling")
             raise NotWritten(f"there is no column {redacted_name!r} to leave out; {hint}")
@@ -526,9 +535,9 @@ def _warn_of_copies(
 
     def holds_copy(text: str) -> bool:
         words = _words_of(text)
-        for start in range(len(words) if text not in hidden_texts else 0):
+        for first_position in range(len(words) if text not in hidden_texts else 0):
             subtree = word_tree
-            for word in words[start:]:
+            for word in words[first_position:]:
                 if word not in subtree:
                     break
                 subtree = subtree[word]
@@ -570,13 +579,13 @@ def _is_text(dtype: str) -> bool:
 # -- the documents -----------------------------------------------------------------------------
 
 
-def _fill(template: str, **values: Any) -> JsonObject:
+def _fill_json_template(template: str, **values: Any) -> JsonObject:
     """Fill the placeholders of a JSON template with ``values``, and remove empty fields."""
     text = Template(template).substitute({name: json_text(value) for name, value in values.items()})
     return {name: value for name, value in json.loads(text).items() if value}
 
 
-def _codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
+def _make_codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
     """Return the codebook: a frame that describes each column of the tables in one row."""
     frame = pd.DataFrame([row for table in tables for row in table.codebook_rows])
     dtypes = {"key": "boolean", "missing": "Int64", "rows": "Int64"}
@@ -588,114 +597,123 @@ def _escape_cell(value: object) -> str:
     return re.sub(r"([\\|<>*_`\[\]])", r"\\\1", visible(" ".join(str(value).split())))
 
 
-def _readme(
-    info: Mapping[str, Any], tables: Sequence[PublishedTable], has_sheets: bool, has_study: bool
+def _make_readme(
+    summary: Mapping[str, Any], tables: Sequence[PublishedTable], has_sheets: bool, has_study: bool
 ) -> str:
     """Return the text of ``README.md``."""
-    rows = (
+    table_lines = (
         f"| [`{_escape_cell(table.name)}`]({table.path('parquet')}) | {len(table.frame)} "
         f"| {_escape_cell(table.doc)} |\n"
         for table in tables
     )
     return Template(_README_TEMPLATE).substitute(
-        title=_escape_cell(info["title"]),
-        notes="".join(f"{note}\n\n" for note in info["notes"]),
-        facts="\n".join(f"- {name}: {_escape_cell(text)}" for name, text in info["stated"].items()),
-        tables="".join(rows),
+        title=_escape_cell(summary["title"]),
+        notes="".join(f"{note}\n\n" for note in summary["notes"]),
+        facts="\n".join(
+            f"- {name}: {_escape_cell(text)}" for name, text in summary["stated"].items()
+        ),
+        tables="".join(table_lines),
         missing=_MISSING_NOTE,
-        more=_SHEETS_TEXT * has_sheets + _RESPONSES_TEXT * has_study,
+        more=_SPREADSHEETS_TEXT * has_sheets + _RESPONSES_TEXT * has_study,
         version=__version__,
     )
 
 
-def _citation(info: Mapping[str, Any]) -> str:
+def _make_citation(summary: Mapping[str, Any]) -> str:
     """Return the text of ``CITATION.cff``."""
-    people = [{"name": name} for name in info["creators"] or ["The authors of this study"]]
-    body = _fill(_CITATION_TEMPLATE, people=people, **info)
+    people = [{"name": name} for name in summary["creators"] or ["The authors of this study"]]
+    fields = _fill_json_template(_CITATION_TEMPLATE, people=people, **summary)
     # JSON, with the characters escaped that YAML refuses or folds.
     unsafe_characters = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-    citation_text = "".join(f"{name}: {json_text(value)}\n" for name, value in body.items())
+    citation_text = "".join(f"{name}: {json_text(value)}\n" for name, value in fields.items())
     return unsafe_characters.sub(lambda match: f"\\u{ord(match[0]):04x}", citation_text)
 
 
-def _data_package(
-    info: Mapping[str, Any], tables: Sequence[PublishedTable], files: Mapping[str, str]
+def _make_package(
+    summary: Mapping[str, Any], tables: Sequence[PublishedTable], hash_by_file: Mapping[str, str]
 ) -> JsonObject:
     """Return the content of ``datapackage.json``, which describes the tables.
 
     The format is that of the Frictionless Data Package. ``files`` has the SHA-256 of each file.
     """
-    return _fill(
+    return _fill_json_template(
         _PACKAGE_TEMPLATE,
-        **info,
-        short="-".join(re.findall(r"[a-z0-9]+", info["title"].lower())) or "study",
-        people=[{"title": name, "roles": ["creator"]} for name in info["creators"]],
-        licences=[{"name": info["licence"]}] if info["licence"] else [],
-        study={"digest": info["digest"]} if info["digest"] else None,
-        resources=[_table_entry(table, files[table.path("parquet")]) for table in tables],
+        **summary,
+        short="-".join(re.findall(r"[a-z0-9]+", summary["title"].lower())) or "study",
+        people=[{"title": name, "roles": ["creator"]} for name in summary["creators"]],
+        licences=[{"name": summary["licence"]}] if summary["licence"] else [],
+        study={"digest": summary["digest"]} if summary["digest"] else None,
+        resources=[_table_entry(table, hash_by_file[table.path("parquet")]) for table in tables],
     )
 
 
-def _crate_metadata(info: Mapping[str, Any], folder: Path) -> JsonObject:
+def _make_crate(summary: Mapping[str, Any], folder: Path) -> JsonObject:
     """Return the metadata of an RO-Crate (a package format): files and source responses."""
-    files = [
+    file_entries = [
         {
             "@id": path,
             "@type": "File",
             "contentSize": str((folder / path).stat().st_size),
             "sha256": sha256,
         }
-        for path, sha256 in _hashes(folder).items()
+        for path, sha256 in _hash_files(folder).items()
     ]
     sources = [
         {"@id": f"#sha256:{sha256}", "@type": "CreativeWork", "sha256": sha256}
-        for sha256 in info["sources"]
+        for sha256 in summary["sources"]
     ]
-    people = [{"@id": f"#{name}", "@type": "Person", "name": name} for name in info["creators"]]
-    references = {
+    people = [{"@id": f"#{name}", "@type": "Person", "name": name} for name in summary["creators"]]
+    id_references = {
         name: [{"@id": entity["@id"]} for entity in entities]
-        for name, entities in {"files": files, "sources": sources, "people": people}.items()
+        for name, entities in {"files": file_entries, "sources": sources, "people": people}.items()
     }
-    crate = _fill(_CRATE_TEMPLATE, **{**info, **references}, version=__version__)
-    crate["@graph"] += [*files, *sources, *people]
+    crate = _fill_json_template(
+        _CRATE_TEMPLATE, **{**summary, **id_references}, version=__version__
+    )
+    crate["@graph"] += [*file_entries, *sources, *people]
     return crate
 
 
 def _table_entry(table: PublishedTable, sha256: str) -> JsonObject:
     """Return the entry of a table in ``datapackage.json``."""
-    key = [*table.metadata.key]
-    if key and (table.frame[key].isna().any(axis=None) or table.frame.duplicated(key).any()):
-        key = []
+    primary_key = [*table.metadata.key]
+    if primary_key and (
+        table.frame[primary_key].isna().any(axis=None) or table.frame.duplicated(primary_key).any()
+    ):
+        primary_key = []
     foreign_key = {
         "fields": ["response"],
         "reference": {"resource": "responses", "fields": ["response"]},
     }
-    is_referring = "response" in table.frame and table.name != "responses"
-    fields = [
-        _fill(
+    refers_to_responses = "response" in table.frame and table.name != "responses"
+    field_entries = [
+        _fill_json_template(
             _FIELD_TEMPLATE,
             **row,
             # Frictionless does not accept a Parquet list as an array.
             kind="any"
             if row["dtype"] == "list<string>"
-            else _FIELD_TYPES.get(str(table.frame[row["column"]].dtype), "string"),
+            else _FIELD_TYPE_BY_DTYPE.get(str(table.frame[row["column"]].dtype), "string"),
         )
         for row in table.codebook_rows
     ]
-    return _fill(
+    return _fill_json_template(
         _RESOURCE_TEMPLATE,
         name=re.sub(r"[^a-z0-9._-]", "_", table.name.lower()),
         table=table.name,
         doc=table.doc,
         path=table.path("parquet"),
         sha256=sha256,
-        schema=_fill(
-            _SCHEMA_TEMPLATE, fields=fields, key=key, refers=[foreign_key] if is_referring else []
+        schema=_fill_json_template(
+            _SCHEMA_TEMPLATE,
+            fields=field_entries,
+            key=primary_key,
+            refers=[foreign_key] if refers_to_responses else [],
         ),
     )
 
 
-_FIELD_TYPES = {
+_FIELD_TYPE_BY_DTYPE = {
     "Int64": "integer",
     "Float64": "number",
     "boolean": "boolean",
@@ -846,7 +864,7 @@ the package for machines, `CITATION.cff`
 is the citation, and `sha256sum -c SHA256SUMS` verifies that nothing has changed. Made with
 aatoolkit $version.
 """
-_SHEETS_TEXT = """\
+_SPREADSHEETS_TEXT = """\
 ## Spreadsheets
 
 The CSV files and the workbook are safe to open: no cell is a formula. In CSV, a text that begins

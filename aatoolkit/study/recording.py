@@ -43,34 +43,34 @@ from aatoolkit.study.files import JsonObject, Record, format_json, parse_json, r
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
 
-_WORKERS = 8
+_REPLAY_WORKERS = 8
 """The number of threads that read a replay."""
 
-RERUN_STUDY = "AATOOLKIT_RERUN_STUDY"
+RERUN_STUDY_ENV = "AATOOLKIT_RERUN_STUDY"
 """The environment variable that names the study that this process reruns."""
 
-RERUN_RESULTS = "AATOOLKIT_RERUN_RESULTS"
+RERUN_RESULTS_ENV = "AATOOLKIT_RERUN_RESULTS"
 """The environment variable that names the folder in which a rerun collects its results."""
 
 
-def path_of_rerun(variable: str = RERUN_STUDY) -> Path | None:
+def path_of_rerun(variable: str = RERUN_STUDY_ENV) -> Path | None:
     """Return the path in an environment variable that a rerun of a notebook sets; else None."""
     path_text = os.environ.get(variable)
     return Path(path_text) if path_text else None
 
 
-class StudyResponses:
+class StudyResponseStore:
     """A store that writes each response which a client reads to a study."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
-        with study._recording().locked():
+        with study._require_writer().locked_manifest():
             study._remove_leftovers()  # remove what a killed writer left
 
     def put(self, response: Response, *, stale: bool = False, error: str | None = None) -> None:
         """Record a response in the study; ``error`` is the name of the error that it raises."""
         record = Record.of(response, stale=stale, error=error)
-        self._study._recording().append(record, response.body)
+        self._study._require_writer().append(record, response.body)
 
 
 class Recorder:
@@ -79,8 +79,9 @@ class Recorder:
     ``fetcher`` sends the requests, and ``store`` writes to the study.
     """
 
-    def __init__(self, fetcher: Any, store: StudyResponses) -> None:
-        self._fetcher, self._store = fetcher, store
+    def __init__(self, fetcher: Any, store: StudyResponseStore) -> None:
+        self._fetcher = fetcher
+        self._store = store
         self.offline: bool = fetcher.offline
         self.has_token: bool = fetcher.has_token
         self.close = fetcher.close
@@ -91,15 +92,16 @@ class Recorder:
         try:
             payload: Payload = self._fetcher.get(request)
         except (StatusError, DecodeError) as error:
-            body = _body_of(error)
+            body = _recordable_body(error)
             if body is not None:
                 retry_after = getattr(error, "retry_after", None)
                 headers = {} if retry_after is None else {"retry-after": str(retry_after)}
-                sent_request, status = request_of(str(error.url)), int(error.status or 0)
+                sent_request = request_of(str(error.url))
+                status = int(error.status or 0)
                 response = Response(sent_request, status, headers, datetime.now(UTC), body)
                 self._keep(response, error=type(error).__name__)
             raise
-        self._keep(response_of(payload), stale=payload.stale)
+        self._keep(payload_to_response(payload), stale=payload.stale)
         return payload
 
     def _keep(self, response: Response, **fields: Any) -> None:
@@ -107,24 +109,25 @@ class Recorder:
 
         ``fields`` are ``stale`` and ``error`` of the `Record`.
         """
-        refuse_token(self._fetcher, response.body, response.request.url, response.headers)
+        refuse_leaked_token(self._fetcher, response.body, response.request.url, response.headers)
         self._store.put(response, **fields)
 
 
-def response_of(payload: Payload) -> Response:
+def payload_to_response(payload: Payload) -> Response:
     """Convert a `Payload` (a response as returned by clients) to a `Response` (as stored)."""
-    request, moment = request_of(payload.url), payload.fetched_at
-    return Response(request, payload.status, payload.headers, moment, payload.body)
+    request = request_of(payload.url)
+    fetched_at = payload.fetched_at
+    return Response(request, payload.status, payload.headers, fetched_at, payload.body)
 
 
-def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
+def refuse_leaked_token(source: Any, body: bytes, url: str, headers: Any) -> None:
     """Raise `DecodeError` if a response contains the client's token.
 
     ``source`` is the object that the client reads from; it knows the token.
     """
     repeats_token = getattr(source, "repeats_token", None)
-    data = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
-    if repeats_token is not None and repeats_token(data):
+    response_bytes = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
+    if repeats_token is not None and repeats_token(response_bytes):
         raise DecodeError(
             "a response contains the token, and was not stored; tell the operator of the service, "
             "and have the token replaced",
@@ -133,7 +136,7 @@ def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
         )
 
 
-def _body_of(error: FetchError) -> bytes | None:
+def _recordable_body(error: FetchError) -> bytes | None:
     """Return the body of an error response, to record it; None if it must not be recorded."""
     # Not recorded are errors about the token or the rate limit, redirects, and bodies that cannot
     # be decoded, except empty ones.
@@ -144,13 +147,15 @@ def _body_of(error: FetchError) -> bytes | None:
     return b"" if getattr(error, "problem", None) == "empty" else None
 
 
-class Replay:
+class ReplaySource:
     """A source of responses for a client: the recorded responses of a study, without a network."""
 
-    offline, has_token = True, False
+    offline = True
+    has_token = False
 
     def __init__(self, study: Study, base_url: str, records: Iterable[Record]) -> None:
-        self._study, self._base_url = study, base_url
+        self._study = study
+        self._base_url = base_url
         self._records = {record.request.key: record for record in records}
 
     def get(self, request: Request) -> Payload:
@@ -171,7 +176,7 @@ class Replay:
                 scope=request.scope,
                 nearest=nearest.name if nearest else None,
             )
-        return self._study._payload(record)
+        return self._study._read_payload(record)
 
     def close(self) -> None:
         """Do nothing, as no connection is open."""
@@ -188,7 +193,7 @@ def replaying_client(
     ``base_url`` selects the service if the study has responses of several. ``profile`` replaces the
     recorded declarations of the columns.
     """
-    records = study._current
+    records = study._current_records
     base_urls = {record.base_url for record in records if host in (None, record.host)}
     if base_url is not None:
         base_urls = {base_url.rstrip("/")}
@@ -199,20 +204,22 @@ def replaying_client(
             path=study.path,
         )
     (service_url,) = base_urls
-    service_profile = study._profiles.get(service_url) if profile is None else Profile.load(profile)
-    source = Replay(
+    service_profile = (
+        study._profile_by_url.get(service_url) if profile is None else Profile.load(profile)
+    )
+    source = ReplaySource(
         study, service_url, (record for record in records if record.base_url == service_url)
     )
-    return Client._from_source(source, service_url, _WORKERS, service_profile)
+    return Client._from_source(source, service_url, _REPLAY_WORKERS, service_profile)
 
 
 # -- responses as tables ------------------------------------------------------------------------
 
-Hashes = dict[str, tuple[int, str]]
+TableHashes = dict[str, tuple[int, str]]
 """The number of rows and the logical hash of each table, by ``section.table``."""
 
 
-def tables_of(payload: Payload, options: ReadingOptions) -> Dataset:
+def payload_to_dataset(payload: Payload, options: ReadingOptions) -> Dataset:
     """Convert a response to tables, and return them as a dataset (tables by section).
 
     ``options`` say how it is converted.
@@ -227,7 +234,7 @@ def tables_of(payload: Payload, options: ReadingOptions) -> Dataset:
     return Dataset({section: normalize(section, payload, **vars(options))})
 
 
-def readable_tables(study: Study, record: Record) -> Dataset:
+def tables_if_usable(study: Study, record: Record) -> Dataset:
     """Return the tables of a recorded response as a dataset, which is empty for an error."""
     try:
         return call_without_warnings(study.tables, record)
@@ -240,7 +247,7 @@ def readable_tables(study: Study, record: Record) -> Dataset:
 # -- hashes and profiles -----------------------------------------------------------------------
 
 
-def table_hashes(dataset: Dataset) -> Hashes:
+def hash_tables(dataset: Dataset) -> TableHashes:
     """Return a dict from each ``section.table`` of a dataset to its row count and hash."""
     return {
         f"{section}.{name}": (tables.rows[name], logical_hash(tables[name]))
@@ -249,14 +256,16 @@ def table_hashes(dataset: Dataset) -> Hashes:
     }
 
 
-def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> bytes:
+def format_table_hashes(
+    hashes_of_responses: Iterable[TableHashes], versions: Mapping[str, str]
+) -> bytes:
     """Return the bytes of the file ``tables.json``: the hashes of the tables of each response.
 
     ``versions`` are the versions of the software that read the responses.
     """
     header = format_json("tables", read_with=versions)
     lines = []
-    for tables in hashes:
+    for tables in hashes_of_responses:
         sections: dict[str, JsonObject] = {}
         for full_name, (rows, digest) in tables.items():
             section, _, name = full_name.partition(".")
@@ -265,17 +274,17 @@ def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> byte
     return header[:-2] + (',"records":[\n' + ",\n".join(lines) + "\n]}\n").encode()
 
 
-def parse_tables(data: bytes) -> list[Hashes]:
+def parse_table_hashes(data: bytes) -> list[TableHashes]:
     """Parse ``tables.json`` to a list with a dict of hashes per response, or [] if damaged."""
 
-    def read_hashes(body: Any) -> list[Hashes]:
+    def read_hashes(document: Any) -> list[TableHashes]:
         return [
             {
                 f"{section}.{name}": (int(entry["rows"]), str(entry["hash"]))
                 for section, tables in record.items()
                 for name, entry in tables.items()
             }
-            for record in body["records"]
+            for record in document["records"]
         ]
 
     return parse_json(data, read_hashes) or []
@@ -298,8 +307,8 @@ def parse_profiles(data: bytes) -> Mapping[str, Profile]:
     return (
         parse_json(
             data,
-            lambda body: {
-                str(url): load_profile(profile) for url, profile in body["profiles"].items()
+            lambda document: {
+                str(url): load_profile(profile) for url, profile in document["profiles"].items()
             },
             "profiles",
         )
@@ -329,11 +338,11 @@ class StoredResponse:
 
     def tables(self) -> Tables | None:
         """Return the tables that the response has for its section; None if it has none."""
-        dataset = call_without_warnings(tables_of, self.read_payload(), self.options)
+        dataset = call_without_warnings(payload_to_dataset, self.read_payload(), self.options)
         return dataset.get(self.source.section or "")
 
 
-def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
+def find_stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
     """Yield the recorded responses that a `Source` record (in a frame's metadata) may identify."""
     # They have its hash or, without a hash, its host, section and filters. Responses with all
     # sections come last: their tables must be derived to compare the hash of a section.
@@ -350,8 +359,10 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
         is_combined = record.section is None and scope and record.host == source.host
         if record.error is not None or not (is_match or is_combined):
             continue
-        read_payload = partial(study._payload, record)
-        stored_response = StoredResponse(stored_source, read_payload, study._options_of(record))
+        read_payload = partial(study._read_payload, record)
+        stored_response = StoredResponse(
+            stored_source, read_payload, study._reading_options_of(record)
+        )
         if is_match:
             yield stored_response
         elif source.sha256 is not None:
@@ -362,23 +373,23 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
             yield response
 
 
-def recorded_table(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
+def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
     """Return the tables of the only recorded response that contains ``table``.
 
     ``table`` may include the section, as ``section.table``. ``host`` and ``scope`` (the filters)
     select one of several responses.
     """
     section, _, name = table.rpartition(".")
-    hosts = sorted({record.host for record in study._current if record.host})
+    hosts = sorted({record.host for record in study._current_records if record.host})
     if host is not None and host not in hosts:
         raise ItemNotFound(unknown("host", host, hosts), key=host)
     table_names: list[str] = []
     matches = {}
-    for record in study._current:
+    for record in study._current_records:
         is_wanted = host in (None, record.host) and scope in (None, record.scope)
         if not is_wanted or (section and record.section not in (None, section)):
             continue
-        for section_name, tables in readable_tables(study, record).items():
+        for section_name, tables in tables_if_usable(study, record).items():
             table_names += (*tables, *(f"{section_name}.{table_name}" for table_name in tables))
             if name in tables and section in ("", section_name):
                 filters = record.scope._to_query() if record.scope else "no filters"
@@ -386,8 +397,8 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
     if len(matches) == 1:
         return next(iter(matches.values()))
     if matches:
-        sample = "; ".join([*matches][:5])
-        message = f"{len(matches)} responses have a table {name}: name host and scope ({sample})"
+        examples = "; ".join([*matches][:5])
+        message = f"{len(matches)} responses have a table {name}: name host and scope ({examples})"
     else:
         hint = did_you_mean(near_matches(table, table_names))
         filters = f" with {scope!r}" if scope else ""

@@ -28,16 +28,21 @@ from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
 from aatoolkit.client.client import BASE_URL_ENV, TOKEN_ENV, TOKEN_FILE_ENV, replace_clients
 from aatoolkit.errors import ArgumentError, StudyError
-from aatoolkit.study.comparing import ResultComparison, compare_results, frames_in
-from aatoolkit.study.recording import RERUN_RESULTS, RERUN_STUDY, path_of_rerun, replaying_client
+from aatoolkit.study.comparing import ResultComparison, compare_results, read_rerun_frames
+from aatoolkit.study.recording import (
+    RERUN_RESULTS_ENV,
+    RERUN_STUDY_ENV,
+    path_of_rerun,
+    replaying_client,
+)
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
 
-_START_SECONDS = 60
+_MAX_START_SECONDS = 60
 """The seconds that a kernel may take to start and to import the package."""
 
-_ENTER_CODE = "from aatoolkit.study.rerun import _enter; _enter()"
+_FIRST_CELL_CODE = "from aatoolkit.study.rerun import _replay_all_clients; _replay_all_clients()"
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,14 +126,14 @@ def rerun(
     notebook = notebook.expanduser().resolve()
     if out is not None and Path(out).expanduser().resolve() == notebook:
         raise ArgumentError("out= is the notebook itself; name another file", argument="out")
-    book = _read_notebook(notebook)
-    start = time.monotonic()
+    notebook_node = _read_notebook(notebook)
+    start_time = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        problem, cell_number = _execute(
-            book, notebook.parent, study.path.resolve(), folder, timeout
+        problem, cell_number = _execute_notebook(
+            notebook_node, notebook.parent, study.path.resolve(), folder, timeout
         )
-        frames = frames_in(Path(folder))
-    seconds = time.monotonic() - start
+        frames = read_rerun_frames(Path(folder))
+    seconds = time.monotonic() - start_time
     comparisons = [
         compare_results(name, sealed_results.get(name), frames.get(name))
         for name in dict.fromkeys((*sealed_results, *frames))
@@ -140,7 +145,7 @@ def rerun(
         problem = f"{problem}; {change_text}" if problem else change_text
     problem = None if problem is None else clipped(_mask_tokens(problem))
     if out is not None:
-        executed_text = _mask_tokens(json.dumps(book, ensure_ascii=False, indent=1) + "\n")
+        executed_text = _mask_tokens(json.dumps(notebook_node, ensure_ascii=False, indent=1) + "\n")
         write_whole(Path(out).expanduser(), executed_text.encode("utf-8", "backslashreplace"))
     return Rerun(
         str(notebook), str(study.path), digest, seconds, tuple(comparisons), problem, cell_number
@@ -166,8 +171,8 @@ def _read_notebook(path: Path) -> Any:
     )
 
 
-def _execute(
-    book: Any, folder: Path, study_path: Path, results_folder: str, seconds: float
+def _execute_notebook(
+    notebook: Any, folder: Path, study_path: Path, results_folder: str, max_seconds: float
 ) -> tuple[str | None, int | None]:
     """Execute a notebook in a new kernel; return the error and the number of the failed cell.
 
@@ -184,68 +189,70 @@ def _execute(
             if name not in (TOKEN_ENV, TOKEN_FILE_ENV, BASE_URL_ENV)
         },
         "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
-        RERUN_STUDY: str(study_path),
-        RERUN_RESULTS: results_folder,
+        RERUN_STUDY_ENV: str(study_path),
+        RERUN_RESULTS_ENV: results_folder,
     }
     deadlines: list[float] = []
     progress: dict[str, int] = {}
 
     def seconds_left(cell: Any) -> int:
         if cell is first_cell:
-            return _START_SECONDS
-        deadlines[:] = deadlines or [time.monotonic() + seconds]
+            return _MAX_START_SECONDS
+        deadlines[:] = deadlines or [time.monotonic() + max_seconds]
         return int(max(1, math.ceil(deadlines[0] - time.monotonic())))
 
-    client: Any = nbclient.NotebookClient(
-        book,
+    notebook_client: Any = nbclient.NotebookClient(
+        notebook,
         kernel_name="python3",
-        startup_timeout=_START_SECONDS,
+        startup_timeout=_MAX_START_SECONDS,
         timeout_func=seconds_left,
         shutdown_kernel="immediate",
         store_widget_state=False,
         record_timing=False,
         resources={"metadata": {"path": str(folder)}},
     )
-    client.on_cell_start = lambda cell_index, **_: progress.update(
-        at=cell_index, kernel=client.km.provisioner.pid
+    notebook_client.on_cell_start = lambda cell_index, **_: progress.update(
+        at=cell_index, kernel=notebook_client.km.provisioner.pid
     )
 
     def execute() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # libraries of notebooks warn of their own deprecations
-            asyncio.run(client.async_execute(env=environment, stdout=DEVNULL, stderr=DEVNULL))
+            asyncio.run(
+                notebook_client.async_execute(env=environment, stdout=DEVNULL, stderr=DEVNULL)
+            )
 
     problem: str | None = None
-    first_cell = nbformat.v4.new_code_cell(_ENTER_CODE)  # type: ignore[no-untyped-call]
-    book.cells.insert(0, first_cell)
+    first_cell = nbformat.v4.new_code_cell(_FIRST_CELL_CODE)  # type: ignore[no-untyped-call]
+    notebook.cells.insert(0, first_cell)
     # In a thread of its own: in a notebook there is a loop already.
     with ThreadPoolExecutor(1) as pool:
         try:
             pool.submit(execute).result()
         except Exception as error:
-            name = type(error).__name__
-            message = f"{getattr(error, 'ename', name)}: {getattr(error, 'evalue', error)}"
+            error_name = type(error).__name__
+            message = f"{getattr(error, 'ename', error_name)}: {getattr(error, 'evalue', error)}"
             problem = {
-                "CellTimeoutError": f"it did not end within {seconds:g} seconds",
+                "CellTimeoutError": f"it did not end within {max_seconds:g} seconds",
                 "DeadKernelError": "its kernel died",
-            }.get(name, message)
+            }.get(error_name, message)
         finally:
             if "kernel" in progress and hasattr(os, "killpg"):
                 with contextlib.suppress(OSError):  # processes of the kernel are in its group
                     os.killpg(progress["kernel"], signal.SIGKILL)
-    del book.cells[0]
+    del notebook.cells[0]
     if problem is not None and not progress.get("at"):
         raise StudyError(f"the rerun did not begin: {clipped(problem)}", path=study_path)
-    is_code = [cell.cell_type == "code" for cell in book.cells[: progress.get("at", 0)]]
-    return problem, sum(is_code) if problem else None
+    are_code_cells = [cell.cell_type == "code" for cell in notebook.cells[: progress.get("at", 0)]]
+    return problem, sum(are_code_cells) if problem else None
 
 
-def _enter() -> None:
+def _replay_all_clients() -> None:
     """Make all clients in this process read from the study that the notebook is run on."""
     from aatoolkit.study.study import Study
 
-    study = Study(os.environ[RERUN_STUDY])
-    base_urls = {record.base_url for record in study._current}
+    study = Study(os.environ[RERUN_STUDY_ENV])
+    base_urls = {record.base_url for record in study._current_records}
     # Another base URL is that of the study.
     replace_clients(
         lambda base_url: replaying_client(

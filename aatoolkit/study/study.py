@@ -32,20 +32,20 @@ from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.sections.profile_json import is_json_storable
 from aatoolkit.stats.explain import Explainer, Explanation
-from aatoolkit.study.comparing import Results, StudyDiff, compare
+from aatoolkit.study.comparing import Results, StudyDiff, compare_studies
 from aatoolkit.study.files import (
-    MANIFEST,
-    PACKED,
-    PROFILES,
-    RESPONSES,
-    RESULT_FILES,
-    SEAL,
-    STUDY,
-    TABLES,
-    VERSION,
+    FORMAT_VERSION,
+    MANIFEST_FILE,
+    PACKED_STUDY_FILE,
+    PROFILES_FILE,
+    RESPONSES_FOLDER,
+    RESULTS_FOLDER,
+    SEAL_FILE,
+    STUDY_FILE,
+    TABLES_FILE,
     FolderFiles,
     Record,
-    Writer,
+    StudyWriter,
     body_file,
     format_json,
     format_seal,
@@ -53,35 +53,35 @@ from aatoolkit.study.files import (
     open_files,
     pack,
     parse_json,
-    parse_lines,
+    parse_manifest,
     result_file,
     sha256_of,
+    software_versions,
     unseal,
     unusable_study,
-    versions,
 )
 from aatoolkit.study.recording import (
-    Hashes,
     Recorder,
-    Replay,
-    StudyResponses,
+    ReplaySource,
+    StudyResponseStore,
+    TableHashes,
+    find_recorded_tables,
+    find_stored_responses,
     format_profiles,
-    format_tables,
+    format_table_hashes,
+    hash_tables,
     parse_profiles,
     path_of_rerun,
-    readable_tables,
-    recorded_table,
+    payload_to_dataset,
     replaying_client,
-    stored_responses,
-    table_hashes,
-    tables_of,
+    tables_if_usable,
 )
 from aatoolkit.study.verify import Verification, verify
 
 if TYPE_CHECKING:
     from aatoolkit.study.rerun import Rerun
 
-Recorded = TypeVar("Recorded", Project, Client)
+ProjectOrClient = TypeVar("ProjectOrClient", Project, Client)
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -130,7 +130,7 @@ class Study(metaclass=Chaptered):
                 raise
             self._files = open_files(rerun_path)
         self.path: Path = self._files.path
-        self._writer: Writer | None = None
+        self._writer: StudyWriter | None = None
         self._cache: dict[str, tuple[Any, Any]] = {}
         self._compared_files: dict[str, tuple[bytes, bytes]] = {}
 
@@ -177,37 +177,38 @@ class Study(metaclass=Chaptered):
         if rerun_path := path_of_rerun():
             return cls(rerun_path)
         folder = Path(path).expanduser()
-        about = {
+        details = {
             "title": title or folder.name,
             "description": description,
             "creators": as_unique_list(creators, str),
         }
-        problem, path_text = "", repr(str(path))
+        problem = ""
+        path_text = repr(str(path))
         try:
-            if (folder / STUDY).is_file():
+            if (folder / STUDY_FILE).is_file():
                 study = cls(folder)
-                old_about = {**study.about, "creators": [*study.about["creators"]]}
-                if old_about != old_about | about:
+                old_details = {**study.about, "creators": [*study.about["creators"]]}
+                if old_details != old_details | details:
                     problem = (
                         f"another study is there, {study._title!r}; go on with it by "
                         f"aa.Study.resume({path_text})"
                     )
                 elif study.digest is not None and not resume:
-                    arguments = ", ".join(
-                        f"{name}={value!r}" for name, value in about.items() if value
+                    arguments_text = ", ".join(
+                        f"{name}={value!r}" for name, value in details.items() if value
                     )
                     problem = (
                         f"the study there is sealed; read it by aa.Study({path_text}), or record "
                         "more, also in a cell that is run again, by "
-                        f"aa.Study.create({path_text}, {arguments}, resume=True)"
+                        f"aa.Study.create({path_text}, {arguments_text}, resume=True)"
                     )
             elif folder.exists() and next(folder.iterdir(), None) is not None:
                 problem = "the folder holds other files; empty it"
             else:
                 moment = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
                 folder.mkdir(parents=True, exist_ok=True)
-                (folder / MANIFEST).touch()
-                write_whole(folder / STUDY, format_json("study", created_at=moment, **about))
+                (folder / MANIFEST_FILE).touch()
+                write_whole(folder / STUDY_FILE, format_json("study", created_at=moment, **details))
         except OSError as error:
             problem = error.strerror or type(error).__name__
         except ValueError as error:  # a name that no file can have
@@ -253,7 +254,7 @@ class Study(metaclass=Chaptered):
         if study.digest is not None:
             # Reading compares the files with the seal, before a new response removes the seal.
             _ = study.records
-        study._writer = Writer(study.path)
+        study._writer = StudyWriter(study.path)
         return study
 
     # -- content -------------------------------------------------------------------------------
@@ -278,9 +279,11 @@ class Study(metaclass=Chaptered):
             is_valid = is_valid and all(isinstance(text, str | None) for text in texts.values())
             return {**texts, "creators": tuple(creators)} if is_valid else None
 
-        about = parse_json(self._read(STUDY), read_about, "study")
+        about = parse_json(self._read_checked(STUDY_FILE), read_about, "study")
         if about is None:
-            raise self._unusable_error(f"{STUDY} does not describe a study of version {VERSION}")
+            raise self._unusable_error(
+                f"{STUDY_FILE} does not describe a study of version {FORMAT_VERSION}"
+            )
         return about
 
     @property
@@ -297,16 +300,18 @@ class Study(metaclass=Chaptered):
         StudyError
             If the manifest, the list of records, is damaged or was changed since it was sealed.
         """
-        return tuple(self._parse_once(MANIFEST, self._read(MANIFEST), parse_lines))
+        return tuple(
+            self._parse_once(MANIFEST_FILE, self._read_checked(MANIFEST_FILE), parse_manifest)
+        )
 
-    def _parse_once(self, name: str, source: S, parse: Callable[[S], T]) -> T:
+    def _parse_once(self, cache_name: str, content: S, parse: Callable[[S], T]) -> T:
         """Return ``parse(source)``, cached under ``name`` until ``source`` changes."""
-        if name not in self._cache or self._cache[name][0] != source:
-            self._cache[name] = source, parse(source)
-        return self._cache[name][1]  # type: ignore[no-any-return]
+        if cache_name not in self._cache or self._cache[cache_name][0] != content:
+            self._cache[cache_name] = content, parse(content)
+        return self._cache[cache_name][1]  # type: ignore[no-any-return]
 
     @property
-    def _current(self) -> tuple[Record, ...]:
+    def _current_records(self) -> tuple[Record, ...]:
         """The record that a replay uses for each request, as a tuple."""
         # The last usable response to a request or, if there is none, the last error.
         return self._parse_once("latest", self.records, _latest_records)
@@ -317,13 +322,15 @@ class Study(metaclass=Chaptered):
         return tuple(sorted({record.host for record in self.records}))
 
     @property
-    def _profiles(self) -> Mapping[str, Profile]:
+    def _profile_by_url(self) -> Mapping[str, Profile]:
         """A dict from base URL to the profile (column declarations) recorded for this service."""
-        if not self._files.has(PROFILES):
+        if not self._files.has(PROFILES_FILE):
             return {}
-        profiles = self._parse_once(PROFILES, self._read(PROFILES), parse_profiles)
+        profiles = self._parse_once(
+            PROFILES_FILE, self._read_checked(PROFILES_FILE), parse_profiles
+        )
         if not profiles:
-            raise self._unusable_error(f"{PROFILES} does not hold profiles")
+            raise self._unusable_error(f"{PROFILES_FILE} does not hold profiles")
         return profiles
 
     @property
@@ -333,10 +340,10 @@ class Study(metaclass=Chaptered):
         It is the hash of the file ``SHA256SUMS``, which has the hash of every other file. Thus it
         changes if any file of the study changes.
         """
-        seal = self._seal()
+        seal = self._read_seal()
         return None if seal is None else sha256_of(seal)
 
-    def _body(self, record: Record) -> bytes:
+    def _read_body(self, record: Record) -> bytes:
         """Return the body of a recorded response; raise `StudyError` if its hash has changed."""
         body = self._files.read(body_file(record.sha256))
         if sha256_of(body) != record.sha256:
@@ -345,9 +352,9 @@ class Study(metaclass=Chaptered):
             )
         return body
 
-    def _payload(self, record: Record) -> Payload:
+    def _read_payload(self, record: Record) -> Payload:
         """Return a recorded response as a `Payload`; if an error was recorded, raise it."""
-        body = self._body(record)
+        body = self._read_body(record)
         error = record.to_error(body)
         if error is not None:
             raise error
@@ -373,11 +380,11 @@ class Study(metaclass=Chaptered):
         StudyError
             If the response is missing, or its bytes are not the recorded ones.
         """
-        return tables_of(self._payload(record), self._options_of(record))
+        return payload_to_dataset(self._read_payload(record), self._reading_options_of(record))
 
-    def _options_of(self, record: Record) -> ReadingOptions:
+    def _reading_options_of(self, record: Record) -> ReadingOptions:
         """Return the options to convert a recorded response to tables by its own declarations."""
-        return ReadingOptions(self._profiles.get(record.base_url))
+        return ReadingOptions(self._profile_by_url.get(record.base_url))
 
     # -- recording and replaying ---------------------------------------------------------------
 
@@ -386,7 +393,7 @@ class Study(metaclass=Chaptered):
         """Whether this process is running a notebook again on the responses of this study."""
         return self._writer is None and path_of_rerun() is not None
 
-    def record(self, source: Recorded) -> Recorded:
+    def record(self, source: ProjectOrClient) -> ProjectOrClient:
         """Return a copy of a project or client that records every response in the study.
 
         The client's profile, i.e. the declarations of its service, is stored too, for replays. In a
@@ -424,23 +431,29 @@ class Study(metaclass=Chaptered):
         """
         if self._is_rerun:
             return source
-        writer = self._recording()
+        writer = self._require_writer()
         client = source.client if isinstance(source, Project) else source
         if isinstance(source, Project) and source.alias is not None:
             raise StudyError(
                 "a study holds responses under the host's own name, and its publications show it; "
                 "record the project without alias="
             )
-        if isinstance(client._source, Recorder | Replay):
+        if isinstance(client._source, Recorder | ReplaySource):
             raise StudyError(
                 "a recorded or replayed source is not recorded again; record one of the service"
             )
         if client._profile is not None:
-            with writer.locked():
+            with writer.locked_manifest():
                 self._store_profile(client.base_url, client._profile)
-        recorder = Recorder(client._source, StudyResponses(self))
-        recording = Client._from_source(recorder, client.base_url, client.workers, client._profile)
-        return recording.project(source.host) if isinstance(source, Project) else recording
+        recorder = Recorder(client._source, StudyResponseStore(self))
+        recording_client = Client._from_source(
+            recorder, client.base_url, client.workers, client._profile
+        )
+        return (
+            recording_client.project(source.host)
+            if isinstance(source, Project)
+            else recording_client
+        )
 
     def project(
         self,
@@ -483,7 +496,7 @@ class Study(metaclass=Chaptered):
         if self._writer is not None:
             return self.record(Client(base_url, profile=profile, **settings).project(host))
         if self._is_rerun:
-            base_urls = {record.base_url for record in self._current}
+            base_urls = {record.base_url for record in self._current_records}
             base_url = base_url if base_url in base_urls else None
         elif settings:
             raise StudyError(
@@ -534,7 +547,7 @@ class Study(metaclass=Chaptered):
         >>> [record.section for record in one.merge(two).records]
         ['domains', 'urls']
         """
-        writer = self._recording()
+        writer = self._require_writer()
         conflicts = [] if replace else [*self._conflicts(other)]
         if conflicts:
             raise StudyError(
@@ -544,9 +557,9 @@ class Study(metaclass=Chaptered):
                 problems=tuple(conflicts),
             )
         for record in other.records:
-            writer.append(record, other._body(record))
-        with writer.locked():
-            for base_url, profile in other._profiles.items():
+            writer.append(record, other._read_body(record))
+        with writer.locked_manifest():
+            for base_url, profile in other._profile_by_url.items():
                 self._store_profile(base_url, profile)
         for name, frame in other.results.items():
             if replace and name in self.results:
@@ -556,13 +569,13 @@ class Study(metaclass=Chaptered):
 
     def _conflicts(self, other: Study) -> Iterator[str]:
         """Yield the name of each response, profile or result that differs between two studies."""
-        own_records = {record.request.key: record for record in self._current}
-        for record in other._current:
+        own_records = {record.request.key: record for record in self._current_records}
+        for record in other._current_records:
             own_record = own_records.get(record.request.key, record)
             if (own_record.sha256, own_record.status) != (record.sha256, record.status):
                 yield f"the response to {record.name}"
-        for base_url, profile in other._profiles.items():
-            profiles = (self._profiles.get(base_url, profile), profile)
+        for base_url, profile in other._profile_by_url.items():
+            profiles = (self._profile_by_url.get(base_url, profile), profile)
             if len({format_profiles({base_url: candidate}) for candidate in profiles}) > 1:
                 yield f"the profile of {base_url}"
         own_hashes = self.results.hashes
@@ -570,7 +583,7 @@ class Study(metaclass=Chaptered):
             if own_hashes.get(name, digest) != digest:
                 yield f"the result {visible(name)!r}"
 
-    def _recording(self) -> Writer:
+    def _require_writer(self) -> StudyWriter:
         """Return the `Writer` that appends to this study; raise `StudyError` in a replay."""
         if self._writer is None:
             raise StudyError(
@@ -591,11 +604,11 @@ class Study(metaclass=Chaptered):
                 f"{', '.join(unportable_names)}: replay with profile=",
                 SchemaDriftWarning,
             )
-        profiles = self._profiles
-        text = format_profiles({**profiles, base_url: profile})
-        if not profiles or format_profiles(profiles) != text:
+        profiles = self._profile_by_url
+        profiles_json = format_profiles({**profiles, base_url: profile})
+        if not profiles or format_profiles(profiles) != profiles_json:
             unseal(self.path)
-            write_whole(self.path / PROFILES, text)
+            write_whole(self.path / PROFILES_FILE, profiles_json)
 
     @property
     def results(self) -> Results:
@@ -658,12 +671,12 @@ class Study(metaclass=Chaptered):
         """
         if self._is_rerun:
             return str(self.digest)
-        with self._recording().locked():
+        with self._require_writer().locked_manifest():
             if self.digest is not None and self.verify():
                 return str(self.digest)
             self._remove_leftovers()
             hashes = [self._table_hashes(record) for record in self.records]
-            write_whole(self.path / TABLES, format_tables(hashes, versions()))
+            write_whole(self.path / TABLES_FILE, format_table_hashes(hashes, software_versions()))
             names = self._files.names()
             foreign_names = [name for name in names if not is_study_file(name)]
             if foreign_names:
@@ -671,18 +684,20 @@ class Study(metaclass=Chaptered):
                     f"its folder holds {', '.join(foreign_names[:3])}; move it elsewhere"
                 )
             digests = {name: sha256_of(self._files.read(name)) for name in names}
-            write_whole(self.path / SEAL, format_seal(digests))
+            write_whole(self.path / SEAL_FILE, format_seal(digests))
         self._check_verified("cited")
         return str(self.digest)
 
     def _remove_leftovers(self) -> None:
         """Delete unfinished files, and files to which no record or result refers."""
-        for folder in (self.path, self.path / RESPONSES, self.path / RESULT_FILES):
+        for folder in (self.path, self.path / RESPONSES_FOLDER, self.path / RESULTS_FOLDER):
             remove_abandoned(folder)
         recorded_names = {body_file(record.sha256) for record in self.records}
         recorded_names |= {result_file(digest) for digest in self.results.hashes.values()}
         for name in self._files.names():
-            is_content = is_study_file(name, RESPONSES) or is_study_file(name, RESULT_FILES)
+            is_content = is_study_file(name, RESPONSES_FOLDER) or is_study_file(
+                name, RESULTS_FOLDER
+            )
             if is_content and name not in recorded_names:
                 (self.path / name).unlink()
 
@@ -742,7 +757,7 @@ class Study(metaclass=Chaptered):
         >>> old.diff(new).changes["kind"].unique().tolist()
         ['response', 'row', 'cell']
         """
-        return compare(self, other)
+        return compare_studies(self, other)
 
     def pack(self, path: FilePath) -> Path:
         """Pack the study into one zip file.
@@ -837,7 +852,7 @@ class Study(metaclass=Chaptered):
         >>> aa.read_parquet(out / "data" / "source_domains.parquet")["host"].unique().tolist()
         ['acme.example']
         """
-        from aatoolkit.study.publishing import About, publish
+        from aatoolkit.study.publishing import PublicationDetails, publish
 
         self._check_verified("published")
         out_folder = Path(out).expanduser()
@@ -854,15 +869,15 @@ class Study(metaclass=Chaptered):
         packed_study = b""
         if responses:
             with tempfile.TemporaryDirectory() as folder:
-                packed_study = self.pack(Path(folder) / PACKED).read_bytes()
+                packed_study = self.pack(Path(folder) / PACKED_STUDY_FILE).read_bytes()
         tables: list[Any] = []
         failures = []
-        for record in self._current:
+        for record in self._current_records:
             try:
                 tables += call_without_warnings(self.tables, record).values()
             except (FetchError, PayloadError, ScopeError) as error:
-                failures.append((record.payload(self._body(record)), error.message))
-        about = About(
+                failures.append((record.payload(self._read_body(record)), error.message))
+        details = PublicationDetails(
             self._title,
             self.about["description"],
             self.about["creators"],
@@ -872,7 +887,7 @@ class Study(metaclass=Chaptered):
         return publish(
             tables,
             out_folder,
-            about,
+            details,
             failures=failures,
             redact=redact,
             excel=excel,
@@ -979,7 +994,7 @@ class Study(metaclass=Chaptered):
         >>> found.place.path, found.response.found_in, found.response.checked
         ('$.kpis.mentionRate.value', 'in the study mine', True)
         """
-        tables = recorded_table(self, table, host, scope)
+        tables = find_recorded_tables(self, table, host, scope)
         return Explainer(self).explain(tables[table.rpartition(".")[2]], row, column)
 
     @property
@@ -987,13 +1002,13 @@ class Study(metaclass=Chaptered):
         """The name of the study as explanations show it."""
         return f"the study {self.path.name}"
 
-    _stored_responses = stored_responses
+    _stored_responses = find_stored_responses
 
     # -- reading files -------------------------------------------------------------------------
 
-    def _seal(self) -> bytes | None:
+    def _read_seal(self) -> bytes | None:
         """Return the content of ``SHA256SUMS``; None if the study is not sealed."""
-        return self._files.read(SEAL) if self._files.has(SEAL) else None
+        return self._files.read(SEAL_FILE) if self._files.has(SEAL_FILE) else None
 
     def _check_verified(self, purpose: str) -> None:
         """Raise `StudyError` unless the study is sealed and unchanged.
@@ -1005,10 +1020,10 @@ class Study(metaclass=Chaptered):
             problem = f"{verification.problems[0]}; only a study that verifies can be {purpose}"
             raise unusable_study(self.path, problem, *map(str, verification.problems))
 
-    def _read(self, name: str) -> bytes:
+    def _read_checked(self, name: str) -> bytes:
         """Return the content of a file, after a check of its hash if the study is sealed."""
         while True:
-            seal = self._seal()
+            seal = self._read_seal()
             data = self._files.read(name)
             if seal is None or self._compared_files.get(name) == (seal, data):
                 return data
@@ -1016,12 +1031,12 @@ class Study(metaclass=Chaptered):
                 self._compared_files[name] = seal, data
                 return data
             # A writer may have removed the seal meanwhile, as it does before it changes anything.
-            if self._seal() == seal:
+            if self._read_seal() == seal:
                 raise self._unusable_error(f"{name} does not match the seal; verify it")
 
-    def _table_hashes(self, record: Record) -> Hashes:
+    def _table_hashes(self, record: Record) -> TableHashes:
         """Return a recorded response's row count and hash by table; empty for an error."""
-        return table_hashes(readable_tables(self, record))
+        return hash_tables(tables_if_usable(self, record))
 
     def _unusable_error(self, problem: str) -> StudyError:
         """Create the error which says that this study cannot be used; ``problem`` says why."""
@@ -1042,11 +1057,12 @@ class Study(metaclass=Chaptered):
             content = (
                 f"{counted(len(self.records), 'response')} of {', '.join(self._hosts) or 'nothing'}"
             )
-            title, digest = visible(self._title), self.digest
+            title = visible(self._title)
+            digest = self.digest
         except StudyError:
             return f"<Study at {visible(str(self.path))}, damaged: see .verify()>"
-        state = "not sealed" if digest is None else f"sealed {digest[:12]}"
-        return f"<Study {title!r}: {content}, {state}>"
+        seal_text = "not sealed" if digest is None else f"sealed {digest[:12]}"
+        return f"<Study {title!r}: {content}, {seal_text}>"
 
     def _repr_html_(self) -> str:
         return code(repr(self))

@@ -11,23 +11,23 @@ from aatoolkit._util.files import mismatches
 from aatoolkit._util.text import counted, some_of, visible, wrapped_in_ipython
 from aatoolkit.errors import StudyError
 from aatoolkit.study.files import (
-    MANIFEST,
-    RESPONSES,
-    SEAL,
-    STUDY,
-    TABLES,
+    MANIFEST_FILE,
+    RESPONSES_FOLDER,
+    SEAL_FILE,
+    STUDY_FILE,
+    TABLES_FILE,
     Record,
     StudyFiles,
     body_file,
     format_seal,
     is_study_file,
-    parse_lines,
+    parse_manifest,
     parse_seal,
     sha256_of,
 )
-from aatoolkit.study.recording import Hashes, parse_tables
+from aatoolkit.study.recording import TableHashes, parse_table_hashes
 
-_REASONS = {
+_MESSAGE_BY_KIND = {
     "missing": "it was recorded",
     "added": "no record or seal names it",
     "altered": "its bytes are not those that were recorded",
@@ -100,78 +100,90 @@ class Verification:
     _repr_pretty_ = wrapped_in_ipython
 
 
-def verify(files: StudyFiles, rehash: Callable[[Record], Hashes] | None = None) -> Verification:
+def verify(
+    files: StudyFiles, hash_tables_again: Callable[[Record], TableHashes] | None = None
+) -> Verification:
     """Check every byte of a study against the checksums in its file ``SHA256SUMS``.
 
     ``rehash`` derives the tables of a response again and returns their hashes, which are then
     compared with the recorded ones.
     """
     # For each file only the first problem is kept, which is the most specific.
-    problems = {}
-    digests = {}
-    contents = {}
-    names = []
+    problem_by_file = {}
+    digest_by_file = {}
+    content_by_file = {}
+    file_names = []
     try:
-        names = files.names()
+        file_names = files.names()
     except StudyError as error:
-        problems[""] = "unreadable", str(error)
-    for name in names:
+        problem_by_file[""] = "unreadable", str(error)
+    for name in file_names:
         try:
             data = files.read(name) if is_study_file(name) else None
         except StudyError as error:
-            problems[name] = "unreadable", str(error)
+            problem_by_file[name] = "unreadable", str(error)
             continue
         if data is None:
-            problems[name] = "added", "it does not belong to a study"
+            problem_by_file[name] = "added", "it does not belong to a study"
             continue
-        digests[name] = sha256_of(data)
+        digest_by_file[name] = sha256_of(data)
         if "/" not in name:
-            contents[name] = data
-    for name in (STUDY, MANIFEST) if names else ():
-        if name not in names:
-            problems[name] = "missing", "every study has this file"
-    body_digests = {
-        name: digest for name, digest in digests.items() if is_study_file(name, RESPONSES)
+            content_by_file[name] = data
+    for name in (STUDY_FILE, MANIFEST_FILE) if file_names else ():
+        if name not in file_names:
+            problem_by_file[name] = "missing", "every study has this file"
+    digest_by_body_file = {
+        name: digest
+        for name, digest in digest_by_file.items()
+        if is_study_file(name, RESPONSES_FOLDER)
     }
     records = []
     try:
-        records = parse_lines(contents.get(MANIFEST, b""))
+        records = parse_manifest(content_by_file.get(MANIFEST_FILE, b""))
         recorded_digests = {body_file(record.sha256): record.sha256 for record in records}
-        for kind, name in mismatches(recorded_digests, body_digests):
-            problems.setdefault(name, (kind, _REASONS[kind]))
+        for kind, name in mismatches(recorded_digests, digest_by_body_file):
+            problem_by_file.setdefault(name, (kind, _MESSAGE_BY_KIND[kind]))
     except StudyError as error:
-        problems[MANIFEST] = (
+        problem_by_file[MANIFEST_FILE] = (
             "broken chain",
-            "; ".join(error.problems or ()).removeprefix(f"{MANIFEST}: "),
+            "; ".join(error.problems or ()).removeprefix(f"{MANIFEST_FILE}: "),
         )
-    seal = contents.get(SEAL)
-    if SEAL not in names and names:
-        problems[SEAL] = (
+    seal = content_by_file.get(SEAL_FILE)
+    if SEAL_FILE not in file_names and file_names:
+        problem_by_file[SEAL_FILE] = (
             "not sealed",
             "without a seal, files that are missing or added are not detected",
         )
-    elif seal is not None and seal != format_seal(digests):
-        actual_digests = {name: digest for name, digest in digests.items() if name != SEAL}
+    elif seal is not None and seal != format_seal(digest_by_file):
+        actual_digests = {
+            name: digest for name, digest in digest_by_file.items() if name != SEAL_FILE
+        }
         for kind, name in mismatches(parse_seal(seal), actual_digests):
             # If a body matches its name, the line in the seal is wrong.
-            if kind != "altered" or name not in body_digests:
-                problems.setdefault(name, (kind, "it does not match the seal"))
-        if not problems:
-            problems[SEAL] = "altered", "it does not match the files"
-    record_notes = {body_file(record.sha256): f": {record.name}" for record in records}
+            if kind != "altered" or name not in digest_by_body_file:
+                problem_by_file.setdefault(name, (kind, "it does not match the seal"))
+        if not problem_by_file:
+            problem_by_file[SEAL_FILE] = "altered", "it does not match the files"
+    note_by_file = {body_file(record.sha256): f": {record.name}" for record in records}
     problem_list = [
-        Problem(kind, name, message + record_notes.get(name, ""))
-        for name, (kind, message) in problems.items()
+        Problem(kind, name, message + note_by_file.get(name, ""))
+        for name, (kind, message) in problem_by_file.items()
     ]
-    all_hashes = chain(parse_tables(contents.get(TABLES, b"")), repeat(Hashes()))
-    for record, hashes in zip(records, all_hashes, strict=False) if rehash and not problems else ():
-        current_hashes = rehash(record)  # type: ignore[misc]
+    recorded_hashes = chain(
+        parse_table_hashes(content_by_file.get(TABLES_FILE, b"")), repeat(TableHashes())
+    )
+    for record, hashes in (
+        zip(records, recorded_hashes, strict=False)
+        if hash_tables_again and not problem_by_file
+        else ()
+    ):
+        current_hashes = hash_tables_again(record)  # type: ignore[misc]
         if current_hashes != hashes:
             differing_names = sorted({name for name, _ in current_hashes.items() ^ hashes.items()})
             message = (
                 "this version reads other tables, and the responses are unchanged: "
                 f"{record.name}: {some_of(differing_names)}"
             )
-            problem_list.append(Problem("other tables", TABLES, message))
+            problem_list.append(Problem("other tables", TABLES_FILE, message))
     digest = None if problem_list or seal is None else sha256_of(seal)
-    return Verification(files.path, digest, len(names), len(records), tuple(problem_list))
+    return Verification(files.path, digest, len(file_names), len(records), tuple(problem_list))

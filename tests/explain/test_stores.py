@@ -24,9 +24,9 @@ def small(study: aa.Study, tmp_path_factory: pytest.TempPathFactory) -> aa.Study
     """A study of one answer and the chats beside it."""
     folder = tmp_path_factory.mktemp("small") / "mine"
     with aa.Study.create(folder) as small_study:
-        for record in study._current:
+        for record in study._current_records:
             if record.section == "overview" and record.scope == aa.Scope(days=30):
-                small_study._recording().append(record, study._body(record))
+                small_study._require_writer().append(record, study._read_body(record))
     return aa.Study(folder)
 
 

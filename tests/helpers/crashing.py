@@ -29,7 +29,7 @@ import aatoolkit as aa
 from aatoolkit._util.files import remove_abandoned, writing, writing_folder
 from aatoolkit.payload import Payload
 from aatoolkit.sections import records
-from aatoolkit.study.publishing import About, publish
+from aatoolkit.study.publishing import PublicationDetails, publish
 
 SIZE = 400_000
 """Bytes of a written file: several writes of the system."""
@@ -121,7 +121,9 @@ def _responses() -> list[aa.Tables]:
 
 
 def write_publication(place: Path, version: int) -> None:
-    publish(_responses(), place / "published", About(f"version {version}"), overwrite=True)
+    publish(
+        _responses(), place / "published", PublicationDetails(f"version {version}"), overwrite=True
+    )
 
 
 def read_publication(place: Path) -> int:

@@ -43,15 +43,15 @@ def open_cache(folder: Path) -> Any:
 def open_study(folder: Path) -> Any:
     """A study that is recorded."""
     from aatoolkit.study import Study
-    from aatoolkit.study.recording import StudyResponses
+    from aatoolkit.study.recording import StudyResponseStore
 
     study = Study.create(folder, title="The contract")
 
-    class Responses(StudyResponses):
+    class Responses(StudyResponseStore):
         def get(self, request: Request) -> Response | None:
-            records = {record.request.key: record for record in study._current}
+            records = {record.request.key: record for record in study._current_records}
             record = records.get(request.key)
-            return None if record is None else record.response(study._body(record))
+            return None if record is None else record.response(study._read_body(record))
 
     return Responses(study)
 

@@ -28,7 +28,9 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_its_rows_are_those_of_a_replay(out: Path) -> None:
     study = aa.Study(FOLDER)
     for host in study._hosts:
-        scopes = {r.scope for r in study._current if r.host == host and r.section == "domains"}
+        scopes = {
+            r.scope for r in study._current_records if r.host == host and r.section == "domains"
+        }
         for scope in scopes:
             replayed = study.project(host).read("domains", scope).main
             full = aa.read_parquet(out / "data" / "source_domains.parquet")

@@ -25,9 +25,9 @@ from samples import SAMPLES, payload_of, sample, sample_bytes
 import aatoolkit as aa
 from aatoolkit.errors import AAToolkitWarning, NotWritten, SchemaDriftWarning
 from aatoolkit.sections import date, integer, number, records, text
-from aatoolkit.study.publishing import About, publish
+from aatoolkit.study.publishing import PublicationDetails, publish
 
-ABOUT = About(
+ABOUT = PublicationDetails(
     'What "engines" cite: a study',
     description="Which sites engines cite.",
     creators=("Ada Example", "Émile: Ünïcode"),
@@ -105,7 +105,7 @@ def test_frictionless_finds_every_table_as_it_is_described(publication: Path) ->
     "title", one_in(3, ["x\u2028y\x85\ufeffz", "a: b # c", "'\"\\", "- 1", "ñ 🙂", "\x7f"])
 )
 def test_any_title_can_be_cited(title: str, tmp_path: Path) -> None:
-    out = publish([response("gaps")], tmp_path / "out", About(title))
+    out = publish([response("gaps")], tmp_path / "out", PublicationDetails(title))
     cited = yaml.safe_load((out / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["title"] == title
     assert len(cited["authors"]) == 1
@@ -413,9 +413,9 @@ def test_an_earlier_publication_is_replaced_on_request_only(tmp_path: Path) -> N
     out = publish([response("fanouts")], tmp_path / "out", ABOUT)
     before = contents(out)
     with pytest.raises(NotWritten, match="overwrite=True"):
-        publish([response("gaps")], out, About("Another"))
+        publish([response("gaps")], out, PublicationDetails("Another"))
     assert contents(out) == before
-    publish([response("gaps")], out, About("Another"), overwrite=True)
+    publish([response("gaps")], out, PublicationDetails("Another"), overwrite=True)
     assert "data/fanouts.parquet" not in contents(out)
     assert [*tmp_path.iterdir()] == [out]
     with pytest.raises(NotWritten, match="too long"):

@@ -54,7 +54,7 @@ def test_each_response_is_kept_once_with_its_request_and_no_token(
     assert [record.sha256 for record in records] == [payload.sha256 for payload in payloads]
     assert len(list((study.path / "responses").iterdir())) == 2
     for record, payload in zip(records, payloads, strict=True):
-        assert study._body(record) == payload.body
+        assert study._read_body(record) == payload.body
         assert (record.url, record.status) == (payload.url, 200)
         assert record.fetched_at == payload.fetched_at
         assert record.size == len(payload.body)
@@ -85,7 +85,7 @@ def test_an_error_about_the_question_is_kept_and_comes_again(
     (record,) = study.records
     assert record.status == status
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    assert study._body(record) == raw
+    assert study._read_body(record) == raw
     with pytest.raises(kind) as again:
         replayed(study).fetch("urls", days=7)
     assert type(again.value) is type(first.value)
@@ -142,7 +142,7 @@ def test_of_several_responses_the_last_that_can_be_used_is_replayed(
             assert not expected
     assert replayed(study).fetch("urls").json == {"urls": [2]}
     assert len(study.records) == 4
-    assert len(study._current) == 1
+    assert len(study._current_records) == 1
 
 
 @pytest.mark.parametrize("place", ["body", "header", "error"])

@@ -199,14 +199,14 @@ def test_other_tables_are_distinguished_from_altered_bytes(
 ) -> None:
     from aatoolkit.study import study as module
 
-    real = module.table_hashes
+    real = module.hash_tables
 
     def other(dataset: Any) -> Any:
         hashes = real(dataset)
         name = "gaps.gap_counts"
         return hashes | ({name: (0, "0" * 64)} if name in hashes else {})
 
-    monkeypatch.setattr(module, "table_hashes", other)
+    monkeypatch.setattr(module, "hash_tables", other)
     assert aa.Study(folder).verify()
     (problem,) = aa.Study(folder).verify(replay=True).problems
     assert problem.kind == "other tables"
@@ -274,7 +274,7 @@ def test_links_and_pipes_are_not_followed(folder: Path, tmp_path: Path) -> None:
         response.unlink()
         make(response)
         with pytest.raises(errors.StudyError, match="not a regular file"):
-            study._body(record)
+            study._read_body(record)
         assert not study.verify()
 
 
@@ -283,7 +283,7 @@ def test_a_folder_behind_a_link_is_not_entered(folder: Path, tmp_path: Path) -> 
     (folder / "responses").symlink_to(tmp_path / "elsewhere")
     study = aa.Study(folder)
     with pytest.raises(errors.StudyError, match="behind a link"):
-        study._body(study.records[0])
+        study._read_body(study.records[0])
     assert not study.verify()
     (folder / "manifest.jsonl").unlink()
     (folder / "manifest.jsonl").symlink_to("/etc/hosts")
