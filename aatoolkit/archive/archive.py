@@ -481,6 +481,7 @@ class Archive(metaclass=Chaptered):
 
     @property
     def _store_name(self) -> str:
+        """What explanations call the archive."""
         return "the archive"
 
     def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:

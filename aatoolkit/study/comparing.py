@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from aatoolkit.study.study import Study
 
 MAX_LISTED_DIFFERENCES = 6
-"""How many differences of a kind are printed."""
+"""How many differences of each kind are printed at most."""
 
 _LOCATION_COLUMNS = ("host", "section", "scope", "table", "key", "column")
 _DIFF_COLUMNS = ("kind", *_LOCATION_COLUMNS, "before", "after", "change")
@@ -64,9 +64,10 @@ class StudyDiff:
     changes : pandas.DataFrame
         One row per difference, with these columns:
 
-        - ``kind``: ``response`` (status or SHA-256), ``availability`` (of a column), ``drift`` (one
-          response deviates from its declaration), ``row`` (only one study has it) or ``cell``;
-        - ``host``, ``section``, ``scope``, ``table``, ``key``, ``column``: where it is;
+        - ``kind``: ``response`` (its status or SHA-256 differs, or only one study has it),
+          ``availability`` (whether a column was measured), ``drift`` (the response deviates from
+          the declared tables in only one study), ``row`` (only one study has it) or ``cell``;
+        - ``host``, ``section``, ``scope``, ``table``, ``key``, ``column``: where the difference is;
         - ``before``, ``after``: the values as text, missing if a study has none;
         - ``change``: for numbers, the value after minus the value before.
     """
@@ -99,9 +100,10 @@ class StudyDiff:
 
 
 def difference_sentences(changes: pd.DataFrame) -> list[str]:
-    """Return sentences on the largest differences between two studies, at most `MAX_LISTED`.
+    """Return sentences on the largest differences between two studies or results.
 
-    ``changes`` is a frame like `StudyDiff.changes`, with one row per difference.
+    ``changes`` is a frame like `StudyDiff.changes`, with one row per difference. There are at most
+    `MAX_LISTED_DIFFERENCES` sentences.
     """
     # The size of a change is relative to the largest change in the same column.
     sentences = []
@@ -130,7 +132,8 @@ def frame_differences(
 ) -> pd.DataFrame:
     """Return a frame like `StudyDiff.changes` of the rows and cells that differ between two frames.
 
-    Rows are matched by the columns ``key``; without a key, by position.
+    Rows match if the columns ``key`` are equal. If ``key`` is empty or not unique, rows match by
+    position.
     """
     frames = [flattened(frame) for frame in (before, after)]
     comparable_frames = [
@@ -186,7 +189,7 @@ def _row_labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
 
 
 def _as_comparable(column: pd.Series) -> pd.Series:
-    """Return a column to be compared by value, with categories and lists converted to text."""
+    """Return a column whose values can be compared: categories and lists are converted to text."""
     dtype = column.dtype
     is_list = isinstance(dtype, pd.ArrowDtype) and pa.types.is_list(dtype.pyarrow_dtype)
     if is_list or dtype.kind == "O":  # a category is one of objects
@@ -195,7 +198,7 @@ def _as_comparable(column: pd.Series) -> pd.Series:
 
 
 def concat_differences(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Concatenate frames that list differences between two studies, as `StudyDiff.changes` does."""
+    """Concatenate frames like `StudyDiff.changes`, in which columns may be missing."""
     dtypes = dict.fromkeys(_DIFF_COLUMNS, "string") | {"change": "Float64"}
     all_frames = (pd.DataFrame(), *(frame for frame in frames if len(frame)))
     return pd.concat(
@@ -256,9 +259,10 @@ def compare_studies(before: Study, after: Study) -> StudyDiff:
 
 
 def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd.DataFrame]:
-    """Yield the differences between the tables of two responses, as several frames.
+    """Yield the differences between two responses of one section, as frames to concatenate.
 
-    Each frame has the differences of one kind, such as "cell", in one table.
+    Both arguments have the tables of one response. Each frame has differences of one kind, such as
+    "cell", in one table; the first has the deviations from the declared tables.
     """
     drift_frames = [
         tables.drift[["path", "kind"]].drop_duplicates("path")
@@ -290,7 +294,7 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
 
 
 def common_key(*frames: pd.DataFrame) -> list[str]:
-    """Return the key columns of the first frame if they are unique in all frames; else []."""
+    """Return the key columns of the first frame if they identify rows in all frames; else []."""
     key = [*metadata_of(frames[0]).key]
     has_key = all({*key} <= {*frame.columns} and "_row" not in frame for frame in frames)
     return key if has_key else []
@@ -321,7 +325,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def _rerun_files(self) -> FolderFiles | None:
-        """The files for the results of a rerun; None if this process reruns no notebook."""
+        """The files to which a rerun writes its results; None if this process is not a rerun."""
         path = path_of_rerun()
         folder = path_of_rerun(RERUN_RESULTS_ENV)
         if not path or not folder or open_files(path).read(SEAL_FILE) != self._study._read_seal():
@@ -330,7 +334,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def hashes(self) -> dict[str, str]:
-        """A dict from name to the hash of each result's values; see `aatoolkit.logical_hash`."""
+        """A dict from the name of each result to its hash; see `aatoolkit.logical_hash`."""
         rerun_files = self._rerun_files
         files = rerun_files or self._study._files
         if not files.has(RESULTS_FILE):
@@ -390,7 +394,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
 
 def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
-    """Return ``frame`` as a DataFrame; raise `StudyError` if it or ``name`` is not valid."""
+    """Return a result as a DataFrame; raise `StudyError` if it or its name is not valid."""
     if (
         not isinstance(name, str)
         or not 0 < len(name.strip()) <= _MAX_NAME_LENGTH
@@ -432,7 +436,7 @@ def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
 
 
 def parse_result_entries(data: bytes) -> ResultEntries | None:
-    """Return the content of ``results.json`` as a dict by name of result; None if it is damaged."""
+    """Parse ``results.json`` to a dict of entries by name of result; None if it is damaged."""
 
     def read_results(body: Any) -> ResultEntries | None:
         results = {str(row.pop("name")): row for row in map(dict, body["results"])}
@@ -449,7 +453,7 @@ def read_result_entries(folder: Path) -> ResultEntries:
 
 
 def parse_frame(content: bytes) -> pd.DataFrame | None:
-    """Parse the bytes of a Parquet file, and return the frame; None if they are damaged."""
+    """Convert the bytes of a Parquet file to a DataFrame; return None if they are damaged."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "result.parquet")
         file.write_bytes(content)
@@ -460,7 +464,10 @@ def parse_frame(content: bytes) -> pd.DataFrame | None:
 
 
 def read_rerun_frames(folder: Path) -> dict[str, pd.DataFrame]:
-    """Return the results in a folder, written by a rerun of a notebook, as a dict by name."""
+    """Read the results that a rerun of a notebook wrote to a folder, as a dict by name.
+
+    Results whose file is missing or damaged are left out.
+    """
     results = read_result_entries(folder).items()
     files = {name: folder / result_file(entry["hash"]) for name, entry in results}
     frames = {
@@ -491,9 +498,10 @@ class ResultComparison:
 def compare_results(
     name: str, old_frame: pd.DataFrame | None, new_frame: pd.DataFrame | None
 ) -> ResultComparison:
-    """Compare a result stored in a study with that of a rerun of the notebook.
+    """Compare a result stored in a study with the result of that name of a rerun of the notebook.
 
-    None stands for a missing result.
+    ``old_frame`` is the stored result, and ``new_frame`` that of the rerun. None stands for a
+    missing result.
     """
     # Rows match by the key columns; without a key, by the named index levels; else by position.
     if old_frame is None or new_frame is None or logical_hash(old_frame) == logical_hash(new_frame):
@@ -526,7 +534,7 @@ def compare_results(
 
 
 def _column_differences(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
-    """Yield sentences on columns that only one frame has, and on dtypes that differ."""
+    """Yield sentences on columns that only one of two frames has, and on dtypes that differ."""
     old_dtypes, new_dtypes = (
         {str(name): str(frame[name].dtype).lower() for name in frame} for frame in (before, after)
     )

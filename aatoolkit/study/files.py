@@ -1,6 +1,6 @@
 """Read and write the files of a study, in a folder or a zip file, and their checksums.
 
-The manifest is a file with one line, a `Record`, for each response. `Writer` appends lines to it.
+The manifest is a file with one line, a `Record`, for each response. `StudyWriter` appends lines.
 """
 
 # Symbolic links are listed as files and never followed. A zip file is read without unpacking it:
@@ -52,15 +52,15 @@ RESULTS_FILE = "results.json"
 RESULTS_FOLDER = "results"
 
 PACKED_STUDY_FILE = "study.zip"
-"""The packed study in a publication that ships its responses."""
+"""The file with the packed study, in a publication that includes the responses."""
 
 FORMAT_VERSION = 1
-"""The version of the formats of a study's JSON files."""
+"""The version of the formats of a study's JSON files, which each of them states."""
 
 SHA256_PATTERN = re.compile(r"[0-9a-f]{64}")
 
 MAX_FILE_BYTES = 1 << 28
-"""The size in bytes of the largest file of a study that is read."""
+"""The size of the largest file of a study that is read."""
 
 PARSING_ERRORS = (
     AAToolkitError,
@@ -81,19 +81,20 @@ _SEAL_LINE_PATTERN = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def body_file(sha256: str) -> str:
-    """Return the file name of the response body with this hash."""
+    """Return the name in a study of the file with the response body that has this hash."""
     return f"{RESPONSES_FOLDER}/{sha256}.json"
 
 
 def result_file(digest: str) -> str:
-    """Return the file name of the result with this hash."""
+    """Return the name in a study of the file with the named result that has this hash."""
     return f"{RESULTS_FOLDER}/{digest}.parquet"
 
 
 def is_study_file(name: str, folder: str = "") -> bool:
-    """Return whether a file name is one that a study can have.
+    """Return whether a study can have a file of this name.
 
-    With ``folder``, return whether it is one that a study can have in this folder.
+    The name is relative to the study's folder. If ``folder`` is not empty, the file must be in this
+    subfolder of the study.
 
     Examples
     --------
@@ -107,9 +108,9 @@ def is_study_file(name: str, folder: str = "") -> bool:
 
 
 def parse_json(data: bytes, parse: Callable[[Any], T], format_name: str = "") -> T | None:
-    """Parse the JSON in a study's file, and return ``parse(value)``; None if it is damaged.
+    """Parse the JSON document in a study's file, and return ``parse(document)``; None if damaged.
 
-    ``kind`` is the name of the format that the file must state.
+    ``format_name`` is the name of the format that the file must state, without ``aatoolkit-``.
     """
     try:
         document = decode.decode(data)
@@ -123,16 +124,19 @@ def parse_json(data: bytes, parse: Callable[[Any], T], format_name: str = "") ->
 
 
 def format_json(format_name: str, **content: Any) -> bytes:
-    """Return ``content`` as the bytes of a JSON file of a study.
+    """Return the bytes of a JSON file of a study, with the fields in ``content``.
 
-    ``kind`` is the name of the format, which the file states.
+    ``format_name`` is the name of the format, which the file states after ``aatoolkit-``.
     """
     document = {"format": f"aatoolkit-{format_name}", "version": FORMAT_VERSION, **content}
     return f"{canonical_json(document)}\n".encode()
 
 
 def open_files(path: str | os.PathLike[str]) -> StudyFiles:
-    """Return the files of the study in the folder or zip file at a path."""
+    """Open the study in the folder or zip file at a path, and return its files.
+
+    Raise `StudyError` if there is no study.
+    """
     study_path = Path(path).expanduser()
     try:
         if any((study_path / name).exists() for name in (STUDY_FILE, MANIFEST_FILE)):
@@ -162,11 +166,11 @@ class FolderFiles:
             ) from None
 
     def has(self, name: str) -> bool:
-        """Return whether the study has a file ``name``."""
+        """Return whether the study has a file of this name."""
         return os.path.lexists(self.path / name)
 
     def read(self, name: str) -> bytes:
-        """Return the content of the file ``name``."""
+        """Return the content of the file of this name; raise `StudyError` if it is not usable."""
         file = self.path / name
         try:
             if file.parent != self.path and not stat.S_ISDIR(os.lstat(file.parent).st_mode):
@@ -213,11 +217,11 @@ class ZipFiles:
         return sorted(self._names)
 
     def has(self, name: str) -> bool:
-        """Return whether the study has a file ``name``."""
+        """Return whether the study has a file of this name."""
         return name in self._names
 
     def read(self, name: str) -> bytes:
-        """Return the content of the file ``name``."""
+        """Return the content of the file of this name; raise `StudyError` if it is not usable."""
         try:
             return self._zip.read(name)
         except KeyError:
@@ -250,21 +254,22 @@ def sha256_of(data: bytes) -> str:
 
 
 def format_seal(digests: Mapping[str, str]) -> bytes:
-    """Return the bytes of the file ``SHA256SUMS``, from a dict of each file's hash."""
+    """Return the content of the file ``SHA256SUMS``, from a dict of file names with hashes."""
     lines = (f"{digests[name]}  {name}\n" for name in sorted(digests) if name != SEAL_FILE)
     return "".join(lines).encode()
 
 
 def parse_seal(data: bytes) -> dict[str, str]:
-    """Return a dict from file name to hash, from the bytes of the file ``SHA256SUMS``."""
+    """Parse the content of the file ``SHA256SUMS`` to a dict of file names with hashes."""
     matches = map(_SEAL_LINE_PATTERN.fullmatch, data.decode("utf-8", "replace").split("\n"))
     return {match[2]: match[1] for match in matches if match}
 
 
 def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
-    """Create the error which says that a study cannot be used, and why.
+    """Create the error which says that the study at a path cannot be used, and why.
 
-    The message states ``problem`` and the further ``problems``.
+    ``problem`` is in the message. ``problems`` is the complete list of problems, for the attribute
+    ``problems`` of the error; by default it has only ``problem``.
     """
     return StudyError(
         visible(f"the study at {path} cannot be used: {problem}"),
@@ -276,7 +281,7 @@ def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
 def _list_files(folder: Path, prefix: str) -> Iterator[str]:
     """Yield the names of all files below a folder, and of subfolders that do not belong to a study.
 
-    The names begin with ``prefix``.
+    A name is the path relative to ``folder``, after ``prefix``.
     """
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -306,7 +311,7 @@ def software_versions() -> Mapping[str, str]:
 
 
 def request_of(url: str) -> Request:
-    """Parse a URL, and return its request; raise `ValueError` if it is no URL of the API."""
+    """Parse the URL of a request to a `Request`; raise `ValueError` if it is no URL of the API."""
     url_parts = urlsplit(url)
     params = parse_qsl(url_parts.query, keep_blank_values=True)
     origin = f"{url_parts.scheme}://{url_parts.netloc}"
@@ -315,7 +320,7 @@ def request_of(url: str) -> Request:
 
 @dataclass(frozen=True)
 class Record:
-    """One line of a study's manifest: a recorded request, and facts about its response.
+    """One line of a study's manifest: a recorded request, and its response without the body.
 
     Attributes
     ----------
@@ -364,7 +369,10 @@ class Record:
 
     @classmethod
     def of(cls, response: Response, **fields: Any) -> Record:
-        """Create the record of a response; ``fields`` are ``stale`` and ``error``."""
+        """Create the record of a response.
+
+        ``fields`` can have ``stale`` and ``error``, which are as in the class.
+        """
         return cls(
             response.request,
             response.status,
@@ -403,18 +411,18 @@ class Record:
 
     @property
     def name(self) -> str:
-        """A text that identifies the request in messages."""
+        """A text that identifies the request in messages: section, host and filters."""
         if self.scope is None:
             return f"scope options of {self.host}"
         return visible(f"{self.section or 'combined view'} of {self.host}, {self.scope!r}")
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """The unique key of a record in a study: URL, time, status and hash."""
+        """A tuple that identifies the record in a study: URL, time, status and hash."""
         return self.url, self.fetched_at, self.status, self.sha256
 
     def response(self, body: bytes) -> Response:
-        """Return the recorded response as a `Response`; ``body`` has the bytes of its body."""
+        """Return the recorded response, with headers and time; ``body`` are the bytes of it."""
         return Response(self.request, self.status, self.headers, self.fetched_at, body)
 
     def payload(self, body: bytes) -> Payload:
@@ -494,10 +502,11 @@ class Record:
 def parse_manifest(
     data: bytes, previous_hash: str | None = None, first_line_number: int = 1
 ) -> list[Record]:
-    """Parse lines of a manifest (a line per recorded response), and return their records.
+    """Parse lines of a manifest (one line per recorded response), and return their records.
 
-    Raises `StudyError` if a line is damaged or missing. ``previous_hash`` is the hash of the line
-    before, and ``first_number`` the number of the first line.
+    ``data`` are the bytes of the lines. If they are not the whole manifest, ``previous_hash`` is
+    the hash of the line before them, and ``first_line_number`` the number of the first of them.
+    Raise `StudyError` if a line is damaged or missing.
     """
     *lines, unfinished_line = data.split(b"\n")
     if unfinished_line:
@@ -528,7 +537,10 @@ def _manifest_error(problem: str) -> StudyError:
 
 
 class StudyWriter:
-    """Appends responses to a study; several threads and processes may do so at the same time."""
+    """Appends responses to a study; several threads and processes may do so at the same time.
+
+    ``folder`` is the folder of the study.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -555,7 +567,10 @@ class StudyWriter:
 
     @contextlib.contextmanager
     def locked_manifest(self) -> Iterator[int]:
-        """Lock the manifest (list of responses) for a ``with`` block; yield its file descriptor."""
+        """Lock the manifest (list of responses) in a ``with`` block, and yield its descriptor.
+
+        The descriptor is that of the open file. Lines of other writers are read first.
+        """
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         try:
             with self._lock:
@@ -580,7 +595,7 @@ class StudyWriter:
     def _read_new_lines(self, manifest_fd: int) -> None:
         """Read the lines that were added to the manifest (list of responses) since the last call.
 
-        An unfinished last line is cut off. ``manifest`` is the descriptor of the open file.
+        An unfinished last line is cut off. ``manifest_fd`` is the descriptor of the open file.
         """
         if os.fstat(manifest_fd).st_size < self._bytes_read:
             raise _manifest_error("it was cut while it was written to")
@@ -604,7 +619,10 @@ class StudyWriter:
 
 
 def unseal(folder: Path) -> None:
-    """Delete ``SHA256SUMS`` and ``tables.json`` of a study that is about to change."""
+    """Delete the files with the checksums (``SHA256SUMS``) and table hashes (``tables.json``).
+
+    They are those of the study in a folder, which is about to change.
+    """
     for name in (SEAL_FILE, TABLES_FILE):
         (folder / name).unlink(missing_ok=True)
 
@@ -633,7 +651,7 @@ else:
 def _append_line(file_descriptor: int, line: bytes) -> None:
     """Append a line to a file and sync it to disk; if this fails, restore the file.
 
-    ``handle`` is the descriptor of the open file.
+    ``file_descriptor`` is that of the open file.
     """
     old_size = os.lseek(file_descriptor, 0, os.SEEK_END)
     try:

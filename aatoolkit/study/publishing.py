@@ -104,7 +104,10 @@ _COLUMNS_BY_OWN_TABLE = _read_own_columns()
 
 @dataclass(frozen=True)
 class PublicationDetails:
-    """Facts about a publication: title, description, authors, licence, and the study's digest."""
+    """What a publication states about itself: title, description, authors, licence, digest.
+
+    The digest is the SHA-256 by which the study is cited.
+    """
 
     title: str
     description: str | None = None
@@ -115,7 +118,7 @@ class PublicationDetails:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One table of a publication: its name, description, rows and section."""
+    """One table of a publication: its name, description, rows, and the section of the API."""
 
     name: str
     doc: str
@@ -124,7 +127,7 @@ class PublishedTable:
 
     @cached_property
     def metadata(self) -> FrameMetadata:
-        """The metadata of the frame, e.g. whether each column was measured."""
+        """The metadata of the table's frame, e.g. whether each column was measured."""
         return metadata_of(self.frame)
 
     @cached_property
@@ -152,7 +155,10 @@ class PublishedTable:
         return rows
 
     def path(self, file_format: str) -> str:
-        """Return the path of the table's file in the publication."""
+        """Return the path of the table's file in the publication.
+
+        ``file_format`` is the ending of its name: ``parquet`` or ``csv``.
+        """
         folder = "data" if file_format == "parquet" else file_format
         return f"{folder}/{re.sub(r'[^A-Za-z0-9_-]', '_', self.name)}.{file_format}"
 
@@ -174,8 +180,9 @@ def publish(
 ) -> Path:
     """Write the tables of responses to a folder that can be read without this package.
 
-    ``about`` has the title and authors. ``failures`` are unusable responses, each with the reason.
-    The other arguments are as for `aatoolkit.Study.publish`.
+    ``details`` has the title and authors. ``failures`` are unusable responses, each with the
+    reason. ``packed_study`` is the content of the packed study to include, if any. The other
+    arguments are as for `aatoolkit.Study.publish`.
     """
     tables_read = [*tables]
     failed_responses = [*failures]
@@ -287,7 +294,8 @@ def _make_published_tables(
 ) -> list[PublishedTable]:
     """Return all tables of a publication, without the columns to redact.
 
-    ``failures`` are unusable responses, each with the reason. ``redacted_names`` names the columns.
+    ``tables_read`` has the tables of each response. ``failures`` are unusable responses, each with
+    the reason. ``redacted_names`` are the columns to redact, as the user named them.
     """
     tables_by_number = dict(
         enumerate(sorted(tables_read, key=lambda tables: _sort_key(tables.payload)), 1)
@@ -322,7 +330,7 @@ def _make_published_tables(
 
 
 def _sort_key(payload: Any) -> tuple[str, ...]:
-    """Return the key to sort responses by: host, section, filters, time and hash."""
+    """Return a tuple by which responses are sorted: host, section, filters, time and hash."""
     scope = "" if payload.scope is None else payload.scope._to_query()
     values = (payload.host, payload.section, scope, payload.fetched_at.isoformat(), payload.sha256)
     return tuple(value or "" for value in values)
@@ -331,7 +339,8 @@ def _sort_key(payload: Any) -> tuple[str, ...]:
 def _response_row(payload: Any, source: Source, reason: str | None = None) -> JsonObject:
     """Return the row of a response for the table ``responses``, as a dict.
 
-    ``reason`` says why the response cannot be used; None if it can.
+    ``payload`` is the response, and ``source`` describes it in metadata of frames. ``reason`` says
+    why the response cannot be used; it is None if it can.
     """
     scope = payload.scope
     filters = {} if scope is None else scope._filters
@@ -368,9 +377,10 @@ def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
 def _combine_table(
     name: str, section: str, tables_by_number: Mapping[int, Tables], responses: pd.DataFrame
 ) -> PublishedTable:
-    """Combine a table of several responses into one, with host, filters and time in each row.
+    """Combine the tables called ``name`` of several responses into one table.
 
-    ``tables_by_number`` has the tables of each response, ``responses`` one row per response.
+    In each row it has the host, filters and time of the response. ``tables_by_number`` has the
+    tables of each response by its number, and ``responses`` has one row per response.
     """
     section_tables = {
         number: tables
@@ -404,7 +414,7 @@ def _combine_table(
 # -- redaction ---------------------------------------------------------------------------------
 
 TEXTS_GROUP = "texts"
-"""The group of all text columns: prompts, answers, and notes on them."""
+"""The name by which a user redacts all columns of free text: prompts, answers, notes on them."""
 
 _TEXT_COLUMN_PATTERN = re.compile(
     "answer_text|excerpt|prompt|query|term|text|title|headline|body|what|why|recommendation|detail"
@@ -466,9 +476,10 @@ def _redact_tables(
 def _find_redacted_columns(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> tuple[ColumnNames, ColumnNames]:
-    """Return the set of all columns to redact, and the subset that the user named.
+    """Return the set of all columns to redact, and the subset that the user named one by one.
 
-    Each column is a pair of table name and column name.
+    Each column is a pair of table name and column name. ``redacted_names`` are the names that the
+    user gave: of columns, or of the group of all text columns.
     """
     # The others belong to the group ``texts``.
     dtypes = {
@@ -513,8 +524,8 @@ def _warn_of_copies(
 ) -> None:
     """Warn if a text of a redacted column also occurs in a published column.
 
-    ``tables_before`` are the tables before the redaction. ``named_columns`` are the pairs of table
-    and column that the user asked to redact.
+    ``tables_before`` are the tables before the redaction. ``named_columns`` are the columns (pairs
+    of table and column) that the user named one by one.
     """
     # Of a column in the group ``texts``, texts of up to three words do not count: the title of a
     # page may be just the name of a brand.
@@ -586,7 +597,7 @@ def _fill_json_template(template: str, **values: Any) -> JsonObject:
 
 
 def _make_codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
-    """Return the codebook: a frame that describes each column of the tables in one row."""
+    """Return the codebook, a DataFrame with one row for each column of the tables."""
     frame = pd.DataFrame([row for table in tables for row in table.codebook_rows])
     dtypes = {"key": "boolean", "missing": "Int64", "rows": "Int64"}
     return frame.astype({str(name): dtypes.get(str(name), "string") for name in frame})
@@ -600,7 +611,11 @@ def _escape_cell(value: object) -> str:
 def _make_readme(
     summary: Mapping[str, Any], tables: Sequence[PublishedTable], has_sheets: bool, has_study: bool
 ) -> str:
-    """Return the text of ``README.md``."""
+    """Return the text of ``README.md``; ``summary`` is a result of `_make_summary`.
+
+    ``has_sheets`` says whether there are CSV or Excel files, and ``has_study`` whether the packed
+    study is included.
+    """
     table_lines = (
         f"| [`{_escape_cell(table.name)}`]({table.path('parquet')}) | {len(table.frame)} "
         f"| {_escape_cell(table.doc)} |\n"
@@ -620,7 +635,7 @@ def _make_readme(
 
 
 def _make_citation(summary: Mapping[str, Any]) -> str:
-    """Return the text of ``CITATION.cff``."""
+    """Return the text of ``CITATION.cff``; ``summary`` is a result of `_make_summary`."""
     people = [{"name": name} for name in summary["creators"] or ["The authors of this study"]]
     fields = _fill_json_template(_CITATION_TEMPLATE, people=people, **summary)
     # JSON, with the characters escaped that YAML refuses or folds.
@@ -634,7 +649,8 @@ def _make_package(
 ) -> JsonObject:
     """Return the content of ``datapackage.json``, which describes the tables.
 
-    The format is that of the Frictionless Data Package. ``files`` has the SHA-256 of each file.
+    The format is that of the Frictionless Data Package. ``summary`` is a result of `_make_summary`.
+    ``hash_by_file`` has the SHA-256 of each file.
     """
     return _fill_json_template(
         _PACKAGE_TEMPLATE,
@@ -648,7 +664,10 @@ def _make_package(
 
 
 def _make_crate(summary: Mapping[str, Any], folder: Path) -> JsonObject:
-    """Return the metadata of an RO-Crate (a package format): files and source responses."""
+    """Return the content of ``ro-crate-metadata.json``: files, and responses they were made from.
+
+    RO-Crate is a format of packages of research data. ``summary`` is a result of `_make_summary`.
+    """
     file_entries = [
         {
             "@id": path,
@@ -675,7 +694,7 @@ def _make_crate(summary: Mapping[str, Any], folder: Path) -> JsonObject:
 
 
 def _table_entry(table: PublishedTable, sha256: str) -> JsonObject:
-    """Return the entry of a table in ``datapackage.json``."""
+    """Return the entry of a table in ``datapackage.json``; ``sha256`` is the hash of its file."""
     primary_key = [*table.metadata.key]
     if primary_key and (
         table.frame[primary_key].isna().any(axis=None) or table.frame.duplicated(primary_key).any()

@@ -44,23 +44,26 @@ if TYPE_CHECKING:
     from aatoolkit.study.study import Study
 
 _REPLAY_WORKERS = 8
-"""The number of threads that read a replay."""
+"""The number of threads in which a client reads recorded responses."""
 
 RERUN_STUDY_ENV = "AATOOLKIT_RERUN_STUDY"
-"""The environment variable that names the study that this process reruns."""
+"""The environment variable with the path of the study that a rerun of a notebook reads from."""
 
 RERUN_RESULTS_ENV = "AATOOLKIT_RERUN_RESULTS"
-"""The environment variable that names the folder in which a rerun collects its results."""
+"""The environment variable with the path of the folder to which a rerun writes its results."""
 
 
 def path_of_rerun(variable: str = RERUN_STUDY_ENV) -> Path | None:
-    """Return the path in an environment variable that a rerun of a notebook sets; else None."""
+    """Return the path in an environment variable that is set only in a rerun of a notebook.
+
+    The result is None if this process reruns no notebook.
+    """
     path_text = os.environ.get(variable)
     return Path(path_text) if path_text else None
 
 
 class StudyResponseStore:
-    """A store that writes each response which a client reads to a study."""
+    """A store of responses that writes them to a study, which must be open for recording."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
@@ -74,9 +77,9 @@ class StudyResponseStore:
 
 
 class Recorder:
-    """Fetches responses for a client, and stores each in a study before returning it.
+    """Fetches responses for a client, and stores each response in a study before returning it.
 
-    ``fetcher`` sends the requests, and ``store`` writes to the study.
+    ``fetcher`` sends the requests, and ``store`` writes the responses to the study.
     """
 
     def __init__(self, fetcher: Any, store: StudyResponseStore) -> None:
@@ -88,7 +91,7 @@ class Recorder:
 
     def get(self, request: Request) -> Payload:
         """Fetch the response to a request, store it and return it."""
-        # Most error responses are stored too; see `_body_of`.
+        # Most error responses are stored too; see `_recordable_body`.
         try:
             payload: Payload = self._fetcher.get(request)
         except (StatusError, DecodeError) as error:
@@ -114,16 +117,17 @@ class Recorder:
 
 
 def payload_to_response(payload: Payload) -> Response:
-    """Convert a `Payload` (a response as returned by clients) to a `Response` (as stored)."""
+    """Convert a response from the form that clients return to the form that is stored."""
     request = request_of(payload.url)
     fetched_at = payload.fetched_at
     return Response(request, payload.status, payload.headers, fetched_at, payload.body)
 
 
 def refuse_leaked_token(source: Any, body: bytes, url: str, headers: Any) -> None:
-    """Raise `DecodeError` if a response contains the client's token.
+    """Raise `DecodeError` if a response contains the client's access token.
 
-    ``source`` is the object that the client reads from; it knows the token.
+    ``source`` is the object from which the client gets responses; it knows the token. ``body``,
+    ``url`` and ``headers`` are those of the response.
     """
     repeats_token = getattr(source, "repeats_token", None)
     response_bytes = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
@@ -216,13 +220,13 @@ def replaying_client(
 # -- responses as tables ------------------------------------------------------------------------
 
 TableHashes = dict[str, tuple[int, str]]
-"""The number of rows and the logical hash of each table, by ``section.table``."""
+"""Of one response, the number of rows and the hash of each table, by ``section.table``."""
 
 
 def payload_to_dataset(payload: Payload, options: ReadingOptions) -> Dataset:
-    """Convert a response to tables, and return them as a dataset (tables by section).
+    """Convert a response to tables, and return them as a dataset (a mapping by section).
 
-    ``options`` say how it is converted.
+    ``options`` say how responses are converted, for example by which declarations.
     """
     section = payload.section
     if payload.scope is None or section == SCOPE_OPTIONS:
@@ -235,7 +239,10 @@ def payload_to_dataset(payload: Payload, options: ReadingOptions) -> Dataset:
 
 
 def tables_if_usable(study: Study, record: Record) -> Dataset:
-    """Return the tables of a recorded response as a dataset, which is empty for an error."""
+    """Return the tables of a recorded response as a dataset, by section.
+
+    The dataset is empty if the response is an error or cannot be converted.
+    """
     try:
         return call_without_warnings(study.tables, record)
     except StudyError:
@@ -259,9 +266,10 @@ def hash_tables(dataset: Dataset) -> TableHashes:
 def format_table_hashes(
     hashes_of_responses: Iterable[TableHashes], versions: Mapping[str, str]
 ) -> bytes:
-    """Return the bytes of the file ``tables.json``: the hashes of the tables of each response.
+    """Return the content of the file ``tables.json``: the hashes of the tables of each response.
 
-    ``versions`` are the versions of the software that read the responses.
+    ``hashes_of_responses`` has one dict per response. ``versions`` are the versions of the software
+    that converted the responses to tables.
     """
     header = format_json("tables", read_with=versions)
     lines = []
@@ -275,7 +283,7 @@ def format_table_hashes(
 
 
 def parse_table_hashes(data: bytes) -> list[TableHashes]:
-    """Parse ``tables.json`` to a list with a dict of hashes per response, or [] if damaged."""
+    """Parse ``tables.json`` to a list with one dict of hashes per response; [] if it is damaged."""
 
     def read_hashes(document: Any) -> list[TableHashes]:
         return [
@@ -291,9 +299,9 @@ def parse_table_hashes(data: bytes) -> list[TableHashes]:
 
 
 def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
-    """Return the bytes of the file ``profiles.json`` from a dict of profiles by base URL.
+    """Return the content of the file ``profiles.json`` from a dict of profiles by base URL.
 
-    A profile has the declarations of a service's columns.
+    A profile has the declarations of the columns in the responses of a service.
     """
     dumped_profiles = {base_url: dump_profile(profile) for base_url, profile in profiles.items()}
     return format_json("profiles", profiles=dumped_profiles)
@@ -302,7 +310,7 @@ def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
 def parse_profiles(data: bytes) -> Mapping[str, Profile]:
     """Parse ``profiles.json`` to a dict of profiles by base URL; empty if it is damaged.
 
-    A profile has the declarations of a service's columns.
+    A profile has the declarations of the columns in the responses of a service.
     """
     return (
         parse_json(
@@ -321,7 +329,11 @@ def parse_profiles(data: bytes) -> Mapping[str, Profile]:
 
 @dataclass(frozen=True, eq=False)
 class StoredResponse:
-    """A response stored in a study or archive, from which numbers can be explained."""
+    """A response stored in a study or archive, to explain numbers in tables made from it.
+
+    ``source`` identifies the response. ``read_payload`` is a function that reads it, and
+    ``options`` say how it is converted to tables.
+    """
 
     source: Source
     read_payload: Callable[[], Payload]
@@ -329,7 +341,10 @@ class StoredResponse:
 
     @property
     def body(self) -> bytes | None:
-        """The bytes of the response, or of one section in a response with all sections."""
+        """The bytes of the response; only of the wanted section if it has all sections.
+
+        None if the section is not in the response.
+        """
         payload = self.read_payload()
         if self.source.sha256 in (None, payload.sha256):
             return payload.body
@@ -337,13 +352,16 @@ class StoredResponse:
         return None if tables is None or tables.payload is None else tables.payload.body
 
     def tables(self) -> Tables | None:
-        """Return the tables that the response has for its section; None if it has none."""
+        """Return the tables of the section that ``source`` names; None if there are none."""
         dataset = call_without_warnings(payload_to_dataset, self.read_payload(), self.options)
         return dataset.get(self.source.section or "")
 
 
 def find_stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
-    """Yield the recorded responses that a `Source` record (in a frame's metadata) may identify."""
+    """Yield the recorded responses from which the data of ``source`` may have come.
+
+    ``source`` is a response as it is named in the metadata of a DataFrame.
+    """
     # They have its hash or, without a hash, its host, section and filters. Responses with all
     # sections come last: their tables must be derived to compare the hash of a section.
     combined_responses = []
@@ -374,10 +392,10 @@ def find_stored_responses(study: Study, source: Source) -> Iterator[StoredRespon
 
 
 def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
-    """Return the tables of the only recorded response that contains ``table``.
+    """Return the tables of the only recorded response that has a table of the name ``table``.
 
-    ``table`` may include the section, as ``section.table``. ``host`` and ``scope`` (the filters)
-    select one of several responses.
+    The name may include the section, as ``section.table``. ``host`` and ``scope`` (the filters)
+    select one of several responses. Raise `ScopeError` if no or several responses have the table.
     """
     section, _, name = table.rpartition(".")
     hosts = sorted({record.host for record in study._current_records if record.host})

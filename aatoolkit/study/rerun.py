@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from aatoolkit.study.study import Study
 
 _MAX_START_SECONDS = 60
-"""The seconds that a kernel may take to start and to import the package."""
+"""The number of seconds that a kernel may take to start and to import the package."""
 
 _FIRST_CELL_CODE = "from aatoolkit.study.rerun import _replay_all_clients; _replay_all_clients()"
 
@@ -176,7 +176,9 @@ def _execute_notebook(
 ) -> tuple[str | None, int | None]:
     """Execute a notebook in a new kernel; return the error and the number of the failed cell.
 
-    ``book`` is the notebook, ``folder`` the folder to run it in, ``seconds`` the time limit.
+    All code cells together may take ``max_seconds``. Clients in the notebook read from the study at
+    ``study_path``. The notebook runs in ``folder``, and its results are written to
+    ``results_folder``.
     """
     # Code cells are counted from 1; both are None if the notebook ran to its end.
     import nbclient
@@ -248,7 +250,7 @@ def _execute_notebook(
 
 
 def _replay_all_clients() -> None:
-    """Make all clients in this process read from the study that the notebook is run on."""
+    """Make all clients in this process read from the study on which the notebook is run again."""
     from aatoolkit.study.study import Study
 
     study = Study(os.environ[RERUN_STUDY_ENV])
@@ -262,7 +264,7 @@ def _replay_all_clients() -> None:
 
 
 def _mask_tokens(text: str) -> str:
-    """Return a text in which the access tokens of this process's environment are masked."""
+    """Mask access tokens in a text: that in the environment, and that in the file it names."""
     tokens = [os.environ.get(TOKEN_ENV, "")]
     with contextlib.suppress(KeyError, OSError, ValueError):
         tokens.append(Path(os.environ[TOKEN_FILE_ENV]).expanduser().read_text("utf-8").strip())

@@ -305,14 +305,14 @@ class Study(metaclass=Chaptered):
         )
 
     def _parse_once(self, cache_name: str, content: S, parse: Callable[[S], T]) -> T:
-        """Return ``parse(source)``, cached under ``name`` until ``source`` changes."""
+        """Return ``parse(content)``, cached under ``cache_name`` until ``content`` changes."""
         if cache_name not in self._cache or self._cache[cache_name][0] != content:
             self._cache[cache_name] = content, parse(content)
         return self._cache[cache_name][1]  # type: ignore[no-any-return]
 
     @property
     def _current_records(self) -> tuple[Record, ...]:
-        """The record that a replay uses for each request, as a tuple."""
+        """A tuple with one record for each request, namely that which a replay uses."""
         # The last usable response to a request or, if there is none, the last error.
         return self._parse_once("latest", self.records, _latest_records)
 
@@ -353,7 +353,10 @@ class Study(metaclass=Chaptered):
         return body
 
     def _read_payload(self, record: Record) -> Payload:
-        """Return a recorded response as a `Payload`; if an error was recorded, raise it."""
+        """Return a recorded response in the form in which clients return it.
+
+        If an error was recorded, raise it.
+        """
         body = self._read_body(record)
         error = record.to_error(body)
         if error is not None:
@@ -383,7 +386,10 @@ class Study(metaclass=Chaptered):
         return payload_to_dataset(self._read_payload(record), self._reading_options_of(record))
 
     def _reading_options_of(self, record: Record) -> ReadingOptions:
-        """Return the options to convert a recorded response to tables by its own declarations."""
+        """Return the options to convert a recorded response to tables.
+
+        The declarations of its columns are those that were recorded for its service.
+        """
         return ReadingOptions(self._profile_by_url.get(record.base_url))
 
     # -- recording and replaying ---------------------------------------------------------------
@@ -522,7 +528,7 @@ class Study(metaclass=Chaptered):
             The other study; it is not changed.
         replace : bool
             Whether the other study prevails where the two differ. The responses of this study stay
-            recorded, but a replay uses the other ones.
+            recorded, but a replay uses those of the other study.
 
         Returns
         -------
@@ -568,7 +574,7 @@ class Study(metaclass=Chaptered):
         return self
 
     def _conflicts(self, other: Study) -> Iterator[str]:
-        """Yield the name of each response, profile or result that differs between two studies."""
+        """Yield a text that names each response, profile or result in which ``other`` differs."""
         own_records = {record.request.key: record for record in self._current_records}
         for record in other._current_records:
             own_record = own_records.get(record.request.key, record)
@@ -584,7 +590,7 @@ class Study(metaclass=Chaptered):
                 yield f"the result {visible(name)!r}"
 
     def _require_writer(self) -> StudyWriter:
-        """Return the `Writer` that appends to this study; raise `StudyError` in a replay."""
+        """Return the object that appends to this study; raise `StudyError` in a replay."""
         if self._writer is None:
             raise StudyError(
                 "this study was opened for replay; to go on recording use Study.resume(path)",
@@ -960,7 +966,8 @@ class Study(metaclass=Chaptered):
         table : str
             The table: its name, or ``section.table``.
         row : int, label or mapping of str to object, optional
-            The row, as for ``df.aa.explain``; by default the first without a value.
+            The row, as for ``df.aa.explain``; by default the first row in which the column has no
+            value.
         column : str
             The column.
         host : str, optional
@@ -999,7 +1006,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def _store_name(self) -> str:
-        """The name of the study as explanations show it."""
+        """What explanations call the study, such as ``the study mine``."""
         return f"the study {self.path.name}"
 
     _stored_responses = find_stored_responses
@@ -1035,7 +1042,10 @@ class Study(metaclass=Chaptered):
                 raise self._unusable_error(f"{name} does not match the seal; verify it")
 
     def _table_hashes(self, record: Record) -> TableHashes:
-        """Return a recorded response's row count and hash by table; empty for an error."""
+        """Return the number of rows and the hash of each table of a recorded response.
+
+        The dict is empty if the response is an error.
+        """
         return hash_tables(tables_if_usable(self, record))
 
     def _unusable_error(self, problem: str) -> StudyError:

@@ -41,8 +41,9 @@ class Problem:
     Attributes
     ----------
     kind : str
-        ``altered``, ``missing``, ``added``, ``unreadable``, ``broken chain`` (of the manifest),
-        ``not sealed``, or ``other tables`` (tables differ from the sealed ones).
+        ``altered``, ``missing``, ``added``, ``unreadable``, ``broken chain`` (a line of the
+        manifest, the list of responses, is damaged or missing), ``not sealed``, or ``other tables``
+        (tables differ from the sealed ones).
     file : str
         The file that has the problem.
     message : str
@@ -105,8 +106,8 @@ def verify(
 ) -> Verification:
     """Check every byte of a study against the checksums in its file ``SHA256SUMS``.
 
-    ``rehash`` derives the tables of a response again and returns their hashes, which are then
-    compared with the recorded ones.
+    ``hash_tables_again`` is a function that converts a recorded response to tables again and
+    returns their hashes. These are then compared with the recorded ones.
     """
     # For each file only the first problem is kept, which is the most specific.
     problem_by_file = {}

@@ -674,7 +674,7 @@ def plot_data(frame: pd.DataFrame) -> PlotData:
         rows.columns = pd.Index([str(name) for name in rows.columns])
         rows = rows.loc[:, ~rows.columns.duplicated(keep=False)].reset_index(drop=True)
         for name in map(str, rows):
-            if not (_unit_of(declared(metadata.columns[name])) or _CODE_NAME.search(name)):
+            if not (_unit_of(declaration_of(metadata.columns[name])) or _CODE_NAME.search(name)):
                 rows[name] = _times_from_digits(rows[name])
         if has_metadata(flat):
             # The rows are checked already; with new numbers they would seem to be changed.
