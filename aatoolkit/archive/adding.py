@@ -21,7 +21,7 @@ import pandas as pd
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import counted, visible, wrapped_in_ipython
 from aatoolkit.archive.responses import (
-    USABLE,
+    USABLE_SQL,
     ArchivedResponse,
     RequestKey,
     ResponseIndex,
@@ -286,7 +286,7 @@ def plan_requests(
         for project, scope in project_scopes
         for section in section_names
     }
-    open_requests = {
+    missing_requests = {
         request_key
         for request_key in target_by_request
         if refresh or not response_index.has_response_of_day(request_key, today.date())
@@ -294,16 +294,14 @@ def plan_requests(
     resumed_by_request: dict[RequestKey, ArchivedResponse] = {}
     open_runs = response_index.run_log.unfinished_runs
     if open_runs and not refresh:
-        condition = (
-            f"{USABLE} AND {sql_in('run', open_runs)} AND fetched_at >= {quote_value(today)}"
-        )
-        for group in response_groups(Snapshot(store, response_index.run_log.begun_runs), condition):
+        sql = f"{USABLE_SQL} AND {sql_in('run', open_runs)} AND fetched_at >= {quote_value(today)}"
+        for group in response_groups(Snapshot(store, response_index.run_log.begun_runs), sql):
             resumed_by_request |= {
                 response.request_key: response
                 for response in group
-                if response.body is not None and response.request_key in open_requests
+                if response.body is not None and response.request_key in missing_requests
             }
-    pending_requests = open_requests - resumed_by_request.keys()
+    pending_requests = missing_requests - resumed_by_request.keys()
     sections_by_target: dict[tuple[Project, Scope], list[str]] = {}
     for request_key, project_scope in target_by_request.items():
         if request_key in pending_requests:
@@ -311,7 +309,7 @@ def plan_requests(
     return (
         [(*project_scope, names) for project_scope, names in sections_by_target.items()],
         [*resumed_by_request.values()],
-        len(target_by_request) - len(open_requests),
+        len(target_by_request) - len(missing_requests),
     )
 
 

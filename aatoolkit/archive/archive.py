@@ -32,7 +32,7 @@ from aatoolkit.archive.adding import (
 )
 from aatoolkit.archive.reading import TableReader, dask_frame, sql_tables, table_overview
 from aatoolkit.archive.responses import (
-    USABLE,
+    USABLE_SQL,
     ArchivedResponse,
     ResponseIndex,
     response_groups,
@@ -486,7 +486,7 @@ class Archive(metaclass=Chaptered):
 
     def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
         """Yield the archived responses that a frame's `Source` (in its metadata) identifies."""
-        conditions = [USABLE]
+        conditions = [USABLE_SQL]
         for name in ("sha256", "host", "section", "scope"):
             value = getattr(source, name)
             if value is not None:
@@ -717,7 +717,7 @@ class Archive(metaclass=Chaptered):
                 )
             study_responses = StudyResponseStore(study)
             with study:
-                for group in response_groups(snapshot, f"{USABLE} AND {selection.where_sql}"):
+                for group in response_groups(snapshot, f"{USABLE_SQL} AND {selection.where_sql}"):
                     for payload in (response.payload() for response in group):
                         study_responses.put(payload_to_response(payload), stale=payload.stale)
             return study

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from aatoolkit._util.defaults import needed
-from aatoolkit.archive.responses import USABLE, source_of_row
+from aatoolkit.archive.responses import USABLE_SQL, source_of_row
 from aatoolkit.archive.schema import (
     FILTER_COLUMNS,
     FIXED_SCHEMAS,
@@ -101,8 +101,8 @@ class TableReader:
             "responses",
             values=[section],
         )
-        selected = {"host": selection.hosts, "scope": (scope._to_query(),) if scope else None}
-        for parameter, values in selected.items():
+        criteria = {"host": selection.hosts, "scope": (scope._to_query(),) if scope else None}
+        for parameter, values in criteria.items():
             if values is None:
                 continue
             archived_values = dict.fromkeys(row[parameter] for row in request_rows)
@@ -181,7 +181,7 @@ class TableReader:
         responses = self.snapshot.rows(
             "SELECT a.* EXCLUDE (body), f.states FROM "
             f'(SELECT * FROM frames WHERE section = $1 AND "table" = $2 AND {selection.where_sql}) '
-            f"f JOIN (SELECT * FROM responses WHERE {USABLE}) a ON {same_response_sql} "
+            f"f JOIN (SELECT * FROM responses WHERE {USABLE_SQL}) a ON {same_response_sql} "
             "ORDER BY a.fetched_at, a.host, a.days",
             FRAMES_TABLE,
             "responses",

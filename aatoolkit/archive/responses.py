@@ -26,7 +26,7 @@ from aatoolkit.scope import FILTERS, Scope
 _COMPRESSION_CODEC = "zstd"
 _COMPRESSION_LEVEL = 9
 
-USABLE = "error IS NULL"
+USABLE_SQL = "error IS NULL"
 """The SQL condition for usable responses, i.e. all rows but those of failed requests."""
 
 ResponseKey = tuple[str, str, str, datetime, str]
@@ -234,7 +234,7 @@ class ResponseIndex:
     def __init__(self, store: ArchiveStore, hosts: Collection[str] | None = None) -> None:
         self._snapshot = Snapshot(store)
         self.run_log: RunLog = self._snapshot.run_log
-        self._condition = USABLE if hosts is None else f"{USABLE} AND {sql_in('host', hosts)}"
+        self._where = USABLE_SQL if hosts is None else f"{USABLE_SQL} AND {sql_in('host', hosts)}"
         self._loaded_months: set[str] = set()
         self._response_keys: set[ResponseKey] = set()
         self._body_keys: set[tuple[str, ...]] = set()
@@ -252,7 +252,7 @@ class ResponseIndex:
             return
         for row in self._snapshot.rows(
             "SELECT host, section, scope, fetched_at, sha256, has_body FROM responses "
-            f"WHERE {self._condition} AND {sql_in('month', months)}",
+            f"WHERE {self._where} AND {sql_in('month', months)}",
             RESPONSES_TABLE,
         ):
             request_key = row["host"], row["section"], row["scope"]
@@ -290,7 +290,7 @@ _RESPONSES_PER_BATCH = 2000
 
 
 def response_groups(
-    snapshot: Snapshot, condition: str = USABLE
+    snapshot: Snapshot, condition: str = USABLE_SQL
 ) -> Iterator[list[ArchivedResponse]]:
     """Yield lists of stored responses with their bodies; each list has one run, host and scope.
 

@@ -24,7 +24,7 @@ from aatoolkit._util.text import parse_moment
 from aatoolkit.archive.schema import CHANGES_TABLE, CONTEXT_SCHEMA, FIXED_SCHEMAS
 from aatoolkit.archive.store import (
     EXTENDED_PROPERTY,
-    REMEDY_TEXT,
+    HELP_TEXT,
     RUNS_TABLE,
     ArchiveStore,
     import_duckdb,
@@ -356,7 +356,7 @@ class Snapshot:
         except import_duckdb().Error as error:
             problem = to_one_line(str(error).partition("LINE 1:")[0])
             raise ArchiveError(
-                f"{path} cannot be read: {problem}; {REMEDY_TEXT}", path=self.store.root
+                f"{path} cannot be read: {problem}; {HELP_TEXT}", path=self.store.root
             ) from None
 
     # -- queries of users ----------------------------------------------------------------------

@@ -58,9 +58,8 @@ EXTENDED_PROPERTY = "aatoolkit.extended"
 """The property of a Delta table to which columns were added, so that older files lack them."""
 
 _FILE_FIELDS = ("size_bytes", "num_records", "partition.month")
-REMEDY_TEXT = (
-    "archive.verify() says more, and archive.rebuild() makes tables anew from the responses"
-)
+HELP_TEXT = "archive.verify() says more, and archive.rebuild() makes tables anew from the responses"
+"""The end of error messages: what to do if the archive is damaged."""
 
 
 def import_deltalake() -> ModuleType:
@@ -275,7 +274,7 @@ class ArchiveStore:
         except (exceptions.DeltaError, OSError, pa.ArrowException) as error:
             raise ArchiveError(
                 f"{name} at {self.root}: {to_one_line(error)}; what was committed before is whole: "
-                f"{REMEDY_TEXT}",
+                f"{HELP_TEXT}",
                 path=self.root,
             ) from None
 
@@ -289,7 +288,7 @@ class ArchiveStore:
         except Exception as error:
             problem = to_one_line(f"{type(error).__name__}: {error}")
             raise ArchiveError(
-                f"the archive at {self.root} cannot be used ({problem}); {REMEDY_TEXT}",
+                f"the archive at {self.root} cannot be used ({problem}); {HELP_TEXT}",
                 path=self.root,
             ).with_traceback(error.__traceback__) from None
 

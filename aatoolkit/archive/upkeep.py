@@ -16,7 +16,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from aatoolkit._util.text import counted, visible
-from aatoolkit.archive.responses import USABLE, ArchivedResponse, response_groups
+from aatoolkit.archive.responses import USABLE_SQL, ArchivedResponse, response_groups
 from aatoolkit.archive.schema import (
     FILTER_COLUMNS,
     FIXED_SCHEMAS,
@@ -226,10 +226,10 @@ def _delete_rows_from(
     if name == RESPONSES_TABLE and before is not None:
         begun_runs = read_run_log(store).begun_runs
         snapshot = Snapshot(store, begun_runs, {RESPONSES_TABLE: table})
-        heir_rows = snapshot.query(
+        rows_with_bodies = snapshot.query(
             _MOVED_BODIES_SQL.format(before=quote_value(before)), RESPONSES_TABLE
         )
-        new_rows = heir_rows.select(schema.names).cast(schema)
+        new_rows = rows_with_bodies.select(schema.names).cast(schema)
         if new_rows.num_rows:
             body_sql = sql_in("sha256", {*new_rows["sha256"].to_pylist()})
             condition = f"(({condition}) OR ({body_sql} AND fetched_at >= {_moment_sql(before)}))"
@@ -393,7 +393,7 @@ def _check_responses(snapshot: Snapshot) -> tuple[int, list[TableProblem]]:
             except ArchiveError as error:
                 problems.append((RESPONSES_TABLE, error.message))
     duplicates = snapshot.rows(
-        f"SELECT host, section, scope, fetched_at, count(*) AS n FROM responses WHERE {USABLE} "
+        f"SELECT host, section, scope, fetched_at, count(*) AS n FROM responses WHERE {USABLE_SQL} "
         "GROUP BY host, section, scope, fetched_at, sha256 HAVING n > 1",
         RESPONSES_TABLE,
     )

@@ -16,7 +16,7 @@ import pyarrow as pa
 from aatoolkit import sections
 from aatoolkit.archive import schema
 from aatoolkit.archive.responses import (
-    USABLE,
+    USABLE_SQL,
     ArchivedResponse,
     ResponseIndex,
     ResponseKey,
@@ -402,7 +402,7 @@ class RunWriter:
         """Return the keys (host, section, filters, time, hash) of the responses of some runs."""
         rows = Snapshot(self.store, run_names).rows(
             "SELECT host, section, scope, fetched_at, sha256 FROM responses "
-            f"WHERE {USABLE} AND {sql_in('run', run_names)}",
+            f"WHERE {USABLE_SQL} AND {sql_in('run', run_names)}",
             RESPONSES_TABLE,
         )
         return {tuple(row.values()) for row in rows}

@@ -310,7 +310,7 @@ def _matching_columns(
     matching_columns = {
         name: column
         for name, column in columns.items()
-        if (check.is_empty(name) if name in empty_columns else not check.change(name))
+        if (check.is_empty(name) if name in empty_columns else not check.change_reason(name))
     }
     repeated_tables = check.find_repeated_tables(columns_by_table(matching_columns))
     for name, column in columns.items():
@@ -318,7 +318,7 @@ def _matching_columns(
             continue
         filled_rows = frame[frame[name].notna()]
         check = FingerprintCheck(filled_rows, fingerprint, donor_metadata.key)
-        if len(filled_rows) and check.change(name) is None:
+        if len(filled_rows) and check.change_reason(name) is None:
             missing_count = len(frame) - len(filled_rows)
             matching_columns[name] = (
                 without_rows(column, no_match(missing_count, len(frame)))

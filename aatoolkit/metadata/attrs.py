@@ -278,7 +278,7 @@ class _MetadataObject:
     def text(self) -> _MetadataText:
         """The metadata as JSON text, with hashes of a sample of the rows."""
         text = _MetadataText(
-            replace(self.metadata, fingerprint=self._hash_rows(sample=True)).dumps()
+            replace(self.metadata, fingerprint=self._hash_rows(is_sample=True)).dumps()
         )
         text.metadata_object = self
         return text
@@ -286,9 +286,9 @@ class _MetadataObject:
     @cached_property
     def fingerprint(self) -> Fingerprint:
         """Hashes of the cells of all rows, used to detect changed values."""
-        return self._hash_rows(sample=False)
+        return self._hash_rows(is_sample=False)
 
-    def _hash_rows(self, *, sample: bool) -> Fingerprint:
+    def _hash_rows(self, *, is_sample: bool) -> Fingerprint:
         """Return hashes of the cells in columns with metadata, for all rows or for a sample."""
         frame = self.make_frame()
         columns = self.metadata.columns
@@ -303,7 +303,7 @@ class _MetadataObject:
                 and (name not in arrays or arrays[name].isna().all())
             )
         ]
-        return fingerprint_of(frame, names, self.metadata.key, is_sample=sample)
+        return fingerprint_of(frame, names, self.metadata.key, is_sample=is_sample)
 
 
 class _MetadataText(str):
@@ -428,13 +428,13 @@ def metadata_of(frame: pd.DataFrame, *, with_levels: bool = False) -> FrameMetad
     columns = {}
     for name in dict.fromkeys((*names, *level_names)):
         column = metadata.columns.get(name, NO_METADATA)
-        reason = None
+        change_reason = None
         if column.availability.status in EMPTY and name not in fingerprint_check.hashed_columns:
-            reason = None if fingerprint_check.is_empty(name) else OVERWRITTEN_REASON
+            change_reason = None if fingerprint_check.is_empty(name) else OVERWRITTEN_REASON
         elif column != NO_METADATA:
-            reason = fingerprint_check.change(name)
-        unknown_column = ColumnMetadata(None, Availability(Status.UNKNOWN, None, reason))
-        columns[name] = unknown_column if reason else column
+            change_reason = fingerprint_check.change_reason(name)
+        unknown_column = ColumnMetadata(None, Availability(Status.UNKNOWN, None, change_reason))
+        columns[name] = unknown_column if change_reason else column
     columns = refresh_columns(frame, columns)
     key = tuple(name for name in metadata.key if name in columns)
     for name in {*level_names} - {*names} if not with_levels else ():

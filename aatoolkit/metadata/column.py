@@ -169,16 +169,16 @@ class RowStatus:
         self._cached_states: dict[Any, tuple[list[Availability], AvailabilityPositions]] = {}
 
     def states(
-        self, other_rows: Availability, statements: Sequence[Statement]
+        self, other_availability: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], AvailabilityPositions]:
         """Return the distinct availabilities of the rows, and for each row a position among them.
 
-        ``statements`` are those of one column. ``other_rows`` is the availability of the rows to
-        which none of them applies.
+        ``statements`` are those of one column. ``other_availability`` is the availability of the
+        rows to which none of them applies.
         """
         if not self._row_count or not statements:
-            return [other_rows], np.zeros(self._row_count, np.int64)
-        cache_key = (other_rows, tuple(statements))
+            return [other_availability], np.zeros(self._row_count, np.int64)
+        cache_key = (other_availability, tuple(statements))
         if cache_key not in self._cached_states:
             match_matrix = np.column_stack(
                 [self._mask_matches(statement) for statement in statements]
@@ -191,7 +191,7 @@ class RowStatus:
                 np.flatnonzero(match_matrix[row]).tolist() for row in first_row_positions
             ]
             availabilities = [
-                self._combine_matches(other_rows, [statements[i] for i in indexes])
+                self._combine_matches(other_availability, [statements[i] for i in indexes])
                 for indexes in statement_indexes
             ]
             self._cached_states[cache_key] = availabilities, positions.reshape(-1).astype(np.int64)
@@ -224,12 +224,12 @@ class RowStatus:
         return mask
 
     def _combine_matches(
-        self, other_rows: Availability, statements: Sequence[Statement]
+        self, other_availability: Availability, statements: Sequence[Statement]
     ) -> Availability:
         """Return the availability of a row, from all statements that may apply to it.
 
-        ``other_rows`` is the availability if no statement certainly applies. A statement is ignored
-        if another one has the same conditions and further ones.
+        ``other_availability`` is the availability if no statement certainly applies. A statement is
+        ignored if another one has the same conditions and further ones.
         """
         certain_statements = []
         possible_availabilities = []
@@ -245,7 +245,9 @@ class RowStatus:
             # A statement with further conditions is narrower and counts instead.
             if not any(conditions < other_conditions for other_conditions in condition_sets)
         ]
-        return combine([*(narrowest_availabilities or [other_rows]), *possible_availabilities])
+        return combine(
+            [*(narrowest_availabilities or [other_availability]), *possible_availabilities]
+        )
 
 
 def dump_availability(availability: Availability) -> tuple[str | None, ...]:
@@ -255,7 +257,7 @@ def dump_availability(availability: Availability) -> tuple[str | None, ...]:
 
 
 def load_availability(fields: Sequence[Any]) -> Availability:
-    """Create an `Availability` from a tuple returned by `dump_state`."""
+    """Create an `Availability` from a tuple that `dump_availability` returned."""
     status, cause, reason = fields
     return Availability(Status(status), None if cause is None else Cause(cause), reason)
 

@@ -30,7 +30,7 @@ Positions = npt.NDArray[np.intp]
 _MISSING_VALUE_HASH = 0x9E3779B97F4A7C15
 """The hash of every missing value."""
 
-_MIN_TEXTS = 10_000
+_MIN_FACTORIZED_LENGTH = 10_000
 """From this number of values on, each distinct text of a column is hashed only once."""
 
 MAX_SAMPLE_ROWS = 32
@@ -85,7 +85,7 @@ def _hash_present_values(values: Array) -> Hashes:
         hashable_array = values.to_numpy(object)
         if not isinstance(values.dtype, pd.StringDtype):
             hashable_array = np.array([_to_text(value) for value in hashable_array], dtype=object)
-    return pd.util.hash_array(hashable_array, categorize=len(values) >= _MIN_TEXTS)
+    return pd.util.hash_array(hashable_array, categorize=len(values) >= _MIN_FACTORIZED_LENGTH)
 
 
 def _to_text(value: Any) -> str:
@@ -164,23 +164,23 @@ class Fingerprint:
         }
 
     @staticmethod
-    def from_dict(body: Mapping[str, Any]) -> Fingerprint:
+    def from_dict(json_object: Mapping[str, Any]) -> Fingerprint:
         """Create a fingerprint from the JSON values that `to_dict` returned."""
 
         def from_hex(hex_text: str, dtype: str) -> Hashes:
             return np.frombuffer(bytes.fromhex(hex_text), dtype).astype(np.uint64)
 
-        span = body["span"]
-        cells = body["cells"].items()
+        label_limits = json_object["span"]
+        cell_items = json_object["cells"].items()
         return Fingerprint(
-            int(body["rows"]),
-            tuple(body["index"]),
-            span and tuple(span),
-            from_hex(body["labels"], ">u4"),
-            from_hex(body["keys"], ">u4"),
+            int(json_object["rows"]),
+            tuple(json_object["index"]),
+            label_limits and tuple(label_limits),
+            from_hex(json_object["labels"], ">u4"),
+            from_hex(json_object["keys"], ">u4"),
             {
                 name: (int(missing_count), from_hex(hex_text, ">u2"))
-                for name, (missing_count, hex_text) in cells
+                for name, (missing_count, hex_text) in cell_items
             },
         )
 
@@ -398,7 +398,9 @@ class FingerprintCheck:
         )
         if fingerprint.is_complete or is_moved or not had_range_index or not self._is_in_read_range:
             return best_match
-        unchanged_columns = {name for name in self._shared_names if self.change(name) is None}
+        unchanged_columns = {
+            name for name in self._shared_names if self.change_reason(name) is None
+        }
         return self._index.to_numpy().astype(np.intp), unchanged_columns
 
     def find_repeated_tables(self, columns_by_table: Mapping[str, Sequence[str]]) -> set[str]:
@@ -419,7 +421,7 @@ class FingerprintCheck:
             return {*columns_by_table} if may_repeat else set()
         repeated_tables = set()
         for table, columns in columns_by_table.items():
-            names = [name for name in columns if self.change(name) is None]
+            names = [name for name in columns if self.change_reason(name) is None]
             if names and has_rows_more_often(
                 [*map(self._hash_column, names)], [self._fingerprint.cell_hashes_of(names)]
             ):
@@ -431,7 +433,7 @@ class FingerprintCheck:
         values = self._arrays.get(name)
         return values is not None and bool(values.isna().all())
 
-    def change(self, name: str) -> str | None:
+    def change_reason(self, name: str) -> str | None:
         """Return the reason why a column counts as changed; None if its values are unchanged."""
         return (
             self._reason_by_column.get(name) if name in self._fingerprint.columns else MOVED_REASON

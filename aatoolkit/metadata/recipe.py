@@ -62,11 +62,8 @@ def decompress_text(text: str) -> str:
 Recipe = list[Any]
 """How a DataFrame was made: a list whose first element is its kind, such as ``"read"``."""
 
-READ = "read"
-DO = "do"
-VIEW = "view"
-ARCHIVED = "archived"
-END = "end"
+READ, DO, VIEW, ARCHIVED, END = "read", "do", "view", "archived", "end"
+"""The kinds of recipes; see the beginning of this module."""
 
 MAX_RECIPE_LENGTH = 4000
 """The maximum number of characters of a recipe in the text of a frame's metadata."""

@@ -47,7 +47,7 @@ MAX_LISTED_DIFFERENCES = 6
 """How many differences of each kind are printed at most."""
 
 _LOCATION_COLUMNS = ("host", "section", "scope", "table", "key", "column")
-_DIFF_COLUMNS = ("kind", *_LOCATION_COLUMNS, "before", "after", "change")
+_DIFFERENCE_COLUMNS = ("kind", *_LOCATION_COLUMNS, "before", "after", "change")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -199,10 +199,10 @@ def _as_comparable(column: pd.Series) -> pd.Series:
 
 def concat_differences(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Concatenate frames like `StudyDiff.changes`, in which columns may be missing."""
-    dtypes = dict.fromkeys(_DIFF_COLUMNS, "string") | {"change": "Float64"}
+    dtypes = dict.fromkeys(_DIFFERENCE_COLUMNS, "string") | {"change": "Float64"}
     all_frames = (pd.DataFrame(), *(frame for frame in frames if len(frame)))
     return pd.concat(
-        [frame.reindex(columns=[*_DIFF_COLUMNS]).astype(dtypes) for frame in all_frames],
+        [frame.reindex(columns=[*_DIFFERENCE_COLUMNS]).astype(dtypes) for frame in all_frames],
         ignore_index=True,
     )
 
