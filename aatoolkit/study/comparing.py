@@ -18,7 +18,7 @@ from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import counted, visible, wrapped_in_ipython
 from aatoolkit.errors import ItemNotFound, StudyError, unknown
 from aatoolkit.frame.csv import as_texts
-from aatoolkit.frame.groupby import flattened
+from aatoolkit.frame.groupby import flatten_index
 from aatoolkit.frame.parquet import read_parquet, write_parquet
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.table_hash import logical_hash
@@ -128,7 +128,7 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
 
     Rows are matched by the columns ``key``; without a key, by position.
     """
-    frames = [flattened(frame) for frame in (before, after)]
+    frames = [flatten_index(frame) for frame in (before, after)]
     comparable_frames = [
         pd.DataFrame({str(name): _as_comparable(frame[name]) for name in frame if name != "_row"})
         for frame in frames
@@ -480,7 +480,7 @@ def compare_results(
     if sealed is None or rerun is None or logical_hash(sealed) == logical_hash(rerun):
         status = "new" if sealed is None else "missing" if rerun is None else "same"
         return ResultComparison(name, status)
-    before_frame, after_frame = flattened(sealed), flattened(rerun)
+    before_frame, after_frame = flatten_index(sealed), flatten_index(rerun)
     level_names = [str(level) for level in sealed.index.names if level is not None]
     key = key_of(before_frame, after_frame) or (
         [] if {*level_names} - {*after_frame.columns} else level_names
