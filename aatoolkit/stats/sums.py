@@ -143,7 +143,7 @@ class ClusterSums:
             return input_numbers(
                 name,
                 values[positions],
-                lambda tracer, position: tracer.total(
+                lambda tracer, position: tracer.explain_total(
                     self, name, int(positions[position]), is_denominator
                 ),
             )

@@ -223,7 +223,7 @@ def traced_to_rows(
     return input_numbers(
         name,
         values,
-        lambda tracer, position: tracer.rows(
+        lambda tracer, position: tracer.explain_by_rows(
             name, values[position], frame, columns, *origin_of(position)
         ),
     )
@@ -254,7 +254,7 @@ def trace_frame(
     """
     tracer = CURRENT_TRACER.get()
     if tracer is not None:
-        tracer.derive(frame, source_frame, row_positions, source_name_by_column or {})
+        tracer.record_copy(frame, source_frame, row_positions, source_name_by_column or {})
     return frame
 
 
@@ -264,7 +264,7 @@ def plain_columns(column_by_name: Mapping[str, Any], row_order: Any = None) -> M
     ``row_order`` is the result of ``argsort`` that sorts the rows; None if they are not sorted.
     """
     tracer = CURRENT_TRACER.get()
-    return column_by_name if tracer is None else tracer.keep(column_by_name, row_order)
+    return column_by_name if tracer is None else tracer.keep_columns(column_by_name, row_order)
 
 
 def take(values: Any, index: Any) -> Any:

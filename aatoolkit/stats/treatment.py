@@ -364,7 +364,7 @@ def _prompt_days_of_group(
 
     def explain(tracer: Any, position: int) -> Any:
         key = {**sums.key_of_pair(int(pairs[position])), "day": days_from_action[position]}
-        return tracer.setting("day", days_from_action[position], key)
+        return tracer.explain_setting("day", days_from_action[position], key)
 
     days = input_numbers("day", days_from_action, explain)
     y_and_n = sums.y_and_n(pairs)

@@ -55,7 +55,7 @@ class Tracer:
     def __exit__(self, *_: object) -> None:
         CURRENT_TRACER.reset(self._token)
 
-    def derive(
+    def record_copy(
         self, frame: pd.DataFrame, source_frame: pd.DataFrame, rows: Any, names: Mapping[str, str]
     ) -> None:
         """Record that the rows of ``frame`` were copied from rows of ``source_frame``.
@@ -72,7 +72,7 @@ class Tracer:
                 ),
             )
 
-    def keep(self, column_by_name: Mapping[str, Any], row_order: Any) -> dict[str, Any]:
+    def keep_columns(self, column_by_name: Mapping[str, Any], row_order: Any) -> dict[str, Any]:
         """Store the columns of a result for later explanations, and return them as plain numbers.
 
         ``row_order`` has the positions of the rows after sorting; None if they are not sorted.
@@ -85,15 +85,15 @@ class Tracer:
             for name, column in column_by_name.items()
         }
 
-    def number(self, position: int, column: str) -> Explanation | None:
+    def explain_number(self, position: int, column: str) -> Explanation | None:
         """Explain the number in a row and column of the result; None if no formula was recorded."""
         node = self._traced_columns.get(column)
         row = int(position if self._row_order is None else self._row_order[position])
         if isinstance(node, list | tuple):
             node = node[row]
-        return TracedExplainer().number(node, row) if isinstance(node, Traced) else None
+        return TracedExplainer().explain_number(node, row) if isinstance(node, Traced) else None
 
-    def rows(
+    def explain_by_rows(
         self,
         name: str,
         value: Any,
@@ -128,11 +128,11 @@ class Tracer:
             end=_TOO_MANY_REASON if len(row_positions) and not cells else None,
         )
 
-    def setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
+    def explain_setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
         """Explain a value that comes from no cell, such as an argument or the day of a row."""
         return Explanation(to_json_value(value), name, to_json_value(row), operation=SETTING_OP)
 
-    def total(
+    def explain_total(
         self, sums: ClusterSums, name: str, pair_position: int, is_denominator: bool
     ) -> Explanation:
         """Explain the numerator or denominator of one cluster, such as a prompt, in one group.
@@ -199,7 +199,7 @@ class StatisticCells(MethodResult):
             for column_name in ("method", "verdict")
             if texts[column_name] and column_name != column
         ]
-        number_cell = None if cell.value is None else self._tracer.number(position, column)
+        number_cell = None if cell.value is None else self._tracer.explain_number(position, column)
         if number_cell is None:
             reason = texts["why"] or texts["verdict"] or "it could not be computed"
             return replace(
@@ -216,7 +216,7 @@ class TracedExplainer:
     def __init__(self) -> None:
         self._explained_parts: set[tuple[int, int | None]] = set()
 
-    def number(self, node: Traced, position: int | None = None) -> Explanation:
+    def explain_number(self, node: Traced, position: int | None = None) -> Explanation:
         """Explain a single number, or the element of an array at ``position``."""
         position = position if node.is_vector else None
         value = to_json_value(node.value if position is None else node.value[position])
@@ -257,9 +257,9 @@ class TracedExplainer:
         """
         for part, part_position in named_parts(node, position):
             if part.is_vector and part_position is None:
-                yield from (self.number(part, i) for i in range(len(part.value)))
+                yield from (self.explain_number(part, i) for i in range(len(part.value)))
             else:
-                yield self.number(part, part_position)
+                yield self.explain_number(part, part_position)
 
 
 def _find_key(node: Traced, position: int) -> dict[str, Any]:
