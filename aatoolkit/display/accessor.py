@@ -23,7 +23,7 @@ from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.aggregation_plan import Rules
 from aatoolkit.frame.cell_status import availability_of
 from aatoolkit.frame.excel import SheetTable, write_workbook
-from aatoolkit.frame.groupby import By, by_period, names_of
+from aatoolkit.frame.groupby import By, flatten_names, period_groupers
 from aatoolkit.frame.parquet import arrow_table, write_parquet
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.metadata.attrs import Source, metadata_of
@@ -91,10 +91,10 @@ class Accessor(NamesNear, Described):
                 "status": pd.Categorical(
                     [str(state.status) for state in states], [str(status) for status in Status]
                 ),
-                "cause": views.words(state.cause for state in states),
-                "reason": views.words(state.reason for state in states),
+                "cause": views.to_text_index(state.cause for state in states),
+                "reason": views.to_text_index(state.reason for state in states),
             },
-            index=views.words(columns).rename("column"),
+            index=views.to_text_index(columns).rename("column"),
         )
 
     @property
@@ -248,7 +248,7 @@ class Accessor(NamesNear, Described):
            n
         0  0
         """
-        return views.require(self._frame, names_of(columns))
+        return views.require(self._frame, flatten_names(columns))
 
     def measured(self, *columns: str | Iterable[str], drop: bool = False) -> pd.DataFrame:
         """Return the rows in which these columns were measured, wholly or in part.
@@ -280,7 +280,7 @@ class Accessor(NamesNear, Described):
         >>> pd.DataFrame({"n": [0, None, 2]}).aa.measured("n")["n"].tolist()
         [0.0, 2.0]
         """
-        return views.measured(self._frame, names_of(columns), drop)
+        return views.measured(self._frame, flatten_names(columns), drop)
 
     def aggregate(
         self,
@@ -380,7 +380,7 @@ class Accessor(NamesNear, Described):
         ([1.0, 0.0], [0.5, 1.0])
         """
         if freq is not None:
-            by = by_period(self._frame, by, freq)
+            by = period_groupers(self._frame, by, freq)
         return aggregate(self._frame, by, columns, skip_missing, rules or {}, observed, status)
 
     def complete(

@@ -31,13 +31,13 @@ from aatoolkit.metadata.attrs import (
     row_status_of,
 )
 
-ROW = "availability"
+STATUS = "availability"
 """The name of the column with the status of each row."""
 
-CAUSE, REASON, COVERAGE = "_cause", "_reason", "_coverage"
+CAUSE_END, REASON_END, COVERAGE_END = "_cause", "_reason", "_coverage"
 """Endings of the names of columns that describe another column, such as ``sales_coverage``."""
 
-STATUSES = pd.CategoricalDtype([str(status) for status in Status], ordered=True)
+STATUS_DTYPE = pd.CategoricalDtype([str(status) for status in Status], ordered=True)
 """The dtype of columns that hold statuses, such as "partial"."""
 
 Codes = npt.NDArray[np.int64]
@@ -57,43 +57,45 @@ MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 class Cells:
     """The status of a column's cells: for each row, whether the cell was measured, or why not."""
 
-    states: Sequence[Availability]  # the distinct states
-    codes: Codes  # for each row, the position of its state
+    states: Sequence[Availability]  # the distinct availabilities (a status with its reason)
+    state_codes: Codes  # for each row, the position of its availability in `states`
     has_number: Mask  # the rows with a number that may be used
 
-    def having(self, *statuses: Status) -> Mask:
+    def has_any(self, *statuses: Status) -> Mask:
         """Return a boolean mask of the rows that have one of ``statuses``."""
-        return np.array([state.status in statuses for state in self.states], bool)[self.codes]
+        return np.array([state.status in statuses for state in self.states], bool)[self.state_codes]
 
     @property
-    def applicable(self) -> Mask:
+    def is_applicable(self) -> Mask:
         """A boolean mask of the rows that have any other status than "not applicable"."""
-        return ~self.having(Status.NOT_APPLICABLE)
+        return ~self.has_any(Status.NOT_APPLICABLE)
 
     @property
-    def complete(self) -> Mask:
+    def is_complete(self) -> Mask:
         """A boolean mask of the rows that have a number, but not one that may be partial."""
-        may_be_partial = [str(state.reason).startswith(_PARTIAL_PREFIX) for state in self.states]
-        complete: Mask = self.has_number & ~np.array(may_be_partial, bool)[self.codes]
-        return complete & ~self.having(Status.PARTIAL)
+        may_be_partial_flags = [
+            str(state.reason).startswith(_PARTIAL_PREFIX) for state in self.states
+        ]
+        has_number: Mask = self.has_number & ~np.array(may_be_partial_flags, bool)[self.state_codes]
+        return has_number & ~self.has_any(Status.PARTIAL)
 
     @property
-    def unreported(self) -> Mask:
+    def is_unreported(self) -> Mask:
         """A boolean mask of the rows that the response lacked and ``df.aa.complete`` added."""
         is_unreported = [
             (state.status, state.cause) == (Status.UNKNOWN, Cause.NO_ROW) for state in self.states
         ]
-        return np.array(is_unreported, bool)[self.codes]
+        return np.array(is_unreported, bool)[self.state_codes]
 
-    def without(self, rows: Mask, why: str) -> Cells:
+    def without(self, mask: Mask, reason: str) -> Cells:
         """Return a copy in which the rows in a boolean mask have the status "not applicable".
 
-        ``why`` is the reason to record for them.
+        ``reason`` is the reason to record for them.
         """
         return Cells(
-            (*self.states, Availability(Status.NOT_APPLICABLE, None, why)),
-            np.where(rows, len(self.states), self.codes),
-            self.has_number & ~rows,
+            (*self.states, Availability(Status.NOT_APPLICABLE, None, reason)),
+            np.where(mask, len(self.states), self.state_codes),
+            self.has_number & ~mask,
         )
 
 
@@ -133,47 +135,51 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     cells = Cells(
         (*value_states, *missing_states), np.where(has_value, codes, codes + len(states)), has_value
     )
-    for status_column, is_of_row in ((ROW, True), (f"{name}_{ROW}", False)):
+    for status_column, is_row_status in ((STATUS, True), (f"{name}_{STATUS}", False)):
         if not _holds_statuses(frame, status_column):
             continue
-        parsed_cells = _parse_statuses(
-            frame, status_column, cells.has_number if is_of_row else has_value
+        parsed_statuses = _parse_statuses(
+            frame, status_column, cells.has_number if is_row_status else has_value
         )
         # A row that is available leaves it to the column; so does a cell without a value.
-        says_nothing = parsed_cells.having(Status.AVAILABLE) & (is_of_row | ~has_value)
+        says_nothing = parsed_statuses.has_any(Status.AVAILABLE) & (is_row_status | ~has_value)
         has_status = frame[status_column].notna().to_numpy(bool) & ~says_nothing
         cells = Cells(
-            (*cells.states, *parsed_cells.states),
-            np.where(has_status, parsed_cells.codes + len(cells.states), cells.codes),
-            np.where(has_status, parsed_cells.has_number, cells.has_number),
+            (*cells.states, *parsed_statuses.states),
+            np.where(
+                has_status, parsed_statuses.state_codes + len(cells.states), cells.state_codes
+            ),
+            np.where(has_status, parsed_statuses.has_number, cells.has_number),
         )
     return cells
 
 
 def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> Availability:
     """Return the availability of a whole column: a status such as "partial", with its reason."""
-    state = column.availability
-    if state.status == Status.AVAILABLE and len(frame) and not is_status_column(frame, name):
+    availability = column.availability
+    if availability.status == Status.AVAILABLE and len(frame) and not is_status_column(frame, name):
         values = frame[name]
         if isinstance(values, pd.Series) and values.isna().all():
             return NO_VALUE
-    return state
+    return availability
 
 
-def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW) -> pd.DataFrame:
+def status_columns(
+    states: Sequence[Availability], state_codes: Codes, name: str = STATUS
+) -> pd.DataFrame:
     """Return a frame with three columns: the status, cause and reason of each row.
 
     The status says whether the row was measured; the cause is a keyword and the reason a text on
-    why it was not. ``codes`` has for each row the position of its entry in ``states``. The names of
-    the columns begin with ``name``.
+    why it was not. ``states`` has the distinct availabilities, and ``state_codes`` has for each row
+    the position of its availability in ``states``. The names of the columns begin with ``name``.
     """
-    texts = {
+    texts_by_column = {
         name: [str(state.status) for state in states],
-        name + CAUSE: [state.cause for state in states],
-        name + REASON: [state.reason for state in states],
+        name + CAUSE_END: [state.cause for state in states],
+        name + REASON_END: [state.reason for state in states],
     }
-    columns = pd.DataFrame(texts, dtype="string").astype({name: STATUSES})
-    return columns.take(codes).reset_index(drop=True)
+    columns = pd.DataFrame(texts_by_column, dtype="string").astype({name: STATUS_DTYPE})
+    return columns.take(state_codes).reset_index(drop=True)
 
 
 def combine_cells(first: Cells, second: Cells) -> Cells:
@@ -182,18 +188,22 @@ def combine_cells(first: Cells, second: Cells) -> Cells:
     A row has a number only if both columns have one. Otherwise the row's reason is taken from the
     column without a number.
     """
-    sides = np.where(first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2))
+    deciding_sides = np.where(
+        first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2)
+    )
     pair_count = len(first.states) * len(second.states)
-    pairs = (sides * len(first.states) + first.codes) * len(second.states) + second.codes
-    codes, distinct_pairs = pd.factorize(pairs, sort=True)
+    pair_ids = (deciding_sides * len(first.states) + first.state_codes) * len(
+        second.states
+    ) + second.state_codes
+    pair_of_row, distinct_pair_ids = pd.factorize(pair_ids, sort=True)
     states = []
-    for pair in distinct_pairs.tolist():
-        side, (code, other_code) = pair // pair_count, divmod(pair % pair_count, len(second.states))
-        two_states = (first.states[code], second.states[other_code])
+    for pair in distinct_pair_ids.tolist():
+        side, (code1, code2) = pair // pair_count, divmod(pair % pair_count, len(second.states))
+        two_states = (first.states[code1], second.states[code2])
         not_applicable = [state for state in two_states if state.status == Status.NOT_APPLICABLE]
         deciding_states = two_states if not side else (two_states[2 - side],)
         states.append(not_applicable[0] if not_applicable else combine(deciding_states))
-    return Cells(states, codes, first.has_number & second.has_number)
+    return Cells(states, pair_of_row, first.has_number & second.has_number)
 
 
 def is_status_column(frame: pd.DataFrame, name: str) -> bool:
@@ -202,8 +212,8 @@ def is_status_column(frame: pd.DataFrame, name: str) -> bool:
     A status, such as "partial", says whether a cell was measured.
     """
     return any(
-        name.endswith(ROW + ending) and _holds_statuses(frame, name.removesuffix(ending))
-        for ending in ("", CAUSE, REASON)
+        name.endswith(STATUS + suffix) and _holds_statuses(frame, name.removesuffix(suffix))
+        for suffix in ("", CAUSE_END, REASON_END)
     )
 
 
@@ -212,7 +222,7 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
     if name not in frame.columns:
         return False
     texts = frame[name].dropna().unique()
-    return {*map(str, texts)} <= {*STATUSES.categories} and (
+    return {*map(str, texts)} <= {*STATUS_DTYPE.categories} and (
         len(texts) > 0 or isinstance(frame[name].dtype, pd.CategoricalDtype)
     )
 
@@ -224,16 +234,16 @@ def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
     boolean mask of the rows with a value.
     """
     texts = pd.DataFrame(
-        {ending: frame.get(name + ending) for ending in ("", CAUSE, REASON)}, index=frame.index
+        {end: frame.get(name + end) for end in ("", CAUSE_END, REASON_END)}, index=frame.index
     ).astype("string")
     codes = texts.groupby(list(texts), dropna=False).ngroup()
     rows = texts.assign(code=codes).drop_duplicates("code").sort_values("code").astype(object)
-    states = []
+    availabilities = []
     for status, cause, reason, _ in rows.where(rows.notna(), None).itertuples(index=False):
         cause = Cause(cause) if cause in {*Cause} else None
-        states.append(Availability(Status(status or Status.AVAILABLE), cause, reason))
-    cells = Cells(states, codes.to_numpy().astype(np.int64), has_value)
-    return replace(cells, has_number=has_value & cells.having(Status.AVAILABLE, Status.PARTIAL))
+        availabilities.append(Availability(Status(status or Status.AVAILABLE), cause, reason))
+    cells = Cells(availabilities, codes.to_numpy().astype(np.int64), has_value)
+    return replace(cells, has_number=has_value & cells.has_any(Status.AVAILABLE, Status.PARTIAL))
 
 
 def row_statements(
@@ -249,18 +259,18 @@ def row_statements(
     # With too many keys, or keys that may have changed, select rows by their status.
     if not can_list_keys(keys, metadata):
         keys = statuses[[name]]
-    return key_statements(keys, cells.states, cells.codes)
+    return key_statements(keys, cells.states, cells.state_codes)
 
 
 def key_statements(
-    keys: pd.DataFrame, states: Sequence[Availability], codes: Codes | int = 0
+    keys: pd.DataFrame, states: Sequence[Availability], state_codes: Codes | int = 0
 ) -> list[Statement]:
     """Return `Statement` objects, each with an availability and the keys of the rows that have it.
 
-    ``states`` are the availabilities (a status with its reason). ``codes`` has for each row the
-    position of its availability in ``states``.
+    ``states`` are the distinct availabilities (a status with its reason). ``state_codes`` has for
+    each row the position of its availability in ``states``.
     """
-    rows = keys.astype(object).map(as_text).assign(**{CAUSE: codes}).drop_duplicates()
+    rows = keys.astype(object).map(as_text).assign(**{CAUSE_END: state_codes}).drop_duplicates()
     values_by_condition: dict[Any, list[str]] = {}
     for *first_values, last_value, code in rows.itertuples(index=False, name=None):
         values_by_condition.setdefault((code, *((value,) for value in first_values)), []).append(
@@ -284,16 +294,16 @@ def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
     This needs few rows, without missing keys, and key columns that nobody changed.
     """
     return (
-        0 < keys.size <= _MAX_KEYS
+        0 < keys.size <= _MAX_KEY_VALUES
         and not keys.isna().to_numpy().any()
         and all(map(metadata.has_valid_metadata, map(str, keys)))
     )
 
 
-_MAX_KEYS = 1000
+_MAX_KEY_VALUES = 1000
 """The maximum number of key values by which rows are selected."""
 
-_ENDINGS = (f"_{ROW}", f"_{ROW}{CAUSE}", f"_{ROW}{REASON}", COVERAGE)
+_DETAIL_SUFFIXES = (f"_{STATUS}", f"_{STATUS}{CAUSE_END}", f"_{STATUS}{REASON_END}", COVERAGE_END)
 """Endings of the names of columns that describe another column, such as ``sales_coverage``."""
 
 _PARTIAL_PREFIX = "partial in some of the rows: "
@@ -302,14 +312,14 @@ _MAX_REASONS = 4
 """The maximum number of reasons below a printed table."""
 
 
-def view_of(frame: pd.DataFrame) -> ShowAs:
+def display_options_of(frame: pd.DataFrame) -> ShowAs:
     """Return display options that move columns such as ``sales_coverage`` to the end."""
     names = {*map(str, frame.columns)}
-    detail_columns = (f"{name}{ending}" for name in names for ending in _ENDINGS)
-    return ShowAs(details=tuple(sorted({*detail_columns} & names)), remarks=_partial_remarks)
+    detail_columns = (f"{name}{suffix}" for name in names for suffix in _DETAIL_SUFFIXES)
+    return ShowAs(details=tuple(sorted({*detail_columns} & names)), remarks=_marks_and_remarks)
 
 
-def _partial_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, list[str]]:
+def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, list[str]]:
     """Return boolean masks of the partially measured numbers, by column, and remarks on them.
 
     When the table is printed, these numbers get an asterisk, and the remarks stand below it.
@@ -319,15 +329,15 @@ def _partial_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, li
     except MetadataError:
         return {}, []
     masks_by_reason: dict[str, np.ndarray] = {}
-    marks: Marks = {}
+    mask_by_column: Marks = {}
     remarks_on_missing = []
     for name in frame.select_dtypes("number").columns:
         cells = cells_of(frame, name, metadata)
-        is_partial = cells.has_number & cells.having(Status.PARTIAL)
+        is_partial = cells.has_number & cells.has_any(Status.PARTIAL)
         if is_partial.any():
-            marks[str(name)] = is_partial
-        for code in np.unique(cells.codes).tolist():
-            reason, mask = cells.states[code].reason or "", cells.codes == code
+            mask_by_column[str(name)] = is_partial
+        for code in np.unique(cells.state_codes).tolist():
+            reason, mask = cells.states[code].reason or "", cells.state_codes == code
             if (mask & is_partial).any():
                 masks_by_reason[reason] = masks_by_reason.get(reason, False) | (mask & is_partial)
             elif reason.startswith(_PARTIAL_PREFIX):
@@ -337,9 +347,9 @@ def _partial_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, li
                 " no value"
             )
             if is_remarkable and is_missing.any():
-                row_text = row_ranges(frame.index, is_missing)
+                rows_text = row_ranges(frame.index, is_missing)
                 remarks_on_missing.append(
-                    f"{name}: missing ({row_text}): {visible(reason.rstrip('.'))}{_SKIP_ADVICE}"
+                    f"{name}: missing ({rows_text}): {visible(reason.rstrip('.'))}{_SKIP_ADVICE}"
                 )
     remarks = [
         f"{STAR} partial ({row_ranges(frame.index, mask)}){': ' if reason else ''}{visible(reason)}"
@@ -347,4 +357,4 @@ def _partial_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, li
             masks_by_reason.items(), key=lambda reason_and_mask: reason_and_mask[1].argmax()
         )[:_MAX_REASONS]
     ]
-    return marks, remarks + [*dict.fromkeys(remarks_on_missing)][:_MAX_REASONS]
+    return mask_by_column, remarks + [*dict.fromkeys(remarks_on_missing)][:_MAX_REASONS]

@@ -18,50 +18,53 @@ import pandas as pd
 
 from aatoolkit._util.text import escaped
 
-_UNSAFE = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{16}|$)")
-EXACT_LIMIT = 10**15
+# Matches texts that a spreadsheet takes for a formula or rounds, and the empty text.
+_UNSAFE_TEXT_PATTERN = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{16}|$)")
+MIN_ROUNDED_INTEGER = 10**15
 """The smallest whole number that a spreadsheet may round."""
 
 _MISSING_MARK = "\0"
 """A placeholder for missing cells, which no cell contains."""
 
 
-def guarded(text: str) -> str:
+def guard_text(text: str) -> str:
     r"""Return a text that spreadsheets do not take for a formula, with control characters escaped.
 
     Examples
     --------
-    >>> guarded("=1+1"), guarded("1 + 1"), guarded(""), guarded("\x9b5m"), guarded("a\rb")
-    ("'=1+1", '1 + 1', "'", '\\u009b5m', 'a\\u000db')
+    >>> guard_text("=1+1"), guard_text("1 + 1"), guard_text("")
+    ("'=1+1", '1 + 1', "'")
+    >>> guard_text("\x9b5m"), guard_text("a\rb")
+    ('\\u009b5m', 'a\\u000db')
     """
     escaped_text = escaped(text)
-    return f"'{escaped_text}" if _UNSAFE.match(text) else escaped_text
+    return f"'{escaped_text}" if _UNSAFE_TEXT_PATTERN.match(text) else escaped_text
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """Return a frame as the bytes of a CSV file; missing cells are empty."""
-    guarded_frame = pd.DataFrame(
-        {guarded(str(name)): _as_csv(frame[name]) for name in frame.columns}
+    safe_frame = pd.DataFrame(
+        {guard_text(str(name)): _as_csv(frame[name]) for name in frame.columns}
     )
-    text = guarded_frame.to_csv(
+    csv_text = safe_frame.to_csv(
         index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=_MISSING_MARK
     )
     # Some readers take "" for an empty text, and others skip empty lines.
-    return text.replace(
-        f'"{_MISSING_MARK}"', '""' if len(guarded_frame.columns) == 1 else ""
+    return csv_text.replace(
+        f'"{_MISSING_MARK}"', '""' if len(safe_frame.columns) == 1 else ""
     ).encode()
 
 
 def as_texts(values: pd.Series) -> pd.Series:
     """Convert a column to texts: times in ISO 8601 (UTC), lists as JSON; missing stays missing."""
-    suffix = ""
+    utc_suffix = ""
     if isinstance(values.dtype, pd.DatetimeTZDtype):
-        values, suffix = values.dt.tz_convert("UTC").dt.tz_localize(None), "Z"
+        values, utc_suffix = values.dt.tz_convert("UTC").dt.tz_localize(None), "Z"
 
     def to_text(value: Any) -> str:
         if isinstance(value, pd.Timestamp):
-            iso = value.isoformat()
-            return f"{iso}Z" if suffix else iso.removesuffix("T00:00:00")
+            iso_text = value.isoformat()
+            return f"{iso_text}Z" if utc_suffix else iso_text.removesuffix("T00:00:00")
         if isinstance(value, timedelta | np.timedelta64):
             return str(pd.Timedelta(value))
         is_list = isinstance(value, (tuple, list, np.ndarray))
@@ -83,8 +86,9 @@ def _as_csv(values: pd.Series) -> pd.Series:
     if dtype.kind == "b":
         return values.astype("object").map({True: "true", False: "false"}, na_action="ignore")
     if pd.api.types.is_numeric_dtype(dtype) and not (
-        dtype.kind in "iu" and ((values >= EXACT_LIMIT) | (values <= -EXACT_LIMIT)).any()
+        dtype.kind in "iu"
+        and ((values >= MIN_ROUNDED_INTEGER) | (values <= -MIN_ROUNDED_INTEGER)).any()
     ):
         return values
     texts = as_texts(values)
-    return texts if dtype.kind == "M" else texts.map(guarded, na_action="ignore")
+    return texts if dtype.kind == "M" else texts.map(guard_text, na_action="ignore")

@@ -1,7 +1,7 @@
 """Find rows that a sum would count twice, after a join or because responses overlap.
 
 Equal rows with the same key are counted once. If rows with the same key differ, the column cannot
-be aggregated, and the exception `Refused` has the reason.
+be aggregated, and the exception `AggregationRefused` has the reason.
 """
 
 from __future__ import annotations
@@ -34,21 +34,22 @@ from aatoolkit.metadata.fingerprint import OVERWRITTEN_REASON, combine_to_row_ha
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections.aggregation import COUNT, CURRENCY
 
-IN_SEVERAL = "what is in several groups"
+IN_SEVERAL_GROUPS = "what is in several groups"
 """A placeholder for the key of a table whose rows are in several groups."""
 
+# A placeholder for the key of a table whose rows no columns identify.
 NO_KEY = "what tells apart rows that are equal in all columns"
 
-JOINED = "joined-"
+JOINED_PREFIX = "joined-"
 """The prefix of the table name that a merged frame gets."""
 
 
 def is_joined(table: str) -> bool:
     """Return whether a table name stands for a merged frame, such as ``joined-3f2a``."""
-    return table.startswith(JOINED)
+    return table.startswith(JOINED_PREFIX)
 
 
-class Refused(Exception):
+class AggregationRefused(Exception):
     """Raised if a column cannot be aggregated; the text is the reason."""
 
 
@@ -61,29 +62,31 @@ class ResponseScope:
     """
 
     host: str | None
-    start: str | None
-    end: str | None
+    since: str | None  # the first day
+    until: str | None  # the last day
     day_count: str | None
-    filters: tuple[frozenset[str], ...]
+    filters: tuple[frozenset[str], ...]  # the values of each filter, in the order of `FILTERS`
 
     def is_disjoint(self, other: ResponseScope) -> bool:
         """Return whether two responses have no data in common, e.g. because their days differ."""
         if self.host and other.host and self.host != other.host:
             return True
-        windows = (self.start, self.end, other.start, other.end)
-        start, end, other_start, other_end = map(str, windows)
-        if all(windows) and (end < other_start or other_end < start):
+        window_bounds = (self.since, self.until, other.since, other.until)
+        window_start, window_end, other_window_start, other_window_end = map(str, window_bounds)
+        if all(window_bounds) and (
+            window_end < other_window_start or other_window_end < window_start
+        ):
             return True
-        pairs = zip(FILTERS, self.filters, other.filters, strict=True)
+        filter_pairs = zip(FILTERS, self.filters, other.filters, strict=True)
         # An observation has one value of each other filter; an answer may name several brands.
         return any(
             own_values and other_values and not own_values & other_values
-            for name, own_values, other_values in pairs
+            for name, own_values, other_values in filter_pairs
             if name != "brand"
         )
 
     def __str__(self) -> str:
-        window = f"{self.start} to {self.end}" if self.start else f"{self.day_count or '?'} days"
+        window = f"{self.since} to {self.until}" if self.since else f"{self.day_count or '?'} days"
         filters = "; ".join(
             f"{name}={','.join(sorted(texts))}"
             for name, texts in zip(FILTERS, self.filters, strict=True)
@@ -115,12 +118,13 @@ class Duplicates:
             name for name in CONTEXT if name in frame.columns and metadata.has_valid_metadata(name)
         ]
 
-    def repeats_of(self, table: str, parts: Sequence[str]) -> Mask | None:
+    def repeats_of(self, table: str, compared_columns: Sequence[str]) -> Mask | None:
         """Return a boolean mask of the rows that repeat an earlier row; None if no row does.
 
         A row repeats another row of its group if both have the same key. ``table`` is the name of
         the table that the column to sum comes from, such as ``source_domains``. Rows with the same
-        key must also have equal values in the columns ``parts``; otherwise `Refused` is raised.
+        key must also have equal values in ``compared_columns``, the columns that are aggregated;
+        otherwise `AggregationRefused` is raised.
         """
         if table not in self._first_rows_by_table:
             self._first_rows_by_table[table] = self._first_rows(table)
@@ -128,24 +132,24 @@ class Duplicates:
         is_repeat: Mask = first_rows != np.arange(len(first_rows))
         if not is_repeat.any():
             return None
-        for part in parts:
-            cells = hash_cells(self._frame[part].array)
-            if (cells != cells[first_rows]).any():
-                raise Refused(_describe_difference(part, overlapping_scopes))
+        for column in compared_columns:
+            cell_hashes = hash_cells(self._frame[column].array)
+            if (cell_hashes != cell_hashes[first_rows]).any():
+                raise AggregationRefused(_describe_difference(column, overlapping_scopes))
         return is_repeat
 
-    def is_in_several(self, table: str) -> bool:
+    def is_in_several_groups(self, table: str) -> bool:
         """Return whether a join put the same row of a table into several groups.
 
         For example, a domain with two kinds of pages is in two groups by kind of page.
         """
-        grain, missing = self._key_columns(table)
-        if table not in self._metadata.repeated_tables or missing or grain is None:
+        key_columns, missing_columns = self._key_columns(table)
+        if table not in self._metadata.repeated_tables or missing_columns or key_columns is None:
             return False
-        key_codes = _first_equal(
-            [np.zeros(len(self._frame)), *(self._frame[name].array for name in grain)]
+        key_codes = _first_equal_rows(
+            [np.zeros(len(self._frame)), *(self._frame[name].array for name in key_columns)]
         )
-        return len(np.unique(_first_equal([self._groups.ids, key_codes]))) > len(
+        return len(np.unique(_first_equal_rows([self._groups.of_row, key_codes]))) > len(
             np.unique(key_codes)
         )
 
@@ -154,96 +158,102 @@ class Duplicates:
 
         The second result lists the responses that overlap, i.e. that may have rows in common.
         """
-        scopes, response_codes = self.scopes(table)
-        pairs = [*combinations(scopes, 2)]
-        overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]
-        overlapping_scopes = [scope for pair in overlaps for scope in pair]
-        grain, missing_columns = self._key_columns(table)
-        ids, all_rows = self._groups.ids, np.arange(len(self._frame))
+        scopes, scope_of_row = self.scopes_and_positions(table)
+        scope_pairs = [*combinations(scopes, 2)]
+        overlapping_pairs = [pair for pair in scope_pairs if not pair[0].is_disjoint(pair[1])]
+        overlapping_scopes = [scope for pair in overlapping_pairs for scope in pair]
+        key_columns, missing_columns = self._key_columns(table)
+        group_of_row, all_rows = self._groups.of_row, np.arange(len(self._frame))
         is_repeated = table in self._metadata.repeated_tables
         was_repeated = table in attached_metadata(self._frame)[0].repeated_tables
         if is_repeated and not was_repeated and not overlapping_scopes:
-            # the rows before plain pandas steps
-            original = change_check_of(self._frame).match_original()
-            if original is not None:
-                return _first_equal([ids, original[0]]), []
-        if missing_columns or grain is None:
-            self._check_without_key(table, missing_columns, overlapping_scopes, response_codes)
+            original_rows = change_check_of(
+                self._frame
+            ).match_original()  # the rows before plain pandas steps
+            if original_rows is not None:
+                return _first_equal_rows([group_of_row, original_rows[0]]), []
+        if missing_columns or key_columns is None:
+            self._check_without_key(table, missing_columns, overlapping_scopes, scope_of_row)
             return all_rows, []
-        key_names = [name for name in grain if name not in self._groups.by_value]
-        columns = [ids, *(self._frame[name].array for name in key_names)]
-        first_rows = _first_equal(columns)
-        if (first_rows == all_rows).all() and grain:
+        key_names = [name for name in key_columns if name not in self._groups.exact_keys]
+        compared_arrays = [group_of_row, *(self._frame[name].array for name in key_names)]
+        first_rows = _first_equal_rows(compared_arrays)
+        if (first_rows == all_rows).all() and key_columns:
             return all_rows, []
-        if response_codes is None and len(overlaps) < len(pairs):
-            if overlaps or is_repeated:
-                raise Refused(
+        if scope_of_row is None and len(overlapping_pairs) < len(scope_pairs):
+            if overlapping_pairs or is_repeated:
+                raise AggregationRefused(
                     "rows of several responses have one key: aggregate each frame alone, or add "
                     "df.aa.with_context() to each as it was read, before combining them"
                 )
             return all_rows, []
-        if response_codes is not None and not overlaps:
-            first_rows = _first_equal([*columns, response_codes])
-        elif response_codes is not None and len(overlaps) < len(pairs):
-            raise Refused(_describe_difference("the key", overlapping_scopes))
+        if scope_of_row is not None and not overlapping_pairs:
+            first_rows = _first_equal_rows([*compared_arrays, scope_of_row])
+        elif scope_of_row is not None and len(overlapping_pairs) < len(scope_pairs):
+            raise AggregationRefused(_describe_difference("the key", overlapping_scopes))
         return first_rows, overlapping_scopes
 
     def _check_without_key(
         self,
         table: str,
         missing: Sequence[str],
-        overlapping: Sequence[ResponseScope],
-        response_codes: Codes | None,
+        overlapping_scopes: Sequence[ResponseScope],
+        scope_of_row: Codes | None,
     ) -> None:
-        """Raise `Refused` if a sum may count rows twice, and the frame lacks the key to find out.
+        """Raise `AggregationRefused` if a sum may count rows twice, and no key shows which.
 
-        ``missing`` lists the key columns that the frame lacks. ``overlapping`` lists the responses
-        that may have rows in common. ``response_codes`` has the number of the response of each row.
+        ``missing`` lists the key columns that the frame lacks. ``overlapping_scopes`` lists the
+        scopes of the responses that may have rows in common. ``scope_of_row`` has for each row the
+        number of its response; None if that is not known.
         """
-        is_summed = is_of_several = len(self._frame) > len(self._groups)
-        if response_codes is not None and is_summed:
-            responses = np.unique(_first_equal([self._groups.ids, response_codes]))
-            is_of_several = len(responses) > len(self._groups)
+        sums_several_rows = sums_several_responses = len(self._frame) > len(self._groups)
+        if scope_of_row is not None and sums_several_rows:
+            group_response_pairs = np.unique(_first_equal_rows([self._groups.of_row, scope_of_row]))
+            sums_several_responses = len(group_response_pairs) > len(self._groups)
         remedy = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
-        row_text = f"rows of {table}"
+        rows_text = f"rows of {table}"
         if is_joined(table):
             table_columns = [
                 name for name, column in self._metadata.columns.items() if column.table == table
             ]
-            row_text = f"rows of the frame with {table_columns[-1]}"
+            rows_text = f"rows of the frame with {table_columns[-1]}"
             if not missing or missing == [NO_KEY]:
                 remedy = "no column tells which of them are the same: aggregate before the join"
-        if missing == [IN_SEVERAL] and is_summed:
-            raise Refused(
-                f"the groups overlap: {row_text} are in several of them; aggregate the rows that "
+        if missing == [IN_SEVERAL_GROUPS] and sums_several_rows:
+            raise AggregationRefused(
+                f"the groups overlap: {rows_text} are in several of them; aggregate the rows that "
                 "were grouped, not the groups"
             )
-        if table in self._metadata.repeated_tables and is_summed:
-            raise Refused(f"{row_text} were repeated by a join or stacked twice; {remedy}")
-        if overlapping and is_of_several:
-            raise Refused(f"the responses overlap: {_name_two(overlapping)}; {remedy}, {_APART}")
+        if table in self._metadata.repeated_tables and sums_several_rows:
+            raise AggregationRefused(
+                f"{rows_text} were repeated by a join or stacked twice; {remedy}"
+            )
+        if overlapping_scopes and sums_several_responses:
+            raise AggregationRefused(
+                f"the responses overlap: {_name_two(overlapping_scopes)}; {remedy}, {_APART}"
+            )
 
     def _key_columns(self, table: str) -> tuple[list[str] | None, list[str]]:
         """Return a table's key columns in the frame, and the key columns that the frame lacks.
 
         The first result is None if the table has no key.
         """
-        grain = self._metadata.key_of(table)
-        if grain is None:
+        key_columns = self._metadata.key_of(table)
+        if key_columns is None:
             return None, []
         columns = self._frame.columns
         missing_columns = [
             name
-            for name in grain
+            for name in key_columns
             if name not in columns or not self._metadata.has_valid_metadata(name)
         ]
         if is_joined(table):
-            return [*grain], missing_columns
+            return [*key_columns], missing_columns
         return [
-            name for name in (*grain, "_row") if name in columns and name not in CONTEXT
+            name for name in (*key_columns, "_row") if name in columns and name not in CONTEXT
         ], missing_columns
 
-    def scopes(self, table: str) -> tuple[list[ResponseScope], Codes | None]:
+    def scopes_and_positions(self, table: str) -> tuple[list[ResponseScope], Codes | None]:
         """Return the scopes (host, days, filters) of a frame's responses, and each row's scope.
 
         The second result has for each row a position in the first. It is None if no column says
@@ -255,10 +265,10 @@ class Duplicates:
             sources = self._metadata.sources
             # Of several sections it is not known here which one a table of another profile is in.
             if ":" not in table or len({source.section for source in sources}) > 1:
-                sources = tuple(source for source in sources if _may_have(source, table))
+                sources = tuple(source for source in sources if _may_have_table(source, table))
             return [*dict.fromkeys(map(response_scope, sources))], None
         context_rows = self._frame[self._context].astype("string")
-        scope_positions: Any = (
+        scope_of_row: Any = (
             context_rows.groupby(self._context, dropna=False, sort=False)
             .ngroup()
             .to_numpy(np.int64)
@@ -270,35 +280,42 @@ class Duplicates:
                 frozenset(filter(None, str(row.get(f"filter_{name}") or "").split(",")))
                 for name in FILTERS
             )
-            window = [row.get(name) for name in ("host", "window_start", "window_end", "days")]
-            scopes.append(ResponseScope(*window, filters))  # type: ignore[call-arg, arg-type]
-        return scopes, scope_positions
+            host_and_window = [
+                row.get(name) for name in ("host", "window_start", "window_end", "days")
+            ]
+            scopes.append(ResponseScope(*host_and_window, filters))  # type: ignore[call-arg, arg-type]
+        return scopes, scope_of_row
 
 
-def once(frame: pd.DataFrame) -> pd.DataFrame:
+def without_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame without the rows that a join or `pandas.concat` repeated.
 
     If the key columns are gone, equal rows cannot be told apart, and `AvailabilityError` is raised.
     """
-    (stored_metadata, _), metadata = attached_metadata(frame), metadata_of(frame)
-    check = change_check_of(frame)
-    grains = {name: stored_metadata.key_of(name) or () for name in table_names_of(stored_metadata)}
+    (stored_metadata, _), metadata, check = (
+        attached_metadata(frame),
+        metadata_of(frame),
+        change_check_of(frame),
+    )
+    key_by_table = {
+        name: stored_metadata.key_of(name) or () for name in table_names_of(stored_metadata)
+    }
     repeated_tables = {*metadata.repeated_tables}
     if not repeated_tables:
         return frame
-    original = check.match_original()
-    if original is not None:
-        frame = frame[_is_first(frame, original[0])]
+    original_rows = check.match_original()
+    if original_rows is not None:
+        frame = frame[_is_first(frame, original_rows[0])]
         repeated_tables &= {*stored_metadata.repeated_tables}
     is_first = _is_first(frame)
     if not repeated_tables or is_first.all():
         return frame
-    keys = dict.fromkeys(
-        name for table in sorted(repeated_tables) for name in grains.get(table, (NO_KEY,))
+    key_columns = dict.fromkeys(
+        name for table in sorted(repeated_tables) for name in key_by_table.get(table, (NO_KEY,))
     )
-    missing = [name for name in keys if name not in frame.columns]
+    missing = [name for name in key_columns if name not in frame.columns]
     if missing:
-        is_named = {NO_KEY, IN_SEVERAL}.isdisjoint(missing)
+        is_named = {NO_KEY, IN_SEVERAL_GROUPS}.isdisjoint(missing)
         hint = f"keep {' and '.join(missing)}" if is_named else "draw what was read before the join"
         why = "rows that are alike were repeated by a join or stacked twice, and nothing tells them"
         raise AvailabilityError(f"{why} apart; {hint}", columns=dict.fromkeys(missing, why))
@@ -306,25 +323,25 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
     return distinct_rows
 
 
-def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
+def _is_first(frame: pd.DataFrame, *other_arrays: Codes) -> Mask:
     """Return a boolean mask of the rows that differ from all earlier rows.
 
-    The arrays ``others`` are compared as additional columns.
+    The arrays ``other_arrays`` are compared as additional columns.
     """
-    columns = [*(values.array for _, values in frame.items()), *others]
-    is_first: Mask = _first_equal(columns) == np.arange(len(frame))
+    columns = [*(values.array for _, values in frame.items()), *other_arrays]
+    is_first: Mask = _first_equal_rows(columns) == np.arange(len(frame))
     return is_first
 
 
-def _first_equal(columns: Sequence[Any]) -> Codes:
+def _first_equal_rows(columns: Sequence[Any]) -> Codes:
     """Return for each row the position of the first row that is equal to it in all ``columns``."""
     arrays = (pd.array(column) if isinstance(column, np.ndarray) else column for column in columns)
     hashes = combine_to_row_hashes([hash_cells(values) for values in arrays])
-    positions = pd.Series(np.arange(len(hashes)))
-    return positions.groupby(hashes, sort=False).transform("first").to_numpy()
+    row_positions = pd.Series(np.arange(len(hashes)))
+    return row_positions.groupby(hashes, sort=False).transform("first").to_numpy()
 
 
-def _may_have(source: Source, table: str) -> bool:
+def _may_have_table(source: Source, table: str) -> bool:
     """Return whether a response may contain rows of a table; True if its section is not known."""
     with suppress(ScopeError, KeyError):
         return any(declaration.name == table for declaration in sections.get(source.section or ""))
@@ -366,15 +383,17 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     column = metadata.columns[name]
     if metadata.has_lost_values(name):
         reason = column.availability.reason
-        loss = "its values are not those that were read" if reason == OVERWRITTEN_REASON else reason
+        loss_reason = (
+            "its values are not those that were read" if reason == OVERWRITTEN_REASON else reason
+        )
         hint = "aggregate the frame that was read, or say by rules= how to aggregate the new values"
-        return f"{loss}; {hint}"
+        return f"{loss_reason}; {hint}"
     bare_name, *other_names = (
         other_name.removesuffix("_x").removesuffix("_y")
         for other_name in (name, *map(str, frame.columns))
     )
     # A common name may be a coincidence unless other columns of the table are here, too.
-    tables = [
+    column_sets_of_tables = [
         {*table.names}
         for section in sections.names()
         for table in sections.get(section)
@@ -385,28 +404,30 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         )
     ]
     is_adopted = "adopt" in (attached_metadata(frame)[0].recipe or ())
-    if metadata.has_valid_metadata(name) or is_adopted or not tables:
-        rules = suggested_rule(frame, metadata, name)
-        old_names = [
+    if metadata.has_valid_metadata(name) or is_adopted or not column_sets_of_tables:
+        rules_argument = suggested_rule(frame, metadata, name)
+        lost_names = [
             old_name
             for old_name in attached_metadata(frame)[0].columns
             if old_name not in frame.columns
         ]
-        hint = f"; if it was {some_of(old_names)}, rename by df.aa.rename" * bool(old_names)
-        return f"it has no declared rule; aggregate with one, such as {rules}{hint}"
-    loss = "a plain pandas step lost its declaration, or a file such as CSV has none"
-    if bare_name == name and any({*map(str, frame.columns)} <= columns for columns in tables):
+        hint = f"; if it was {some_of(lost_names)}, rename by df.aa.rename" * bool(lost_names)
+        return f"it has no declared rule; aggregate with one, such as {rules_argument}{hint}"
+    loss_reason = "a plain pandas step lost its declaration, or a file such as CSV has none"
+    if bare_name == name and any(
+        {*map(str, frame.columns)} <= columns for columns in column_sets_of_tables
+    ):
         return (
-            f"{loss}: stack the frames that were read with aatoolkit.concat in place of pd.concat"
-            ", or add .aa.adopt(first, second) to the frame"
+            f"{loss_reason}: stack the frames that were read with aatoolkit.concat in place of "
+            "pd.concat, or add .aa.adopt(first, second) to the frame"
         )
     return (
-        f"{loss}: write left.aa.merge(right, on=…) in place of left.merge, or add "
+        f"{loss_reason}: write left.aa.merge(right, on=…) in place of left.merge, or add "
         ".aa.adopt(left, right) to what was merged"
     )
 
 
-_TOLERANCE = 0.1
+_ROUNDING_TOLERANCE = 0.1
 """The maximum rounding error of a rate times its denominator."""
 
 
@@ -418,10 +439,12 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
     values, column = frame[name], metadata.declaration_of(name)
     if not pd.api.types.is_numeric_dtype(values.dtype):
         return f"rules={{{name!r}: 'count'}}"
-    currencies = [str(other_name) for other_name in frame.columns if "currency" in str(other_name)]
+    currency_columns = [
+        str(other_name) for other_name in frame.columns if "currency" in str(other_name)
+    ]
     is_money = column.unit == CURRENCY
-    if is_money and len(currencies) == 1:
-        return f"rules={{{name!r}: aa.sections.Aggregation('sum', within={currencies[0]!r})}}"
+    if is_money and len(currency_columns) == 1:
+        return f"rules={{{name!r}: aa.sections.Aggregation('sum', within={currency_columns[0]!r})}}"
     has_fractions = bool((values % 1 > 0).any())
     # Of one's own numbers, rates and differences of rates do not add up.
     may_add_up = has_fractions and column is UNDECLARED and values.min() >= 0 and values.max() > 1
@@ -435,11 +458,11 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
         and frame.loc[values.notna(), other_name].notna().all()  # a weight is needed in each row
     ]
     if values.dropna().between(0, 1).all():  # a rate; times its denominator it is a whole number
-        products = {other_name: values * frame[other_name] for other_name in count_columns}
+        product_by_column = {other_name: values * frame[other_name] for other_name in count_columns}
         count_columns = [
             other_name
-            for other_name, product in products.items()
-            if (product - product.round()).abs().max() < _TOLERANCE
+            for other_name, product in product_by_column.items()
+            if (product - product.round()).abs().max() < _ROUNDING_TOLERANCE
         ]
     if not count_columns:
         return (
@@ -449,14 +472,17 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
     return f"rules={{{name!r}: aa.sections.weighted({count_columns[0]!r})}}"
 
 
-_MAX_CHANCE, _EQUAL_CHANCE = 0.01, 0.05
-"""Equal values are repeats if the chance of this is below the first number; the second is the
-assumed chance for two values.
+_MAX_REPEAT_CHANCE, _EQUAL_VALUE_CHANCE = 0.01, 0.05
+"""Rows with equal values are taken for repeats if the chance that unrelated rows have such values
+is below the first number. The second is the assumed chance that two unrelated values are equal.
 """
 
 
 def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
-    """Raise `Refused` if a join probably repeated values, so that a sum would add them twice."""
+    """Raise `AggregationRefused` if a join probably repeated values of a column.
+
+    A sum would add the repeated values several times.
+    """
     has_value = frame[name].notna().to_numpy(bool)
     values = frame.loc[has_value, name]
     # A column of 0 and 1, or with only one distinct value, says nothing.
@@ -465,20 +491,20 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
     for column, dtype in frame.dtypes.items():
         if pd.api.types.is_numeric_dtype(dtype) or is_status_column(frame, str(column)):
             continue
-        key_codes = _first_equal([frame[column].array[has_value]])
+        key_codes = _first_equal_rows([frame[column].array[has_value]])
         rows = pd.DataFrame(
-            {"key": key_codes, "value": values.array, "group": groups.ids[has_value]}
+            {"key": key_codes, "value": values.array, "group": groups.of_row[has_value]}
         )
-        pairs = rows[["key", "value"]].drop_duplicates()
-        repeat_count = len(rows) - len(pairs)
+        key_value_pairs = rows[["key", "value"]].drop_duplicates()
+        repeat_count = len(rows) - len(key_value_pairs)
         # The sign of a repeat: rows with the same text or day always have the same value.
         is_repeated = rows.duplicated(["group", "key"]).any()
-        if not is_repeated or pairs["key"].duplicated().any():
+        if not is_repeated or key_value_pairs["key"].duplicated().any():
             continue
-        shares = pairs["value"].value_counts(normalize=True)
-        chance = (shares**2).sum() if values.isin(range(10)).all() else _EQUAL_CHANCE
-        if chance**repeat_count < _MAX_CHANCE:
-            raise Refused(
+        shares = key_value_pairs["value"].value_counts(normalize=True)
+        chance = (shares**2).sum() if values.isin(range(10)).all() else _EQUAL_VALUE_CHANCE
+        if chance**repeat_count < _MAX_REPEAT_CHANCE:
+            raise AggregationRefused(
                 f"it has one value per {column} over {len(rows):,} rows, and a sum would count it "
                 "several times: join with df.aa.merge, which counts each once; if each row has "
                 f"its own, aggregate with rules={{{name!r}: aa.sections.Aggregation('sum')}}"

@@ -20,7 +20,7 @@ from aatoolkit._util.files import FilePath, writing
 from aatoolkit._util.text import capitalized, escaped, humanize
 from aatoolkit.errors import NotWritten
 from aatoolkit.frame.aggregation_plan import row_units
-from aatoolkit.frame.csv import EXACT_LIMIT, as_texts
+from aatoolkit.frame.csv import MIN_ROUNDED_INTEGER, as_texts
 from aatoolkit.frame.merge import sources_of
 from aatoolkit.frame.views import codebook_of
 from aatoolkit.metadata.attrs import UNDECLARED, Source, metadata_of
@@ -38,7 +38,7 @@ _FIRST_DAY = pd.Timestamp("1900-03-01")
 
 _DAY_FORMAT, _MOMENT_FORMAT = "yyyy-mm-dd", 'yyyy-mm-dd hh:mm:ss "UTC"'
 _WHOLE_FORMAT, _FRACTION_FORMAT = "#,##0", "#,##0.00##"
-_FORMATS = {
+_NUMBER_FORMAT_BY_UNIT = {
     FRACTION: "0.0%",
     "fraction": "0.0%",
     FRACTION_CHANGE: "+0.0%;-0.0%;0.0%",
@@ -49,7 +49,7 @@ _FORMATS = {
 """The number format of each unit; the cells hold all digits."""
 
 _CUT_NOTE = " … [cut here; the Parquet file has all of it]"
-_LEGEND = (
+_LEGEND_LINES = (
     "How to read it",
     "An empty cell is no 0: the value was not measured, does not apply, or is not there. "
     "A 0 was measured.",
@@ -67,19 +67,19 @@ class SheetTable(NamedTuple):
     name: str
     doc: str
     frame: pd.DataFrame
-    measured: str = ""
+    measured_text: str = ""
 
 
 def write_workbook(
     tables: Iterable[SheetTable], path: FilePath, *, created: datetime | None = None
 ) -> Path:
     """Write tables to an Excel workbook, one sheet each, and return its path."""
-    path, sheets = Path(path), [*tables]
+    path, sheet_tables = Path(path), [*tables]
     if path.suffix.lower() != ".xlsx":
         raise NotWritten(
             f"{path.name} is no name of an Excel workbook; let it end in .xlsx", path=path
         )
-    for table in sheets:
+    for table in sheet_tables:
         if len(table.frame) >= _MAX_ROWS:
             raise NotWritten(
                 f"{table.name} has {len(table.frame):,} rows, and a sheet takes {_MAX_ROWS - 1:,}; "
@@ -100,65 +100,73 @@ def write_workbook(
             engine_kwargs={"options": options},
         ) as writer,
     ):
-        moment = (created or datetime.now(UTC)).replace(tzinfo=None)
-        writer.book.set_properties({"created": moment})
-        _Book(writer).write(sheets)
+        creation_time = (created or datetime.now(UTC)).replace(tzinfo=None)
+        writer.book.set_properties({"created": creation_time})
+        _Workbook(writer).write(sheet_tables)
     return path
 
 
 def write_sections(sections: Mapping[str, Tables], path: FilePath) -> Path:
     """Write each table of the sections to a sheet of a workbook, and return its path."""
-    sheets = []
+    sheet_tables = []
     for tables in sections.values():
-        docs = {table.name: table.doc for table in tables.declaration or ()}
+        doc_by_table = {table.name: table.doc for table in tables.declaration or ()}
         for name, frame in tables.items():
             measured_text = tables._words[name].replace("unknown", "nothing is said")
-            sheets.append(SheetTable(name, docs.get(name, ""), frame, measured_text))
-    return write_workbook(sheets, path)
+            sheet_tables.append(SheetTable(name, doc_by_table.get(name, ""), frame, measured_text))
+    return write_workbook(sheet_tables, path)
 
 
-class _Book:
+class _Workbook:
     """A workbook that is being written, and a cache of its cell formats."""
 
     def __init__(self, writer: pd.ExcelWriter[Any]) -> None:
         self._writer, self._book = writer, writer.book
-        self._formats: dict[str | None, Any] = {None: None}
-        self._bold = self._book.add_format({"bold": True})
-        self._right = self._book.add_format({"bold": True, "align": "right"})
-        self._wrapped = self._book.add_format({"text_wrap": True, "valign": "top"})
-        self._link = self._book.add_format({"underline": 1, "color": "blue", "valign": "top"})
-        self._title = self._book.add_format({"bold": True, "font_size": 14})
+        self._format_by_number_format: dict[str | None, Any] = {None: None}
+        self._bold_format = self._book.add_format({"bold": True})
+        self._right_aligned = self._book.add_format({"bold": True, "align": "right"})
+        self._wrapped_text = self._book.add_format({"text_wrap": True, "valign": "top"})
+        self._link_format = self._book.add_format(
+            {"underline": 1, "color": "blue", "valign": "top"}
+        )
+        self._title_format = self._book.add_format({"bold": True, "font_size": 14})
 
     def write(self, tables: Sequence[SheetTable]) -> None:
         """Write all sheets: an overview, one per table, and one that describes the columns."""
-        overview = self._book.add_worksheet("Overview")
+        overview_sheet = self._book.add_worksheet("Overview")
         used_names = {"overview", "history", "columns"}  # Excel has the second
-        sheets = {
+        table_by_sheet_name = {
             _sheet_name(capitalized(humanize(table.name)), used_names): table for table in tables
         }
         if tables:
             code_book = pd.concat(map(_codebook, tables), ignore_index=True)
-            doc = "What each column is, and its status."
-            sheets["Columns"] = SheetTable("columns", doc, code_book)
-        for name, table in sheets.items():
+            columns_doc = "What each column is, and its status."
+            table_by_sheet_name["Columns"] = SheetTable("columns", columns_doc, code_book)
+        for name, table in table_by_sheet_name.items():
             self._fill(name, table.frame)
-        self._fill_overview(overview, sheets)
+        self._fill_overview(overview_sheet, table_by_sheet_name)
 
     def _fill(self, sheet_name: str, frame: pd.DataFrame) -> None:
         """Write a frame to a new sheet, and format each number by its unit."""
-        headers = plain_names(frame)
+        headers = header_by_name(frame)
         formats = _number_formats(frame)
-        cells = [_as_excel(frame.iloc[:, index]) for index in range(frame.shape[1])]
-        columns = [pd.Series(values, dtype=object) for values in cells]
-        pd.DataFrame(dict(enumerate(columns))).to_excel(
+        cell_values_of_columns = [
+            _to_excel_values(frame.iloc[:, position]) for position in range(frame.shape[1])
+        ]
+        object_columns = [pd.Series(values, dtype=object) for values in cell_values_of_columns]
+        pd.DataFrame(dict(enumerate(object_columns))).to_excel(
             self._writer, sheet_name=sheet_name, index=False, header=False, startrow=1
         )
-        sheet, widths = self._writer.sheets[sheet_name], []
-        for index, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
+        sheet, column_widths = self._writer.sheets[sheet_name], []
+        for position, (column, values) in enumerate(
+            zip(map(str, frame.columns), cell_values_of_columns, strict=True)
+        ):
             header, number_formats = _fit_text(headers[column]), formats.get(column, [])
             usual_format = max({*number_formats}, key=number_formats.count, default=None)
-            sheet.write_string(0, index, header, self._right if number_formats else self._bold)
-            texts = (
+            sheet.write_string(
+                0, position, header, self._right_aligned if number_formats else self._bold_format
+            )
+            cell_texts = (
                 f"{cell:,.2f}"
                 if isinstance(cell, int | float)
                 else f"{cell} UTC"
@@ -166,91 +174,95 @@ class _Book:
                 else str(cell)
                 for cell in (header, *values[:200])
             )
-            widths.append(max(8, min(2 + max(map(len, texts)), _TEXT_WIDTH)))
-            sheet.set_column(index, index, widths[-1], self._format(usual_format))
-            for row, (value, number_format) in enumerate(
+            column_widths.append(max(8, min(2 + max(map(len, cell_texts)), _TEXT_WIDTH)))
+            sheet.set_column(position, position, column_widths[-1], self._format(usual_format))
+            for sheet_row, (value, number_format) in enumerate(
                 zip(values, number_formats, strict=False), 1
             ):
                 if number_format != usual_format and value is not None:
-                    sheet.write(row, index, value, self._format(number_format))
+                    sheet.write(sheet_row, position, value, self._format(number_format))
         sheet.freeze_panes(1, 0)
-        if cells:
-            sheet.autofilter(0, 0, len(frame), len(cells) - 1)
+        if cell_values_of_columns:
+            sheet.autofilter(0, 0, len(frame), len(cell_values_of_columns) - 1)
         sheet.repeat_rows(0)
-        _set_printing(sheet, sum(widths), len(metadata_of(frame).key))
+        _set_printing(sheet, sum(column_widths), len(metadata_of(frame).key))
 
-    def _fill_overview(self, sheet: Any, tables: Mapping[str, SheetTable]) -> None:
+    def _fill_overview(self, sheet: Any, table_by_sheet_name: Mapping[str, SheetTable]) -> None:
         """Fill the first sheet: sources, key figures, a chart, the list of sheets and a legend."""
-        frames = [table.frame for table in tables.values()]
+        frames = [table.frame for table in table_by_sheet_name.values()]
         sources = sources_of(map(metadata_of, frames))
-        windows = dict.fromkeys(
+        window_texts = dict.fromkeys(
             ", ".join(_source_texts(source)[: 1 + bool(source.window_start)])
             for source in sources
             if source.host
         )
-        sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title)
-        sheet.write_column(1, 0, map(_fit_text, windows), self._bold)
-        row = len(windows) + 2
-        figures = [*_key_figures(frames)]
-        if figures:
-            sheet.write(row, 0, "Key figure", self._bold)
-            sheet.write_row(row, 1, ("Value", "Before"), self._right)
-        for label, number_format, *values in figures:
-            row += 1
-            sheet.write(row, 0, _fit_text(label))
-            for column, value in enumerate(values, 1):
-                sheet.write(row, column, value, self._format(number_format))
-        chart = self._add_chart(tables)
+        sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title_format)
+        sheet.write_column(1, 0, map(_fit_text, window_texts), self._bold_format)
+        last_row = len(window_texts) + 2
+        key_figures = [*_key_figures(frames)]
+        if key_figures:
+            sheet.write(last_row, 0, "Key figure", self._bold_format)
+            sheet.write_row(last_row, 1, ("Value", "Before"), self._right_aligned)
+        for label, number_format, *values in key_figures:
+            last_row += 1
+            sheet.write(last_row, 0, _fit_text(label))
+            for column_position, value in enumerate(values, 1):
+                sheet.write(last_row, column_position, value, self._format(number_format))
+        chart = self._add_chart(table_by_sheet_name)
         if chart is not None:
-            sheet.insert_chart(row + 2, 0, chart)
-            row += 18
-        sheet.write_row(row + 2, 0, ("Sheet", "Rows", "", "What it has", "Measured"), self._bold)
-        for sheet_row, (name, table) in enumerate(tables.items(), row + 3):
-            texts = table.doc, table.measured
-            link = "internal:'{}'!A1".format(name.replace("'", "''"))
-            sheet.write_url(sheet_row, 0, link, self._link, name)
+            sheet.insert_chart(last_row + 2, 0, chart)
+            last_row += 18
+        sheet.write_row(
+            last_row + 2, 0, ("Sheet", "Rows", "", "What it has", "Measured"), self._bold_format
+        )
+        for sheet_row, (sheet_name, table) in enumerate(table_by_sheet_name.items(), last_row + 3):
+            texts = table.doc, table.measured_text
+            sheet_link = "internal:'{}'!A1".format(sheet_name.replace("'", "''"))
+            sheet.write_url(sheet_row, 0, sheet_link, self._link_format, sheet_name)
             sheet.write_row(
-                sheet_row, 1, [len(table.frame), "", *map(_fit_text, texts)], self._wrapped
+                sheet_row, 1, [len(table.frame), "", *map(_fit_text, texts)], self._wrapped_text
             )
             sheet.set_row(sheet_row, 15 * max(1, *(-(-len(text) // _TEXT_WIDTH) for text in texts)))
         source_texts = [_fit_text(", ".join(_source_texts(source))) for source in sources]
-        sheet.write_column(row + len(tables) + 4, 0, [*_LEGEND, "", *source_texts])
-        for column, width in enumerate((28, 11, 11, _TEXT_WIDTH, _TEXT_WIDTH)):
-            sheet.set_column(column, column, width)
+        sheet.write_column(
+            last_row + len(table_by_sheet_name) + 4, 0, [*_LEGEND_LINES, "", *source_texts]
+        )
+        for column_position, width in enumerate((28, 11, 11, _TEXT_WIDTH, _TEXT_WIDTH)):
+            sheet.set_column(column_position, column_position, width)
         _set_printing(sheet)
 
-    def _add_chart(self, tables: Mapping[str, SheetTable]) -> Any:
+    def _add_chart(self, table_by_sheet_name: Mapping[str, SheetTable]) -> Any:
         """Return a line chart of a table with days, else a bar chart; None if no table fits."""
-        for kind in ("line", "bar"):
-            for name, table in tables.items():
+        for chart_type in ("line", "bar"):
+            for sheet_name, table in table_by_sheet_name.items():
                 frame = table.frame
-                positions = _chart_columns(frame, kind)
-                if positions is None:
+                label_and_value_positions = _chart_columns(frame, chart_type)
+                if label_and_value_positions is None:
                     continue
-                (x, y), end = positions, len(frame)
-                end = min(end, _MAX_BARS) if kind == "bar" else end
-                column = frame.columns[y]
-                header = plain_names(frame)[column]
+                (label_position, value_position), last_row = label_and_value_positions, len(frame)
+                last_row = min(last_row, _MAX_BARS) if chart_type == "bar" else last_row
+                column = frame.columns[value_position]
+                header = header_by_name(frame)[column]
                 number_format = _number_formats(frame)[column][0].replace(".0%", "%")
                 value_axis: dict[str, Any] = {"num_format": number_format}
-                chart = self._book.add_chart({"type": kind})
+                chart = self._book.add_chart({"type": chart_type})
                 chart.add_series(
                     {
                         "name": header,
-                        "categories": [name, 1, x, end, x],
-                        "values": [name, 1, y, end, y],
+                        "categories": [sheet_name, 1, label_position, last_row, label_position],
+                        "values": [sheet_name, 1, value_position, last_row, value_position],
                     }
                 )
-                chart.set_title({"name": f"{header} ({name})", "name_font": {"size": 12}})
+                chart.set_title({"name": f"{header} ({sheet_name})", "name_font": {"size": 12}})
                 chart.set_legend({"none": True})
                 chart.set_size({"width": 720, "height": 320})
                 chart.show_na_as_empty_cell()
-                if kind == "bar":
+                if chart_type == "bar":
                     chart.set_x_axis(value_axis)
                     chart.set_y_axis({"reverse": True})
                 else:
                     chart.set_x_axis(
-                        {"date_axis": True, "num_format": "d mmm", "major_unit": 1 + end // 8}
+                        {"date_axis": True, "num_format": "d mmm", "major_unit": 1 + last_row // 8}
                     )
                     chart.set_y_axis(value_axis)
                 return chart
@@ -258,17 +270,21 @@ class _Book:
 
     def _format(self, number_format: str | None) -> Any:
         """Return the cell format for a number format such as ``0.0%``."""
-        if number_format not in self._formats:
-            self._formats[number_format] = self._book.add_format({"num_format": number_format})
-        return self._formats[number_format]
+        if number_format not in self._format_by_number_format:
+            self._format_by_number_format[number_format] = self._book.add_format(
+                {"num_format": number_format}
+            )
+        return self._format_by_number_format[number_format]
 
 
 def _codebook(table: SheetTable) -> pd.DataFrame:
     """Return a frame with one row per column of a table: its sheet header, unit and meaning."""
     codebook = pd.DataFrame(codebook_of(table.frame).reset_index())
-    headers = plain_names(table.frame)
+    header_by_column = header_by_name(table.frame)
     codebook.insert(0, "table", table.name)
-    codebook.insert(2, "header", [headers.get(str(name), str(name)) for name in codebook["column"]])
+    codebook.insert(
+        2, "header", [header_by_column.get(str(name), str(name)) for name in codebook["column"]]
+    )
     return codebook
 
 
@@ -293,15 +309,15 @@ def _set_printing(sheet: Any, width: float = 0.0, key_count: int = 0) -> None:
         sheet.fit_to_pages(1, 0)
 
 
-def _sheet_name(title: str, used: set[str]) -> str:
-    """Return an unused sheet name made of ``title``, and add it to ``used``."""
+def _sheet_name(title: str, used_names: set[str]) -> str:
+    """Return an unused sheet name made of ``title``, and add it to ``used_names``."""
     stem = re.sub(r"[\[\]:*?/\\]", "_", title).strip("'") or "table"
     name = stem[:_MAX_NAME]
     # Excel ignores case in the names of sheets.
-    while name.lower() in used:
-        suffix = f" {len(used)}"
+    while name.lower() in used_names:
+        suffix = f" {len(used_names)}"
         name = stem[: _MAX_NAME - len(suffix)] + suffix
-    used.add(name.lower())
+    used_names.add(name.lower())
     return name
 
 
@@ -311,82 +327,84 @@ def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any
     The key figures are the rows of the first table that has one row per metric.
     """
     for frame in frames:
-        formats = _number_formats(frame).get("value")
+        value_formats = _number_formats(frame).get("value")
         # The first table that has one row per metric.
-        if formats and metadata_of(frame).key == ("metric",):
+        if value_formats and metadata_of(frame).key == ("metric",):
             before_column = next((name for name in frame if str(name).startswith("previous")), None)
             value_columns = [
-                _as_excel(frame[name]) if name else [None] * len(frame)
+                _to_excel_values(frame[name]) if name else [None] * len(frame)
                 for name in ("value", before_column)
             ]
             for label, number_format, *values in zip(
-                frame["metric"], formats, *value_columns, strict=True
+                frame["metric"], value_formats, *value_columns, strict=True
             ):
                 if values[0] is not None:
                     yield capitalized(humanize(label)), number_format, *values
             return
 
 
-def _chart_columns(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
+def _chart_columns(frame: pd.DataFrame, chart_type: str) -> tuple[int, int] | None:
     """Return the positions of the label column and the number column of a chart; None if none fit.
 
-    ``kind`` is "line" to use a column of days as labels, and "bar" to use other labels.
+    ``chart_type`` is "line" to use a column of days as labels, and "bar" to use other labels.
     """
     metadata, names = metadata_of(frame), [*map(str, frame.columns)]
     if len(metadata.key) != 1 or metadata.key[0] not in names or len(frame) < 2:
         return None
     is_time = frame[metadata.key[0]].dtype.kind == "M"
-    rules = {
+    rule_by_column = {
         name: metadata.declaration_of(name).aggregate.rule
         for name in _number_formats(frame)
         if frame[name].fillna(0).any()
     }
-    measure_columns = [name for rule in ("ratio", "sum") for name in rules if rules[name] == rule]
-    if is_time != (kind == "line") or not measure_columns:
+    measure_columns = [
+        name for rule in ("ratio", "sum") for name in rule_by_column if rule_by_column[name] == rule
+    ]
+    if is_time != (chart_type == "line") or not measure_columns:
         return None
     return names.index(metadata.key[0]), names.index(measure_columns[0])
 
 
-def _as_excel(values: pd.Series) -> list[Any]:
+def _to_excel_values(values: pd.Series) -> list[Any]:
     """Convert a column to values that Excel can hold; None for missing cells."""
-    convert: Any = _fit_text
+    convert_value: Any = _fit_text
     if values.dtype.kind == "b":
-        convert = bool
+        convert_value = bool
     elif pd.api.types.is_numeric_dtype(values.dtype):
-        convert = _as_number
+        convert_value = _to_excel_number
     elif values.dtype.kind == "M":
         # Excel has no time zones.
         values = values.dt.tz_convert("UTC") if values.dt.tz is not None else values
-        convert = _as_excel_time
+        convert_value = _to_excel_time
     else:
         values = as_texts(values)
-    return [None if pd.isna(value) else convert(value) for value in values]
+    return [None if pd.isna(value) else convert_value(value) for value in values]
 
 
-def _as_number(value: Any) -> Any:
+def _to_excel_number(value: Any) -> Any:
     """Return a number unchanged, or as text if Excel would round it."""
-    if not np.isfinite(float(value)) or (value == int(value) and abs(value) >= EXACT_LIMIT):
+    if not np.isfinite(float(value)) or (value == int(value) and abs(value) >= MIN_ROUNDED_INTEGER):
         return str(value)
     return value.item() if hasattr(value, "item") else value
 
 
-def _as_excel_time(value: pd.Timestamp) -> Any:
+def _to_excel_time(value: pd.Timestamp) -> Any:
     """Return a date or time for Excel, as text if Excel would round it."""
     local_time = value.tz_localize(None)
     is_day = value.tz is None and local_time == local_time.normalize()
-    is_local = value.tz is None and not is_day
-    if local_time < _FIRST_DAY or value.microsecond or value.nanosecond or is_local:
+    is_local_time = value.tz is None and not is_day
+    if local_time < _FIRST_DAY or value.microsecond or value.nanosecond or is_local_time:
         return value.isoformat().replace("+00:00", "Z")
     return local_time.date() if is_day else local_time.to_pydatetime()
 
 
-def plain_names(frame: pd.DataFrame) -> dict[str, str]:
+def header_by_name(frame: pd.DataFrame) -> dict[str, str]:
     """Return a dict from column name to header: words for declared columns, the name for others.
 
     Examples
     --------
     >>> import aatoolkit as aa
-    >>> plain_names(aa.demo().read("urls").main)["url"]
+    >>> header_by_name(aa.demo().read("urls").main)["url"]
     'URL'
     """
     metadata = metadata_of(frame)
@@ -404,30 +422,30 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
 def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
     """Return a dict from each declared number column to the number formats of its cells."""
     metadata = metadata_of(frame)
-    formats: dict[str, list[str]] = {}
+    formats_by_column: dict[str, list[str]] = {}
     for name, values in frame.select_dtypes("number").items():
         column = metadata.declaration_of(str(name))
         if column is UNDECLARED:
             continue
-        units = row_units(frame, metadata, str(name))
-        if units is None:
-            units = pd.Series(column.unit, frame.index, dtype=object)
+        unit_of_row = row_units(frame, metadata, str(name))
+        if unit_of_row is None:
+            unit_of_row = pd.Series(column.unit, frame.index, dtype=object)
         is_whole = (values.isna() | (values % 1 == 0)).to_numpy(bool)
         if (
             column.unit != PER_UNIT and not column.aggregate.within
         ):  # otherwise each row has its own unit
             is_whole[:] = is_whole.all()
         default_formats = np.where(is_whole, _WHOLE_FORMAT, _FRACTION_FORMAT).tolist()
-        formats[str(name)] = [
-            _FORMATS.get(unit, default_format)
-            for unit, default_format in zip(units, default_formats, strict=True)
+        formats_by_column[str(name)] = [
+            _NUMBER_FORMAT_BY_UNIT.get(unit, default_format)
+            for unit, default_format in zip(unit_of_row, default_formats, strict=True)
         ]
-    return formats
+    return formats_by_column
 
 
 def _source_texts(source: Source) -> list[str]:
     """Return a response's host, days, section, filters and time of request, as texts."""
-    window = f"{source.window_start} to {source.window_end}" if source.window_start else None
+    window_text = f"{source.window_start} to {source.window_end}" if source.window_start else None
     fetched_text = f"fetched {source.fetched_at}" if source.fetched_at else None
-    texts = (source.host, window, source.section, source.scope, fetched_text)
-    return [str(text) for text in texts if text]
+    source_fields = (source.host, window_text, source.section, source.scope, fetched_text)
+    return [str(text) for text in source_fields if text]

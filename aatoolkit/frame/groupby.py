@@ -30,9 +30,10 @@ Floats = npt.NDArray[np.float64]
 class Groups:
     """A grouping of rows: the group number of each row, and the key of each group."""
 
-    ids: Codes  # the group of each row, as its position in keys
+    of_row: Codes  # for each row, the position of its group in `keys`
     keys: pd.DataFrame  # one row per group
-    by_value: frozenset[str] = frozenset()  # the keys with one value per group, unlike weeks
+    # The key columns that have one value in all rows of a group; a week has several days.
+    exact_keys: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -40,112 +41,121 @@ class Groups:
     @cached_property
     def sizes(self) -> Codes:
         """The number of rows in each group."""
-        return np.bincount(self.ids, minlength=len(self))
+        return np.bincount(self.of_row, minlength=len(self))
 
-    def count(self, rows: Mask) -> Codes:
-        """Return for each group how many of its rows are True in the boolean mask ``rows``."""
-        return np.bincount(self.ids[rows], minlength=len(self))
+    def count(self, mask: Mask) -> Codes:
+        """Return for each group how many of its rows are True in the boolean mask ``mask``."""
+        return np.bincount(self.of_row[mask], minlength=len(self))
 
-    def combined(self, cells: Cells) -> tuple[Codes, list[Availability]]:
+    def combine_availability(self, cell_statuses: Cells) -> tuple[Codes, list[Availability]]:
         """Combine the availability (a status with its reason) of the cells in each group.
 
         Returns an array with the position of each group's availability in a list, and that list.
         """
-        state_count = max(len(cells.states), 1)
-        has_state = np.zeros(len(self) * state_count, bool)
-        has_state[self.ids * state_count + cells.codes] = True
-        group, code = np.divmod(np.flatnonzero(has_state), state_count)
-        bounds = np.searchsorted(group, np.arange(len(self) + 1)).tolist()
-        codes_in_order, set_positions = code.tolist(), dict[tuple[int, ...], int]()
-        codes = [
-            set_positions.setdefault(tuple(codes_in_order[start:end]), len(set_positions))
-            for start, end in pairwise(bounds)
+        availability_count = max(len(cell_statuses.states), 1)
+        has_availability = np.zeros(len(self) * availability_count, bool)
+        has_availability[self.of_row * availability_count + cell_statuses.state_codes] = True
+        group_positions, distinct_codes = np.divmod(
+            np.flatnonzero(has_availability), availability_count
+        )
+        group_bounds = np.searchsorted(group_positions, np.arange(len(self) + 1)).tolist()
+        codes_by_group, position_by_code_set = distinct_codes.tolist(), dict[tuple[int, ...], int]()
+        code_set_of_group = [
+            position_by_code_set.setdefault(
+                tuple(codes_by_group[group_start:group_end]), len(position_by_code_set)
+            )
+            for group_start, group_end in pairwise(group_bounds)
         ]
-        states = [
-            combine(cells.states[code] for code in codes_of_group)
-            for codes_of_group in set_positions
+        combined_availabilities = [
+            combine(cell_statuses.states[code] for code in code_set)
+            for code_set in position_by_code_set
         ]
-        return np.array(codes, np.int64), states
+        return np.array(code_set_of_group, np.int64), combined_availabilities
 
 
 def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
-    """Group the rows of a frame, as ``DataFrame.groupby`` does with ``dropna=False``."""
-    groupers = keys_of(by)
-    names = [key for key in groupers if isinstance(key, str)]
-    check_columns(frame, names)
+    """Group the rows of a frame, as ``DataFrame.groupby`` does with ``dropna=False``.
+
+    With ``observed=False``, unused categories of a key form empty groups.
+    """
+    groupers = groupers_of(by)
+    column_names = [grouper for grouper in groupers if isinstance(grouper, str)]
+    check_columns(frame, column_names)
     if not groupers:
         return Groups(np.zeros(len(frame), np.int64), pd.DataFrame(index=range(1)))
-    for key in groupers:
-        if isinstance(key, pd.Grouper) and not isinstance(key.freq, pd.offsets.Tick | None):
-            times: Any = frame.get(key.key)  # days have no time zone
+    for grouper in groupers:
+        if isinstance(grouper, pd.Grouper) and not isinstance(grouper.freq, pd.offsets.Tick | None):
+            times: Any = frame.get(grouper.key)  # days have no time zone
             if getattr(getattr(times, "dt", None), "tz", None) is not None:
-                frame = frame.assign(**{str(key.key): times.dt.tz_localize(None)})
+                frame = frame.assign(**{str(grouper.key): times.dt.tz_localize(None)})
     try:  # pandas bins no times of Arrow
         binned_columns = {
-            column: numpy_times(frame[column])
+            column: to_numpy_times(frame[column])
             for column in _binned_columns(groupers)
             if column in frame.columns
         }
         grouped_rows = frame.assign(**binned_columns).groupby(
             list(dict.fromkeys(groupers)), dropna=False, observed=observed
         )
-        sizes, ids = grouped_rows.size(), grouped_rows.ngroup()
+        group_sizes, pandas_ids = grouped_rows.size(), grouped_rows.ngroup()
     except (LookupError, NotImplementedError, TypeError, ValueError) as error:
         raise AvailabilityError(
             f"the rows cannot be grouped by {', '.join(map(str, groupers))}: {error}",
             columns={str(name): "its values cannot be grouped by" for name in groupers},
         ) from None
-    keys = sizes.index.to_frame(index=False)
-    for name in keys.columns:
+    group_keys = group_sizes.index.to_frame(index=False)
+    for name in group_keys.columns:
         if name in frame.columns and isinstance(frame[name].dtype, pd.ArrowDtype):
-            keys[name] = keys[name].astype(frame[name].dtype)
-    if ids.isna().any():
+            group_keys[name] = group_keys[name].astype(frame[name].dtype)
+    if pandas_ids.isna().any():
         raise AvailabilityError(
-            f"{int(ids.isna().sum())} rows have no value to bin by; drop or fill them first",
-            columns={str(name): "has missing values" for name in keys.columns},
+            f"{int(pandas_ids.isna().sum())} rows have no value to bin by; drop or fill them first",
+            columns={str(name): "has missing values" for name in group_keys.columns},
         )
     # Depending on the keys, pandas skips the empty groups when it numbers groups, or not.
-    _, ranks = np.unique(ids.to_numpy(), return_inverse=True)
-    group_numbers = np.flatnonzero(sizes.to_numpy() > 0)
-    return Groups(group_numbers[ranks], keys, frozenset(names))
+    _, rank_of_row = np.unique(pandas_ids.to_numpy(), return_inverse=True)
+    nonempty_groups = np.flatnonzero(group_sizes.to_numpy() > 0)
+    return Groups(nonempty_groups[rank_of_row], group_keys, frozenset(column_names))
 
 
-def keys_of(by: By) -> list[str | pd.Grouper]:
+def groupers_of(by: By) -> list[str | pd.Grouper]:
     """Return the argument ``by`` as a list of column names and `pandas.Grouper` objects."""
-    keys = [by] if isinstance(by, str | pd.Grouper | pd.Series) else [*(by or ())]
-    if any(isinstance(key, pd.Series) for key in keys):
+    groupers = [by] if isinstance(by, str | pd.Grouper | pd.Series) else [*(by or ())]
+    if any(isinstance(grouper, pd.Series) for grouper in groupers):
         raise ArgumentError(
             "by= takes names of columns, not their values; put these into a column first, as in "
             "frame.assign(week=…), and name it",
             argument="by",
         )
-    return keys
+    return groupers
 
 
 def _binned_columns(by: By) -> list[str]:
     """Return the names of the datetime columns that ``by`` groups into weeks or months."""
     return [
-        str(key.key) for key in keys_of(by) if isinstance(key, pd.Grouper) and key.freq is not None
+        str(grouper.key)
+        for grouper in groupers_of(by)
+        if isinstance(grouper, pd.Grouper) and grouper.freq is not None
     ]
 
 
-def numpy_times(values: pd.Series) -> pd.Series:
+def to_numpy_times(values: pd.Series) -> pd.Series:
     """Convert times from an Arrow dtype to a pandas dtype; return other columns unchanged."""
     dtype = values.dtype
     if not isinstance(dtype, pd.ArrowDtype) or dtype.kind != "M":
         return values
-    zone = getattr(dtype.pyarrow_dtype, "tz", None)
-    return values.astype(pd.DatetimeTZDtype("us", zone) if zone else "datetime64[us]")
+    time_zone = getattr(dtype.pyarrow_dtype, "tz", None)
+    return values.astype(pd.DatetimeTZDtype("us", time_zone) if time_zone else "datetime64[us]")
 
 
-def naive_times(values: pd.Series) -> pd.Series:
+def to_naive_times(values: pd.Series) -> pd.Series:
     """Convert times to UTC, in a dtype without time zone."""
-    times = numpy_times(values)
+    times = to_numpy_times(values)
     return times if times.dt.tz is None else times.dt.tz_convert("UTC").dt.tz_localize(None)
 
 
-def flattened(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame whose named index levels have become columns."""
+def flatten_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with its named index levels as columns."""
     level_names = [name for name in frame.index.names if name not in (None, *frame.columns)]
     return frame.reset_index(level_names) if level_names else frame
 
@@ -173,29 +183,29 @@ def as_floats(values: pd.Series) -> Floats:
     return values.to_numpy(np.float64, na_value=np.nan)
 
 
-def float_sums(values: Floats, mask: Mask, groups: Groups) -> Floats:
+def float_sum_by_group(values: Floats, mask: Mask, groups: Groups) -> Floats:
     """Return the sum of each group as a float, over the rows in ``mask``."""
-    return np.bincount(groups.ids[mask], values[mask], minlength=len(groups)).astype(np.float64)
+    return np.bincount(groups.of_row[mask], values[mask], minlength=len(groups)).astype(np.float64)
 
 
-def sums(values: pd.Series, mask: Mask, groups: Groups, name: str) -> pd.Series:
+def sum_by_group(values: pd.Series, mask: Mask, groups: Groups, column_name: str) -> pd.Series:
     """Return the sum of each group, over the rows in ``mask``; exact for integers."""
-    approximate_sums = float_sums(as_floats(values), mask, groups)
+    approximate_sums = float_sum_by_group(as_floats(values), mask, groups)
     if values.dtype.kind not in "iub":
-        return as_nullable(approximate_sums, values)
+        return numbers_to_nullable(approximate_sums, values)
     largest_value = values[mask].max() if mask.any() else 0
     if (np.abs(approximate_sums) >= 2**63).any() or int(largest_value) >= 2**63:
         reason = "a sum is too large for a 64-bit integer"
         raise AvailabilityError(
-            f"{name}: {reason}; convert it to Float64 first", columns={name: reason}
+            f"{column_name}: {reason}; convert it to Float64 first", columns={column_name: reason}
         )
     # Sums that overflow on the way are right if the result fits.
     exact_sums = np.zeros(len(groups), np.int64)
-    np.add.at(exact_sums, groups.ids[mask], values[mask].to_numpy(np.int64))
-    return as_nullable(exact_sums, values)
+    np.add.at(exact_sums, groups.of_row[mask], values[mask].to_numpy(np.int64))
+    return numbers_to_nullable(exact_sums, values)
 
 
-def nullable(values: pd.Series) -> pd.Series:
+def to_nullable(values: pd.Series) -> pd.Series:
     """Convert integers or booleans to a dtype that can hold missing values."""
     dtype = values.dtype
     is_numpy = isinstance(dtype, np.dtype) and dtype.kind in "iub"
@@ -207,56 +217,56 @@ def pick_by_group(values: pd.Series, mask: Mask, groups: Groups, rule: str) -> p
 
     Only the rows in the boolean mask count.
     """
-    result = nullable(values)[mask].groupby(groups.ids[mask]).agg(rule)
-    return result.reindex(range(len(groups)))
+    picked_values = to_nullable(values)[mask].groupby(groups.of_row[mask]).agg(rule)
+    return picked_values.reindex(range(len(groups)))
 
 
-def as_nullable(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
+def numbers_to_nullable(numbers: npt.NDArray[Any], values: pd.Series) -> pd.Series:
     """Return numbers as a nullable Series, in an Arrow dtype if ``values`` has one."""
-    is_whole = result.dtype.kind == "i"
-    column = pd.Series(pd.array(result, dtype="Int64" if is_whole else "Float64"))
+    is_whole = numbers.dtype.kind == "i"
+    column = pd.Series(pd.array(numbers, dtype="Int64" if is_whole else "Float64"))
     if isinstance(values.dtype, pd.ArrowDtype):
         return column.astype("int64[pyarrow]" if is_whole else "double[pyarrow]")
     return column
 
 
-def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
+def flatten_names(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
     """Return a flat tuple of the names in ``columns``, whose items are names or lists of names.
 
     Examples
     --------
-    >>> names_of(("hits", ["answers", "rate"]))
+    >>> flatten_names(("hits", ["answers", "rate"]))
     ('hits', 'answers', 'rate')
     """
     name_lists = ([column] if isinstance(column, str) else column for column in columns)
     return tuple(name for names in name_lists for name in names)
 
 
-def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
+def period_groupers(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
     """Return the keys to group rows by period: a `pandas.Grouper` and the keys in ``by``.
 
     ``freq`` is a pandas frequency, such as "W".
     """
-    flat_frame, keys = flattened(frame), keys_of(by)
+    flat_frame, groupers = flatten_index(frame), groupers_of(by)
     metadata = metadata_of(flat_frame)
-    if not all(isinstance(key, str) for key in keys):
+    if not all(isinstance(key, str) for key in groupers):
         raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
-    columns = [str(name) for name, dtype in flat_frame.dtypes.items() if dtype.kind == "M"]
-    columns = [name for name in columns if name in metadata.key] or columns
-    hint = _days_hint(metadata.columns[columns[0]].declared_name or "") if columns else None
-    if len(columns) != 1 or hint is not None:
-        why = f"needs one column of times, and there are {', '.join(columns) or 'none'}; name it"
+    times = [str(name) for name, dtype in flat_frame.dtypes.items() if dtype.kind == "M"]
+    times = [name for name in times if name in metadata.key] or times
+    hint = _days_hint(metadata.columns[times[0]].declared_name or "") if times else None
+    if len(times) != 1 or hint is not None:
+        why = f"needs one column of times, and there are {', '.join(times) or 'none'}; name it"
         if hint is not None:
-            why = f"needs the day of a row, and {columns[0]} describes totals{hint}; if it is meant"
-        example = repr(columns[0] if columns else "column")
+            why = f"needs the day of a row, and {times[0]} describes totals{hint}; if it is meant"
+        example_key = repr(times[0] if times else "column")
         raise ArgumentError(
-            f"freq= {why}: by=pandas.Grouper(key={example}, freq=…)", argument="freq"
+            f"freq= {why}: by=pandas.Grouper(key={example_key}, freq=…)", argument="freq"
         )
     with suppress(ValueError, TypeError, Warning), warnings.catch_warnings():
         warnings.simplefilter("error")  # pandas will drop what it deprecates
-        grouper = pd.Grouper(key=columns[0], freq=freq)
+        grouper = pd.Grouper(key=times[0], freq=freq)
         if grouper.freq is not None:
-            return [grouper, *(key for key in keys if key != columns[0])]
+            return [grouper, *(key for key in groupers if key != times[0])]
     raise ArgumentError(
         f"freq={freq!r} is no frequency that pandas knows; it takes offset aliases, such as "
         "'W' (weeks that end on Sunday), 'W-SAT', '7D', 'MS' (months by their first day), "
@@ -271,18 +281,18 @@ def _days_hint(declared_name: str) -> str | None:
     For example, the day on which a prompt was created is not the day on which it was answered. The
     result is None if the column dates the counts.
     """
-    name, _, field = declared_name.partition(".")
-    table = find_table(name)
-    if table is None or field in table.key:
+    table_name, _, column_name = declared_name.partition(".")
+    table = find_table(table_name)
+    if table is None or column_name in table.key:
         return None
-    is_total = any(
+    has_totals = any(
         column.unit in (COUNT, REQUESTS) and column.aggregate.rule == "sum"
         for column in table.columns
     )
-    return " (overview_trend and crawl_timeseries have days)" if is_total else None
+    return " (overview_trend and crawl_timeseries have days)" if has_totals else None
 
 
-def part_periods(
+def find_partial_periods(
     frame: pd.DataFrame, by: By, groups: Groups, metadata: FrameMetadata
 ) -> dict[int, tuple[float, str]]:
     """Return the weeks or months for which some days are missing, by the position of the group.
@@ -293,33 +303,33 @@ def part_periods(
     time_columns, partial_periods = _binned_columns(by), dict[int, tuple[float, str]]()
     if len(time_columns) != 1 or not len(frame):
         return partial_periods
-    (grouper,) = (key for key in keys_of(by) if isinstance(key, pd.Grouper))
-    days, labels = _as_days(frame[time_columns[0]]), _as_days(groups.keys[time_columns[0]])
-    if days is None or labels is None or days.isna().any():
+    (grouper,) = (key for key in groupers_of(by) if isinstance(key, pd.Grouper))
+    days, period_labels = _as_days(frame[time_columns[0]]), _as_days(groups.keys[time_columns[0]])
+    if days is None or period_labels is None or days.isna().any():
         return partial_periods
     day, first_day, last_day = pd.Timedelta(days=1), days.min(), days.max()
     # No two rows of neighbouring days: the rows stand for whole weeks or months.
     if first_day != last_day and not (days.drop_duplicates().sort_values().diff() == day).any():
         return partial_periods
-    key_names = {*time_columns, *(key for key in keys_of(by) if isinstance(key, str))}
-    day_counts = pd.Series(days.to_numpy()).groupby(groups.ids).nunique()
+    key_names = {*time_columns, *(key for key in groupers_of(by) if isinstance(key, str))}
+    day_counts = pd.Series(days.to_numpy()).groupby(groups.of_row).nunique()
     # If days are no part of the key, rows are events, and days between events are not missing.
-    if is_series := time_columns[0] in metadata.key:
+    if is_daily_series := time_columns[0] in metadata.key:
         dates = pd.DatetimeIndex(days.unique())
     else:
         dates = pd.date_range(first_day, last_day)
-    is_by_group = is_series and all(
+    has_series = is_daily_series and all(
         name in key_names or (name in frame and frame[name].nunique() == 1) for name in metadata.key
     )
     for i in day_counts.index:
-        label, offset = labels.iloc[i], grouper.freq
-        is_end = grouper.closed == "right"  # type: ignore[attr-defined]
-        start, end = (label - offset + day, label) if is_end else (label, label + offset - day)
+        label, offset = period_labels.iloc[i], grouper.freq
+        is_at_end = grouper.closed == "right"  # type: ignore[attr-defined]
+        start, end = (label - offset + day, label) if is_at_end else (label, label + offset - day)
         length = (end - start).days + 1
-        day_count = day_counts[i] if is_by_group else int(((dates >= start) & (dates <= end)).sum())
+        day_count = day_counts[i] if has_series else int(((dates >= start) & (dates <= end)).sum())
         if day_count < length:
-            description = f"{day_count} of the {length} days from {start.date()} to {end.date()}"
-            partial_periods[i] = (day_count / length, description)
+            days_text = f"{day_count} of the {length} days from {start.date()} to {end.date()}"
+            partial_periods[i] = (day_count / length, days_text)
     return partial_periods
 
 
@@ -327,5 +337,5 @@ def _as_days(values: pd.Series) -> pd.Series | None:
     """Return datetimes as dates without a time zone; None if the column has other values."""
     if values.dtype.kind != "M":
         return None
-    days: pd.Series = naive_times(values).dt.normalize()
+    days: pd.Series = to_naive_times(values).dt.normalize()
     return days

@@ -20,8 +20,8 @@ from aatoolkit.availability import Availability, Cause, Condition, Statement, St
 from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown, warn
 from aatoolkit.frame.cell_status import can_list_keys, key_statements
-from aatoolkit.frame.duplicates import JOINED, NO_KEY, is_joined, response_scope
-from aatoolkit.frame.groupby import flattened, nullable
+from aatoolkit.frame.duplicates import JOINED_PREFIX, NO_KEY, is_joined, response_scope
+from aatoolkit.frame.groupby import flatten_index, to_nullable
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import (
     EMPTY,
@@ -48,27 +48,28 @@ from aatoolkit.metadata.recorded import METHOD_BY_VERB, cache_checks, record_as,
 from aatoolkit.scope import FILTERS
 
 FrameWithMetadata = tuple[pd.DataFrame, FrameMetadata]
-Options = Mapping[str, Any]
+MergeOptions = Mapping[str, Any]
 
+# Temporary columns of a merge, with the positions of the original rows.
 _ROW_COLUMNS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
 
 
 @record_as("merge", "left", "right")
 def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFrame:
     """Merge two frames like `pandas.merge`, and keep the metadata of both."""
-    keys = _keys_of(left, right, options)
-    _check_keys(left, right, options, keys)
-    frames = [
+    keys_of_sides = _merge_keys_of_sides(left, right, options)
+    _check_keys(left, right, options, keys_of_sides)
+    numbered_frames = [
         frame.assign(**{name: range(len(frame))})
         for frame, name in zip((left, right), _ROW_COLUMNS, strict=True)
     ]
     try:
-        merged_frame = frames[0].merge(frames[1], **options)
+        merged_frame = numbered_frames[0].merge(numbered_frames[1], **options)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         problem = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
         hint = "; give the keys one dtype, by astype or pd.to_datetime" * ("trying to" in problem)
         raise ArgumentError(f"the frames cannot be merged: {problem}{hint}") from None
-    are_repeated = [bool(merged_frame[name].dropna().duplicated().any()) for name in _ROW_COLUMNS]
+    repeated_flags = [bool(merged_frame[name].dropna().duplicated().any()) for name in _ROW_COLUMNS]
     unmatched_masks = [merged_frame[name].isna().to_numpy(bool) for name in _ROW_COLUMNS]
     unmatched_counts = [int(mask.sum()) for mask in unmatched_masks]
     is_anti = "anti" in options.get("how", "inner")
@@ -76,43 +77,50 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         warn("no row of the one frame matches a row of the other; look at the spelling of the keys")
     merged_frame = merged_frame.drop(columns=[*_ROW_COLUMNS])
     input_metadata = [metadata_of(frame, with_levels=True) for frame in (left, right)]
-    described_inputs = [
-        _as_table(*inputs) for inputs in zip((left, right), input_metadata, keys, strict=True)
+    metadata_with_tables = [
+        _with_undeclared_table(*frame_metadata_keys)
+        for frame_metadata_keys in zip((left, right), input_metadata, keys_of_sides, strict=True)
     ]
-    shared_keys, renames = _shared_keys(left, right, options), columns_after(left, right, options)
+    shared_keys, renamings = _shared_keys(left, right, options), merged_names(left, right, options)
     columns: dict[str, ColumnMetadata] = {}
-    grains: dict[str, tuple[str, ...]] = {}
+    key_by_table: dict[str, tuple[str, ...]] = {}
     # The keys of a side whose rows may have no match are replaced by those of the other side.
     has_left_keys = options.get("how", "inner") in ("left", "inner")
-    replaced_keys = {
-        right_key: renames[0].get(left_key, left_key)
+    left_by_right_key = {
+        right_key: renamings[0].get(left_key, left_key)
         # Of several pairs with the same right key, the first counts.
-        for left_key, right_key in reversed([*zip(*keys, strict=False)] * has_left_keys)
+        for left_key, right_key in reversed([*zip(*keys_of_sides, strict=False)] * has_left_keys)
         if isinstance(left_key, str) and isinstance(right_key, str)
     }
-    for side, (metadata, names_after) in enumerate(zip(described_inputs, renames, strict=True)):
+    for side, (metadata, names_after) in enumerate(
+        zip(metadata_with_tables, renamings, strict=True)
+    ):
         for name, column in metadata.columns.items():
             if name not in shared_keys:
                 columns[names_after[name]] = column.renamed(names_after)
         for table in table_names_of(metadata):
-            grain = metadata.key_of(table)
-            if grain is not None and table not in grains:
-                new_names = names_after | (replaced_keys if side and is_joined(table) else {})
-                grains[table] = tuple(new_names.get(name, name) for name in grain)
-    tables_of_sides = [{*table_names_of(metadata)} for metadata in described_inputs]
-    repeated_tables = {table for metadata in described_inputs for table in metadata.repeated_tables}
+            table_key = metadata.key_of(table)
+            if table_key is not None and table not in key_by_table:
+                new_names = names_after | (left_by_right_key if side and is_joined(table) else {})
+                key_by_table[table] = tuple(new_names.get(name, name) for name in table_key)
+    tables_of_sides = [{*table_names_of(metadata)} for metadata in metadata_with_tables]
+    repeated_tables = {
+        table for metadata in metadata_with_tables for table in metadata.repeated_tables
+    }
     repeated_tables |= {
         table
-        for tables, is_repeated in zip(tables_of_sides, are_repeated, strict=True)
+        for tables_of_side, is_repeated in zip(tables_of_sides, repeated_flags, strict=True)
         if is_repeated
-        for table in tables
+        for table in tables_of_side
     }
     known_tables = {table for metadata in input_metadata for table in metadata.key_by_table}
-    new_table = next((name for name in grains if is_joined(name) and name not in known_tables), "")
+    new_table = next(
+        (name for name in key_by_table if is_joined(name) and name not in known_tables), ""
+    )
     for name in shared_keys:
         key_metadata = [metadata.columns.get(name, NO_METADATA) for metadata in input_metadata]
         column = _key_metadata(
-            *key_metadata, only_left=unmatched_counts[1], only_right=unmatched_counts[0]
+            *key_metadata, left_only=unmatched_counts[1], right_only=unmatched_counts[0]
         )
         is_known = (
             column.declared_name or column.availability.status != Status.UNKNOWN or not new_table
@@ -121,17 +129,19 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     for side, mask in enumerate(unmatched_masks):
         if not unmatched_counts[side]:
             continue
-        other_keys = [renames[1 - side].get(key) for key in keys[1 - side] if isinstance(key, str)]
+        other_keys = [
+            renamings[1 - side].get(key) for key in keys_of_sides[1 - side] if isinstance(key, str)
+        ]
         unmatched_keys = merged_frame[[name for name in merged_frame if name in other_keys]][mask]
-        state, statements = no_match(unmatched_counts[side], len(mask)), list[Statement]()
+        state, statements = no_match_state(unmatched_counts[side], len(mask)), list[Statement]()
         if can_list_keys(unmatched_keys, FrameMetadata(columns)):
             statements = key_statements(unmatched_keys, [state])
-        for name in described_inputs[side].columns.keys() - {*shared_keys}:
-            new_name = renames[side][name]
+        for name in metadata_with_tables[side].columns.keys() - {*shared_keys}:
+            new_name = renamings[side][name]
             columns[new_name] = without_rows(columns[new_name], state, statements)
     side_keys = [
         [name if name in shared_keys else names_after[name] for name in metadata.key]
-        for metadata, names_after in zip(described_inputs, renames, strict=True)
+        for metadata, names_after in zip(metadata_with_tables, renamings, strict=True)
     ]
     merged_key = dict.fromkeys(
         (*side_keys[0], *(name for name in side_keys[1] if name not in shared_keys))
@@ -139,10 +149,10 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     merged_metadata = FrameMetadata(
         columns,
         unique_key(merged_frame, tuple(merged_key) if side_keys[0] else ()),
-        sources_of(described_inputs),
+        sources_of(metadata_with_tables),
         {
-            table: grain
-            for table, grain in grains.items()
+            table: table_key
+            for table, table_key in key_by_table.items()
             if table not in tables_of_sides[0] & tables_of_sides[1]
         },
         tuple(sorted(repeated_tables)),
@@ -153,21 +163,25 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
 def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame:
     """Rename columns like ``DataFrame.rename``, and keep their metadata."""
     renamed_frame: pd.DataFrame = frame.rename(*arguments, **options)
-    names = dict(zip(map(str, frame.columns), map(str, renamed_frame.columns), strict=True))
+    new_name_by_old = dict(
+        zip(map(str, frame.columns), map(str, renamed_frame.columns), strict=True)
+    )
     with cache_checks():
         metadata = metadata_of(frame, with_levels=True)
         columns = {
-            names.get(name, name): column.renamed(names)
+            new_name_by_old.get(name, name): column.renamed(new_name_by_old)
             for name, column in metadata.columns.items()
         }
-        grains = {
-            table: tuple(names.get(name, name) for name in grain)
+        table_keys = {
+            table: tuple(new_name_by_old.get(name, name) for name in table_key)
             for table in table_names_of(metadata)
-            if (grain := metadata.key_of(table)) is not None
+            if (table_key := metadata.key_of(table)) is not None
         }
-        key = tuple(names.get(name, name) for name in metadata.key)
-        attach(renamed_frame, replace(metadata, columns=columns, key=key, key_by_table=grains))
-        record_recipe(renamed_frame, "rename", {"frame": frame, "names": names}, ("frame",))
+        key = tuple(new_name_by_old.get(name, name) for name in metadata.key)
+        attach(renamed_frame, replace(metadata, columns=columns, key=key, key_by_table=table_keys))
+        record_recipe(
+            renamed_frame, "rename", {"frame": frame, "names": new_name_by_old}, ("frame",)
+        )
     return renamed_frame
 
 
@@ -176,36 +190,43 @@ METHOD_BY_VERB["rename"] = (lambda frame, names: rename(frame, columns=names)), 
 
 @record_as("adopt", "frame", "frames")
 def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Return a copy of ``frame`` with the metadata of equal columns in ``frames``."""
+    """Return a copy of ``frame`` with the metadata that its columns have in ``frames``.
+
+    A column takes the metadata of a column with the same name and equal values.
+    """
     metadata = metadata_of(frame, with_levels=True)
-    columns, all_metadata, key = dict(metadata.columns), [metadata], metadata.key
-    all_repeats = {*metadata.repeated_tables}
-    for donor in frames:
-        donor_metadata = metadata_of(donor, with_levels=True)
-        matching_columns, new_repeats = _matching_columns(frame, donor, donor_metadata)
+    metadata_by_column, all_metadata, key = dict(metadata.columns), [metadata], metadata.key
+    repeated_tables = {*metadata.repeated_tables}
+    for other_frame in frames:
+        other_metadata = metadata_of(other_frame, with_levels=True)
+        matching_columns, new_repeated_tables = _matching_columns(
+            frame, other_frame, other_metadata
+        )
         adopted_columns = {
             name: matching_columns[name]
-            for name in columns.keys() & matching_columns
+            for name in metadata_by_column.keys() & matching_columns
             # Declared columns keep their own metadata.
-            if not columns[name].declared_name
+            if not metadata_by_column[name].declared_name
         }
         if adopted_columns:
-            columns |= adopted_columns
-            all_metadata.append(donor_metadata)
-            all_repeats |= {*donor_metadata.repeated_tables, *new_repeats}
-            key = key or (donor_metadata.key if {*donor_metadata.key} <= columns.keys() else ())
+            metadata_by_column |= adopted_columns
+            all_metadata.append(other_metadata)
+            repeated_tables |= {*other_metadata.repeated_tables, *new_repeated_tables}
+            key = key or (
+                other_metadata.key if {*other_metadata.key} <= metadata_by_column.keys() else ()
+            )
     adopted_frame = frame.copy(deep=False)
-    grains = {
-        table: grain
+    key_by_table = {
+        table: table_key
         for source_metadata in reversed(all_metadata)
-        for table, grain in source_metadata.key_by_table.items()
+        for table, table_key in source_metadata.key_by_table.items()
     }
     adopted_metadata = FrameMetadata(
-        columns,
+        metadata_by_column,
         unique_key(adopted_frame, key),
         sources_of(all_metadata),
-        grains,
-        tuple(sorted(all_repeats)),
+        key_by_table,
+        tuple(sorted(repeated_tables)),
     )
     return attach(adopted_frame, adopted_metadata)
 
@@ -236,14 +257,14 @@ def without_rows(
     )
 
 
-def no_match(unmatched_count: int, row_count: int) -> Availability:
+def no_match_state(unmatched_count: int, row_count: int) -> Availability:
     """Return the availability (status and reason) of cells left empty by a join without a match."""
     reason = f"{unmatched_count} of {row_count} rows without a match"
     return Availability(Status.UNAVAILABLE, Cause.NO_ROW, reason)
 
 
-def columns_after(
-    left: pd.DataFrame, right: pd.DataFrame, options: Options
+def merged_names(
+    left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions
 ) -> list[dict[str, str]]:
     """Return two dicts, for the left and right frame, from column name to name after the merge.
 
@@ -262,157 +283,169 @@ def columns_after(
 
 
 def _key_metadata(
-    left: ColumnMetadata, right: ColumnMetadata, *, only_left: int, only_right: int
+    left: ColumnMetadata, right: ColumnMetadata, *, left_only: int, right_only: int
 ) -> ColumnMetadata:
     """Return the metadata of a key column after a merge.
 
-    ``only_left`` and ``only_right`` are the numbers of rows that only one of the frames has.
+    ``left_only`` and ``right_only`` are the numbers of rows that only one of the frames has.
     """
     # Neither side has all values of the key.
-    if only_left and only_right:
+    if left_only and right_only:
         declared_name = left.declared_name if left.declared_name == right.declared_name else None
         return ColumnMetadata(declared_name, combine([left.availability, right.availability]))
-    first_side, second_side = (right, left) if only_right else (left, right)
+    first_side, second_side = (right, left) if right_only else (left, right)
     return (
-        second_side if first_side == NO_METADATA and not (only_left or only_right) else first_side
+        second_side if first_side == NO_METADATA and not (left_only or right_only) else first_side
     )
 
 
 def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
     """Return ``key`` if its columns identify each row of the frame; else an empty tuple."""
-    rows = flattened(frame)
+    rows = flatten_index(frame)
     has_key = bool(key) and {*key} <= {*rows.columns}
     return key if has_key and not rows.duplicated([*key]).any() else ()
 
 
-def sources_of(inputs: Iterable[FrameMetadata]) -> tuple[Any, ...]:
+def sources_of(metadata_of_frames: Iterable[FrameMetadata]) -> tuple[Any, ...]:
     """Return the distinct `Source` records of several frames, i.e. the responses they came from."""
-    return tuple(dict.fromkeys(chain.from_iterable(metadata.sources for metadata in inputs)))
+    return tuple(
+        dict.fromkeys(chain.from_iterable(metadata.sources for metadata in metadata_of_frames))
+    )
 
 
 def _matching_columns(
-    frame: pd.DataFrame, donor: pd.DataFrame, donor_metadata: FrameMetadata
+    frame: pd.DataFrame, other: pd.DataFrame, other_metadata: FrameMetadata
 ) -> tuple[dict[str, ColumnMetadata], set[str]]:
-    """Return metadata from ``donor`` for the columns of ``frame`` that have equal values.
+    """Return metadata from ``other`` for the columns of ``frame`` that have equal values.
 
     The second result has the names of tables whose rows occur several times in ``frame``.
     """
-    columns = {
-        name: column for name, column in donor_metadata.columns.items() if column.declared_name
+    declared = {
+        name: column for name, column in other_metadata.columns.items() if column.declared_name
     }
     empty_columns = [
-        name for name, column in columns.items() if column.availability.status in EMPTY
+        name for name, column in declared.items() if column.availability.status in EMPTY
     ]
     fingerprint = fingerprint_of(
-        donor, [name for name in columns if name not in empty_columns], donor_metadata.key
+        other, [name for name in declared if name not in empty_columns], other_metadata.key
     )
-    check = FingerprintCheck(frame, fingerprint, donor_metadata.key)
+    fingerprint_check = FingerprintCheck(frame, fingerprint, other_metadata.key)
     matching_columns = {
         name: column
-        for name, column in columns.items()
-        if (check.is_empty(name) if name in empty_columns else not check.change_reason(name))
+        for name, column in declared.items()
+        if (
+            fingerprint_check.is_empty(name)
+            if name in empty_columns
+            else not fingerprint_check.change_reason(name)
+        )
     }
-    repeated_tables = check.find_repeated_tables(columns_by_table(matching_columns))
-    for name, column in columns.items():
+    repeated_tables = fingerprint_check.find_repeated_tables(columns_by_table(matching_columns))
+    for name, column in declared.items():
         if name in matching_columns or name in empty_columns or name not in frame.columns:
             continue
         filled_rows = frame[frame[name].notna()]
-        check = FingerprintCheck(filled_rows, fingerprint, donor_metadata.key)
-        if len(filled_rows) and check.change_reason(name) is None:
+        fingerprint_check = FingerprintCheck(filled_rows, fingerprint, other_metadata.key)
+        if len(filled_rows) and fingerprint_check.change_reason(name) is None:
             missing_count = len(frame) - len(filled_rows)
             matching_columns[name] = (
-                without_rows(column, no_match(missing_count, len(frame)))
+                without_rows(column, no_match_state(missing_count, len(frame)))
                 if missing_count
                 else column
             )
-            repeated_tables |= check.find_repeated_tables(
-                {column.table: [*donor_metadata.key, name]}
+            repeated_tables |= fingerprint_check.find_repeated_tables(
+                {column.table: [*other_metadata.key, name]}
             )
     return matching_columns, repeated_tables
 
 
-def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any]) -> FrameMetadata:
+def _with_undeclared_table(
+    frame: pd.DataFrame, metadata: FrameMetadata, merge_keys: Sequence[Any]
+) -> FrameMetadata:
     """Return a frame's metadata, changed so that its undeclared columns form a table with a key.
 
-    After the merge, the name and key of this table show which rows were repeated. ``keys`` are the
-    merge keys.
+    After the merge, the name and key of this table show which rows were repeated. ``merge_keys``
+    are the merge keys.
     """
-    arrays = arrays_of(frame)
+    array_by_column = arrays_of(frame)
     undeclared_names = [
         name
         for name, column in metadata.columns.items()
-        if name in arrays
+        if name in array_by_column
         and column.declared_name is None
         and column.availability.reason not in (OVERWRITTEN_REASON, MOVED_REASON)
     ]
     if not undeclared_names:
         return metadata
-    rows = flattened(frame)
+    rows = flatten_index(frame)
     unique_names = [
         name for name in rows.columns if isinstance(name, str) and [*rows.columns].count(name) == 1
     ]
     label_columns = [name for name in unique_names if rows[name].dtype.kind != "f"]
-    merge_keys = [name for name in keys if isinstance(name, str)]
+    merge_keys = [name for name in merge_keys if isinstance(name, str)]
     # The key of the new table is the first of these that identifies the rows.
     candidate_keys = [
         merge_keys,
         metadata.key or merge_keys,
-        *([*merge_keys, label] for label in label_columns),
+        *([*merge_keys, label_column] for label_column in label_columns),
         [*merge_keys, *label_columns],
         [*merge_keys, *undeclared_names],
         unique_names,
     ]
-    grain: tuple[str, ...] = (NO_KEY,)
-    for names in map(dict.fromkeys, candidate_keys):
+    table_key: tuple[str, ...] = (NO_KEY,)
+    for candidate_key in map(dict.fromkeys, candidate_keys):
         with suppress(TypeError):  # lists have no hash
-            if {*names} <= {*unique_names} and not (
-                rows.duplicated([*names]).any() if names else len(rows) > 1
+            if {*candidate_key} <= {*unique_names} and not (
+                rows.duplicated([*candidate_key]).any() if candidate_key else len(rows) > 1
             ):
-                grain = tuple(names)
+                table_key = tuple(candidate_key)
                 break
-    hashed_columns = sorted({*undeclared_names, *grain} & {*arrays})
-    hashes = np.sort(combine_to_row_hashes([hash_cells(arrays[name]) for name in hashed_columns]))
+    hashed_columns = sorted({*undeclared_names, *table_key} & {*array_by_column})
+    hashes = np.sort(
+        combine_to_row_hashes([hash_cells(array_by_column[name]) for name in hashed_columns])
+    )
     digest = hashlib.sha256(repr((hashed_columns, metadata.sources)).encode() + hashes.tobytes())
-    table = f"{JOINED}{digest.hexdigest()[:12]}"
-    columns = {
+    table = f"{JOINED_PREFIX}{digest.hexdigest()[:12]}"
+    metadata_by_column = {
         name: replace(column, declared_name=f"{table}.{name}")
         if name in undeclared_names
         else column
         for name, column in metadata.columns.items()
     }
     # A frame without metadata gets this key as its own.
-    is_new = len(undeclared_names) == len(metadata.columns) and grain != (NO_KEY,)
+    is_without_metadata = len(undeclared_names) == len(metadata.columns) and table_key != (NO_KEY,)
     return replace(
         metadata,
-        columns=columns,
-        key=grain if is_new else metadata.key,
-        key_by_table={**metadata.key_by_table, table: grain},
+        columns=metadata_by_column,
+        key=table_key if is_without_metadata else metadata.key,
+        key_by_table={**metadata.key_by_table, table: table_key},
     )
 
 
 # --- keys of a merge ----------------------------------------------------------------------------
 
 
-def _keys_of(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[list[Any]]:
+def _merge_keys_of_sides(
+    left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions
+) -> list[list[Any]]:
     """Return the merge keys of each side: column names, index levels or arrays."""
     if options.get("how") == "cross":
         return [[], []]
     on = options.get("on")
-    keys = [on, on] if on is not None else [options.get("left_on"), options.get("right_on")]
-    for side, frame in enumerate((left, right)):
-        if options.get(("left_index", "right_index")[side]):
-            keys[side] = [*frame.index.names]
-    if keys == [None, None]:
-        keys = [[name for name in left.columns if name in {*right.columns}]] * 2
-    return [[*names] if isinstance(names, list | tuple) else [names] for names in keys]
+    side_keys = [on, on] if on is not None else [options.get("left_on"), options.get("right_on")]
+    for side_position, frame in enumerate((left, right)):
+        if options.get(("left_index", "right_index")[side_position]):
+            side_keys[side_position] = [*frame.index.names]
+    if side_keys == [None, None]:
+        side_keys = [[name for name in left.columns if name in {*right.columns}]] * 2
+    return [[*names] if isinstance(names, list | tuple) else [names] for names in side_keys]
 
 
-def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[str]:
+def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions) -> list[str]:
     """Return the merge keys that have the same name on both sides."""
     if options.get("left_index") or options.get("right_index"):
         names = [str(name) for name in left.index.names if name is not None]
         return [name for name in names if name in right.index.names]
-    pairs = zip(*_keys_of(left, right, options), strict=False)
+    pairs = zip(*_merge_keys_of_sides(left, right, options), strict=False)
     is_scalar = pd.api.types.is_scalar
     return [
         str(left_key)
@@ -422,36 +455,36 @@ def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> l
 
 
 def _check_keys(
-    left: pd.DataFrame, right: pd.DataFrame, options: Options, keys: Sequence[Sequence[Any]]
+    left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions, keys: Sequence[Sequence[Any]]
 ) -> None:
     """Raise if a merge key does not exist, or if pandas would merge on a measured column.
 
     ``keys`` has the merge keys of the left and of the right frame.
     """
-    for frame, side, side_keys in zip((left, right), ("left", "right"), keys, strict=True):
+    for frame, side_name, side_keys in zip((left, right), ("left", "right"), keys, strict=True):
         available_names = [str(name) for name in (*frame.columns, *frame.index.names)]
         for key in side_keys:
             if isinstance(key, str) and key not in available_names:
-                reason = unknown(f"{side}-hand column", key, available_names)
+                reason = unknown(f"{side_name}-hand column", key, available_names)
                 remedy = "where its name differs between the frames, use left_on= and right_on="
                 raise ItemNotFound(f"{reason}; {remedy}", columns={key: reason})
     key_options = ("on", "left_on", "right_on", "left_index", "right_index")
     if any(options.get(name) is not None and options[name] is not False for name in key_options):
         return
-    metadata, shared_keys = metadata_of(left, with_levels=True), keys[0]
-    measures = [
+    left_metadata, shared_keys = metadata_of(left, with_levels=True), keys[0]
+    measure_columns = [
         name
         for name in map(str, shared_keys)
-        if metadata.declaration_of(name).aggregate.rule not in ("none", "key")
+        if left_metadata.declaration_of(name).aggregate.rule not in ("none", "key")
     ]
-    if measures:
-        key_columns = {*metadata.key, *metadata_of(right, with_levels=True).key}
+    if measure_columns:
+        key_columns = {*left_metadata.key, *metadata_of(right, with_levels=True).key}
         label_keys = [
             name for name in shared_keys if not pd.api.types.is_numeric_dtype(left[name].dtype)
         ]
         raise ArgumentError(
             "without on= rows are joined where all shared columns are equal, and "
-            f"{', '.join(measures)} are measures; name the key: "
+            f"{', '.join(measure_columns)} are measures; name the key: "
             f"on={[name for name in shared_keys if name in key_columns] or label_keys or '…'}",
             argument="on",
         )
@@ -459,7 +492,7 @@ def _check_keys(
 
 # --- stacked frames -----------------------------------------------------------------------------
 
-_MAX_VALUES = 500
+_MAX_CONDITION_VALUES = 500
 """The maximum number of values by which the rows of one frame are selected."""
 
 
@@ -523,18 +556,24 @@ def concat(
         keys=keys,
         **options,
     )
-    inputs = [(frame, metadata_of(frame, with_levels=True)) for frame in frames]
-    inputs_with_rows = [pair for pair in inputs if len(pair[0])] or inputs
-    conditions = _conditions_of_frames(inputs_with_rows)
+    frames_with_metadata = [(frame, metadata_of(frame, with_levels=True)) for frame in frames]
+    inputs_with_rows = [
+        frame_and_metadata
+        for frame_and_metadata in frames_with_metadata
+        if len(frame_and_metadata[0])
+    ] or frames_with_metadata
+    conditions_by_frame = _conditions_of_frames(inputs_with_rows)
     columns = {
-        str(name): _stacked_column(str(name), inputs_with_rows, inputs, conditions)
+        str(name): _stacked_column(
+            str(name), inputs_with_rows, frames_with_metadata, conditions_by_frame
+        )
         for name in stacked_frame.columns
     }
     complete_statuses = (Status.AVAILABLE, Status.NOT_APPLICABLE)
     for name, column in columns.items():
         frames_and_columns = [
             (frame, metadata.columns[name])
-            for frame, metadata in inputs
+            for frame, metadata in frames_with_metadata
             if name in metadata.columns
         ]
         absent_states = [
@@ -543,46 +582,52 @@ def concat(
         empty_states = (
             column.availability
             for frame, column in frames_and_columns
-            if not len(frame) and inputs_with_rows != inputs
+            if not len(frame) and inputs_with_rows != frames_with_metadata
         )
         absent_states += [state for state in empty_states if state.status not in complete_statuses]
         columns[name] = column.with_absences(*absent_states) if absent_states else column
-    distinct_keys = {metadata.key for _, metadata in inputs}
+    distinct_keys = {metadata.key for _, metadata in frames_with_metadata}
     key = distinct_keys.pop() if len(distinct_keys) == 1 else ()
     stacked_key = unique_key(stacked_frame, key)
-    if conditions and not stacked_key and key:
+    if conditions_by_frame and not stacked_key and key:
         stacked_key = unique_key(
-            stacked_frame, (*(condition.column for condition in conditions[0]), *key)
+            stacked_frame, (*(condition.column for condition in conditions_by_frame[0]), *key)
         )
-    grains: dict[str, tuple[str, ...]] = {}
-    repeated_tables = {table for _, metadata in inputs for table in metadata.repeated_tables}
+    key_by_table: dict[str, tuple[str, ...]] = {}
+    repeated_tables = {
+        table for _, metadata in frames_with_metadata for table in metadata.repeated_tables
+    }
     for table in dict.fromkeys(
-        table for _, metadata in inputs for table in table_names_of(metadata)
+        table for _, metadata in frames_with_metadata for table in table_names_of(metadata)
     ):
-        frames_with_table = [pair for pair in inputs_with_rows if table in table_names_of(pair[1])]
+        frames_with_table = [
+            frame_and_metadata
+            for frame_and_metadata in inputs_with_rows
+            if table in table_names_of(frame_and_metadata[1])
+        ]
         metadata_with_table = [
-            metadata for _, metadata in inputs if table in table_names_of(metadata)
+            metadata for _, metadata in frames_with_metadata if table in table_names_of(metadata)
         ]
         table_keys = {metadata.key_of(table) for metadata in metadata_with_table}
-        grain = min(table_keys, key=str) or ()
-        have_key = {
-            all(map(metadata.has_valid_metadata, metadata.key_of(table) or grain))
+        table_key = min(table_keys, key=str) or ()
+        key_presence_flags = {
+            all(map(metadata.has_valid_metadata, metadata.key_of(table) or table_key))
             for _, metadata in frames_with_table
         }
-        is_mixed = len(table_keys) > 1 or len(have_key) > 1
-        if is_mixed:
-            grains[table] = (f"the key of {table} of every frame",)
+        has_different_keys = len(table_keys) > 1 or len(key_presence_flags) > 1
+        if has_different_keys:
+            key_by_table[table] = (f"the key of {table} of every frame",)
         elif any(table in metadata.key_by_table for metadata in metadata_with_table):
-            grains[table] = grain
-        if is_mixed or _repeats_rows(frames_with_table, table):
+            key_by_table[table] = table_key
+        if has_different_keys or _repeats_rows(frames_with_table, table):
             repeated_tables.add(table)
     if any(map(is_joined, repeated_tables)):
         tables = {column.table for column in columns.values()}
-        repeated_tables |= {*filter(is_joined, tables)} - {*grains}
-    sources = sources_of(metadata for _, metadata in inputs)
+        repeated_tables |= {*filter(is_joined, tables)} - {*key_by_table}
+    sources = sources_of(metadata for _, metadata in frames_with_metadata)
     return attach(
         stacked_frame,
-        FrameMetadata(columns, stacked_key, sources, grains, tuple(sorted(repeated_tables))),
+        FrameMetadata(columns, stacked_key, sources, key_by_table, tuple(sorted(repeated_tables))),
     )
 
 
@@ -590,8 +635,8 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
     """Return whether two of the frames have rows of ``table`` in common."""
     frames_by_response: dict[Any, list[FrameWithMetadata]] = {}
     for frame, metadata in frames:
-        responses = {table} if is_joined(table) else {*map(response_scope, metadata.sources)}
-        for response in responses:
+        response_scopes = {table} if is_joined(table) else {*map(response_scope, metadata.sources)}
+        for response in response_scopes:
             frames_by_response.setdefault(response, []).append((frame, metadata))
     for frames_of_response in frames_by_response.values():
         # Only frames that were read from the same response can repeat rows.
@@ -599,7 +644,7 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
             continue
         compared_frames = []
         for frame, metadata in frames_of_response:
-            names = {
+            name_by_declared_name = {
                 column.declared_name: name
                 for name, column in metadata.columns.items()
                 if column.table == table
@@ -609,26 +654,31 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
                 fingerprint = fingerprint_of(
                     frame, filter(metadata.has_valid_metadata, metadata.columns), metadata.key
                 )
-            compared_frames.append((names, arrays_of(frame), fingerprint))
+            compared_frames.append((name_by_declared_name, arrays_of(frame), fingerprint))
         shared_columns = [
             declared_name
             for declared_name in compared_frames[0][0]
             if all(
-                names.get(declared_name) in fingerprint.columns
-                for names, _, fingerprint in compared_frames
+                name_by_declared_name.get(declared_name) in fingerprint.columns
+                for name_by_declared_name, _, fingerprint in compared_frames
             )
         ]
-        hashes = [
+        current_hashes = [
             np.concatenate(
-                [hash_cells(arrays[names[declared_name]]) for names, arrays, _ in compared_frames]
+                [
+                    hash_cells(array_by_column[name_by_declared_name[declared_name]])
+                    for name_by_declared_name, array_by_column, _ in compared_frames
+                ]
             )
             for declared_name in shared_columns
         ]
         read_hashes = [
-            fingerprint.cell_hashes_of(names[declared_name] for declared_name in shared_columns)
-            for names, _, fingerprint in compared_frames
+            fingerprint.cell_hashes_of(
+                name_by_declared_name[declared_name] for declared_name in shared_columns
+            )
+            for name_by_declared_name, _, fingerprint in compared_frames
         ]
-        if shared_columns and has_rows_more_often(hashes, read_hashes):
+        if shared_columns and has_rows_more_often(current_hashes, read_hashes):
             return True
     return False
 
@@ -636,7 +686,7 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
 def _distinct_texts(values: pd.Series) -> tuple[str, ...]:
     """Return the distinct values as texts; an empty tuple if one is missing or there are many."""
     distinct_values = values.unique()
-    if len(distinct_values) > _MAX_VALUES or values.isna().any():
+    if len(distinct_values) > _MAX_CONDITION_VALUES or values.isna().any():
         return ()
     return tuple(map(as_text, pd.Series(distinct_values).astype(object)))
 
@@ -650,9 +700,9 @@ def _conditions_of_frames(
     is None if no column tells the frames apart.
     """
     keys = [name for _, metadata in frames for name in metadata.key]
-    names = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
-    del names["fetched_at"]
-    for columns in (*((name,) for name in names), ("host", "days"), ("fetched_at",)):
+    candidates = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
+    del candidates["fetched_at"]
+    for columns in (*((name,) for name in candidates), ("host", "days"), ("fetched_at",)):
         if not all(
             {*columns} <= {*frame.columns} & metadata.columns.keys() for frame, metadata in frames
         ):
@@ -660,33 +710,35 @@ def _conditions_of_frames(
         texts_of_frames = [
             [_distinct_texts(frame[name]) for name in columns] for frame, _ in frames
         ]
-        rows = [row for texts in texts_of_frames for row in product(*texts)]
-        is_listable = all(map(all, texts_of_frames)) and len(rows) <= _MAX_VALUES
-        if is_listable and len(rows) == len({*rows}):
+        combinations = [
+            row for texts_of_columns in texts_of_frames for row in product(*texts_of_columns)
+        ]
+        is_listable = all(map(all, texts_of_frames)) and len(combinations) <= _MAX_CONDITION_VALUES
+        if is_listable and len(combinations) == len({*combinations}):
             return [
                 tuple(
                     Condition(name, "in", column_texts)
-                    for name, column_texts in zip(columns, texts, strict=True)
+                    for name, column_texts in zip(columns, texts_of_columns, strict=True)
                 )
-                for texts in texts_of_frames
+                for texts_of_columns in texts_of_frames
             ]
     return None
 
 
 def _stacked_column(
     name: str,
-    with_rows: Sequence[FrameWithMetadata],
+    nonempty: Sequence[FrameWithMetadata],
     inputs: Sequence[FrameWithMetadata],
     conditions_by_frame: Sequence[tuple[Condition, ...]] | None,
 ) -> ColumnMetadata:
     """Return the metadata of a column of stacked frames, combined from all of them.
 
-    ``inputs`` has all frames, ``with_rows`` the non-empty ones. ``conditions_by_frame`` has for
+    ``inputs`` has all frames, ``nonempty`` the non-empty ones. ``conditions_by_frame`` has for
     each frame the conditions that select its rows in the stacked frame; None if no column tells the
     frames apart.
     """
-    has_column = any(name in metadata.columns for _, metadata in with_rows)
-    frames, conditions_by_frame = (with_rows, conditions_by_frame) if has_column else (inputs, None)
+    has_column = any(name in metadata.columns for _, metadata in nonempty)
+    frames, conditions_by_frame = (nonempty, conditions_by_frame) if has_column else (inputs, None)
     columns = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
     qualified_names = {column.declared_name for column in columns}
     tables = sorted({column.table for column in columns})
@@ -694,7 +746,7 @@ def _stacked_column(
         map(is_joined, tables)
     ):  # of several frames that were merged, no key
         qualified_names = {
-            f"{JOINED}{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}.{name}"
+            f"{JOINED_PREFIX}{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}.{name}"
         }
     lacking_count = sum(len(frame) for frame, metadata in frames if name not in metadata.columns)
     row_count = sum(len(frame) for frame, _ in frames)
@@ -705,9 +757,9 @@ def _stacked_column(
         combine(column.availability for column in columns),
         caution=next((column.caution for column in columns if column.caution), None),
     )
-    is_equal = len(columns) == len(frames) and len({column.statements for column in columns}) == 1
+    are_equal = len(columns) == len(frames) and len({column.statements for column in columns}) == 1
     other_states = {column.other_availability for column in columns}
-    if is_equal and (len(other_states) == 1 or conditions_by_frame is None):
+    if are_equal and (len(other_states) == 1 or conditions_by_frame is None):
         return replace(
             column, statements=columns[0].statements, rest_availability=combine([*other_states])
         )
@@ -727,7 +779,7 @@ def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) ->
     """Return copies of the frames in which each column has one dtype, which stacking then keeps."""
     if not all(frame.columns.is_unique for frame in frames):
         return [*frames]
-    columns_of_frames: list[dict[Hashable, Any]] = [{} for _ in frames]
+    cast_columns_of_frames: list[dict[Hashable, Any]] = [{} for _ in frames]
     for label in dict.fromkeys(chain.from_iterable(frame.columns for frame in frames)):
         columns = [frame.get(label) for frame in frames]
         dtype = _common_dtype(
@@ -735,14 +787,16 @@ def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) ->
         )
         dtypes = [column.dtype for column in columns if column is not None]
         dtype = dtype or (dtypes[0] if len({*dtypes}) == 1 else None)
-        for frame, column, cast_columns in zip(frames, columns, columns_of_frames, strict=True):
+        for frame, column, cast_columns in zip(
+            frames, columns, cast_columns_of_frames, strict=True
+        ):
             if column is not None and (dtype is None or not column.isna().all()):
                 cast_columns[label] = column if dtype is None else column.astype(dtype)
             elif column is not None or all_columns:
                 cast_columns[label] = pd.Series(None, index=frame.index, dtype=dtype or object)
     return [
         pd.DataFrame(cast_columns, index=frame.index)
-        for frame, cast_columns in zip(frames, columns_of_frames, strict=True)
+        for frame, cast_columns in zip(frames, cast_columns_of_frames, strict=True)
     ]
 
 
@@ -756,9 +810,9 @@ def _common_dtype(dtypes: Sequence[Any]) -> Any:
         dtype for dtype in distinct_dtypes if not isinstance(dtype, pd.CategoricalDtype)
     ]
     if len(distinct_dtypes) > 1 and not plain_dtypes:
-        levels = chain.from_iterable(dtype.categories for dtype in distinct_dtypes)
-        return pd.CategoricalDtype([*dict.fromkeys(levels)])
+        category_levels = chain.from_iterable(dtype.categories for dtype in distinct_dtypes)
+        return pd.CategoricalDtype([*dict.fromkeys(category_levels)])
     if len(distinct_dtypes) != 1 and len(plain_dtypes) != 1:
         return None
     dtype = (plain_dtypes or distinct_dtypes)[0]
-    return nullable(pd.Series(dtype=dtype)).dtype if None in dtypes else dtype
+    return to_nullable(pd.Series(dtype=dtype)).dtype if None in dtypes else dtype

@@ -38,8 +38,8 @@ from aatoolkit.normalizer import provenance
 from aatoolkit.normalizer.columns import as_tuples
 from aatoolkit.normalizer.tables import Tables
 
-CHECKSUMS = b"aatoolkit.sha256"
-"""The key of a file's checksums: of its rows, and of its other keys."""
+CHECKSUMS_KEY = b"aatoolkit.sha256"
+"""The key, in a file's metadata, of two checksums: of the other metadata, and of the rows."""
 
 
 def write_parquet(frame: pd.DataFrame, path: FilePath) -> Path:
@@ -58,13 +58,15 @@ def write_arrow(table: pa.Table, path: FilePath) -> None:
 
 def _write(table: pa.Table, path: FilePath, key_values: Mapping[bytes, bytes]) -> None:
     """Write an Arrow table to a Parquet file, with the metadata ``key_values`` and checksums."""
-    data = table.replace_schema_metadata(None)
-    options = {"compression": "zstd", "store_schema": False}
-    if data.num_rows < 1000:  # of few rows statistics are larger than they are
-        options |= {"compression_level": 19, "write_statistics": False}
-    with pq.ParquetWriter(path, data.schema, **options) as writer:
-        writer.write_table(data)
-        writer.add_key_value_metadata({**key_values, CHECKSUMS: _checksums(data, key_values)})
+    plain_table = table.replace_schema_metadata(None)
+    writer_options = {"compression": "zstd", "store_schema": False}
+    if plain_table.num_rows < 1000:  # of few rows statistics are larger than they are
+        writer_options |= {"compression_level": 19, "write_statistics": False}
+    with pq.ParquetWriter(path, plain_table.schema, **writer_options) as writer:
+        writer.write_table(plain_table)
+        writer.add_key_value_metadata(
+            {**key_values, CHECKSUMS_KEY: _checksums(plain_table, key_values)}
+        )
 
 
 def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
@@ -115,7 +117,7 @@ def read_parquet(path: FilePath) -> pd.DataFrame:
        n
     0  1
     """
-    with opened(path) as file:
+    with open_parquet(path) as file:
         schema, key_values = file.schema_arrow, _key_values(file)
         table = read_arrow(file)
         metadata = read_file_metadata(key_values, schema.names)
@@ -169,8 +171,8 @@ def read_metadata(path: FilePath) -> FrameMetadata:
     ...     str(read_metadata(path).columns["n"].availability)
     'unknown'
     """
-    with opened(path) as file:
-        _check(file)
+    with open_parquet(path) as file:
+        _check_checksums(file)
         names = file.schema_arrow.names
         metadata = read_file_metadata(_key_values(file), names) or FrameMetadata()
     return replace(
@@ -181,7 +183,7 @@ def read_metadata(path: FilePath) -> FrameMetadata:
 def read_arrow(file: pq.ParquetFile) -> pa.Table:
     """Read a Parquet file as an Arrow table; raise `NotRead` if its checksums do not match."""
     table = file.read()
-    _check(file, table)
+    _check_checksums(file, table)
     return table
 
 
@@ -193,28 +195,29 @@ def _checksums(table: pa.Table | None, key_values: Mapping[bytes, bytes]) -> byt
     row_hash = None
     with suppress(NotWritten):
         if table is not None:  # including levels that no row has
-            levels = [
+            dictionary_levels = [
                 column.chunk(0).dictionary.to_pylist()
                 for column in table.columns
                 if column.length() and pa.types.is_dictionary(column.type)
             ]
-            digest = logical_hash(table.replace_schema_metadata(None))
-            row_hash = hashlib.sha256(f"{digest} {levels}".encode())
+            rows_digest = logical_hash(table.replace_schema_metadata(None))
+            row_hash = hashlib.sha256(f"{rows_digest} {dictionary_levels}".encode())
     key_hash = hashlib.sha256()
     for key in sorted(key_values):
         key_hash.update(b"%d %b %d %b" % (len(key), key, len(key_values[key]), key_values[key]))
     return b" ".join(
-        base64.b64encode(digest.digest() if digest else b"") for digest in (key_hash, row_hash)
+        base64.b64encode(rows_digest.digest() if rows_digest else b"")
+        for rows_digest in (key_hash, row_hash)
     )
 
 
-def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
+def _check_checksums(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
     """Raise `NotRead` if the checksums in a file do not match its metadata and rows.
 
     Without ``table``, only the metadata is checked.
     """
     key_values = dict(file.metadata.metadata or {})
-    stored_checksums = key_values.pop(CHECKSUMS, None)
+    stored_checksums = key_values.pop(CHECKSUMS_KEY, None)
     if (stored_checksums is None and METADATA_KEY not in key_values) or {
         ARROW_SCHEMA_KEY,
         PANDAS_KEY,
@@ -239,27 +242,27 @@ def _key_values(file: pq.ParquetFile) -> dict[bytes, bytes]:
 
 def write_tables(sections: Iterable[Tables], folder: FilePath) -> FileList:
     """Write every table of several sections to ``folder/section/table.parquet``."""
-    path = Path(folder)
-    if path.suffix.lower() in (".parquet", ".csv", ".xlsx"):
+    folder_path = Path(folder)
+    if folder_path.suffix.lower() in (".parquet", ".csv", ".xlsx"):
         raise NotWritten(
-            f"{path.name} is the name of a file, and many tables are written to a folder; give "
-            "its name, such as 'tables'",
-            path=path,
+            f"{folder_path.name} is the name of a file, and many tables are written to a folder; "
+            "give its name, such as 'tables'",
+            path=folder_path,
         )
     return FileList(
-        file for tables in sections for file in write_section(tables, path / tables.section)
+        file for tables in sections for file in write_section(tables, folder_path / tables.section)
     )
 
 
 def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
     """Write the tables of one section to ``folder``, and yield the path of each file."""
-    frames = {
+    frame_by_name = {
         **tables,
         "_extra": tables.extra,
         "_drift": tables.drift,
         "_availability": tables.availability,
     }
-    for name, frame in frames.items():
+    for name, frame in frame_by_name.items():
         yield write_parquet(frame, folder / f"{name}.parquet")
     # The place of each value in the response, for `rebuild`.
     for name, table in tables._provenance.items():
@@ -298,8 +301,8 @@ def rebuild(tables: Tables | FilePath) -> Any:
     """
     if isinstance(tables, Tables):
         return tables.rebuild()
-    frames, placements = read_section(Path(tables))
-    return provenance.rebuild(frames, frames["_extra"], placements)
+    frame_by_name, placement_by_table = read_section(Path(tables))
+    return provenance.rebuild(frame_by_name, frame_by_name["_extra"], placement_by_table)
 
 
 def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]:
@@ -308,17 +311,17 @@ def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Ta
     Returns two dicts by table name: the frames, and Arrow tables with the position of each value in
     the JSON response.
     """
-    frames = {path.stem: read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
-    placements = {}
+    frame_by_name = {path.stem: read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
+    placement_by_table = {}
     for path in folder.glob("_placement/*.parquet"):
-        with opened(path) as file:
-            placements[path.stem] = read_arrow(file).replace_schema_metadata(None)
-    if "_extra" not in frames or not placements:
+        with open_parquet(path) as file:
+            placement_by_table[path.stem] = read_arrow(file).replace_schema_metadata(None)
+    if "_extra" not in frame_by_name or not placement_by_table:
         raise PayloadError(
             f"{folder} holds no tables of one section that to_parquet wrote; give the folder of "
             "one, or read all with aa.read_dataset"
         )
-    return frames, placements
+    return frame_by_name, placement_by_table
 
 
 def _with_known_dtypes(key_values: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
@@ -345,15 +348,15 @@ def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
 
     Arrow cannot infer the type if all lists are empty.
     """
-    for i, field in enumerate(schema):
+    for field_position, field in enumerate(schema):
         is_list = metadata.declaration_of(field.name).dtype == "list<string>"
         if is_list and field.type in (pa.null(), pa.list_(pa.null())):
-            schema = schema.set(i, field.with_type(pa.list_(pa.string())))
+            schema = schema.set(field_position, field.with_type(pa.list_(pa.string())))
     return schema
 
 
 @contextmanager
-def opened(path: FilePath) -> Iterator[pq.ParquetFile]:
+def open_parquet(path: FilePath) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file in a ``with`` block; raise `NotRead` if it cannot be read."""
     path_text = os.fspath(path)
     try:
@@ -366,6 +369,6 @@ def opened(path: FilePath) -> Iterator[pq.ParquetFile]:
         raise
     except FileNotFoundError:
         raise FileMissing(f"there is no file {path_text!r}", path=path) from None
-    except Exception as problem:  # a damaged file raises whatever its readers happen to
-        message = f"{path_text!r} is no Parquet file that can be read: {problem}"
+    except Exception as read_error:  # a damaged file raises whatever its readers happen to
+        message = f"{path_text!r} is no Parquet file that can be read: {read_error}"
         raise NotRead(message, path=path) from None

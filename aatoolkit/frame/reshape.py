@@ -12,25 +12,26 @@ import pandas as pd
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.errors import AvailabilityError, NotWritten
 from aatoolkit.frame.cell_status import (
-    CAUSE,
+    CAUSE_END,
     MEASURED,
     NO_ROW,
-    REASON,
-    ROW,
-    STATUSES,
+    REASON_END,
+    STATUS,
+    STATUS_DTYPE,
     cells_of,
     is_status_column,
     row_statements,
     status_columns,
 )
-from aatoolkit.frame.groupby import check_columns, flattened, names_of, nullable
+from aatoolkit.frame.groupby import check_columns, flatten_index, flatten_names, to_nullable
 from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT
 from aatoolkit.metadata.attrs import EMPTY, FrameMetadata, attach, metadata_of, refresh_columns
 from aatoolkit.metadata.column import load_availability
 from aatoolkit.metadata.recorded import record_as
 from aatoolkit.scope import FILTERS, Scope
 
-_STATUS_COLUMNS = (ROW, ROW + CAUSE, ROW + REASON)
+_STATUS_COLUMNS = (STATUS, STATUS + CAUSE_END, STATUS + REASON_END)
+# The columns that ``to_long`` adds.
 _NEW_COLUMNS = ("variable", "value", "unit", *_STATUS_COLUMNS)
 _WINDOW_COLUMNS = ("window_start", "window_end")
 CONTEXT = ("host", "days", *_WINDOW_COLUMNS, *(f"filter_{name}" for name in FILTERS), "fetched_at")
@@ -42,26 +43,28 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     """Return a frame with one row per number, like `pandas.melt`; see ``df.aa.to_long``."""
     from aatoolkit.frame.aggregation_plan import row_units
 
-    flat_frame = flattened(frame)
+    flat_frame = flatten_index(frame)
     flat_frame = flat_frame.set_axis([str(name) for name in flat_frame.columns], axis=1)
     check_columns(flat_frame, flat_frame.columns)
     metadata = metadata_of(flat_frame)
-    given_columns = names_of([columns or ()])
-    check_columns(flat_frame, given_columns)
+    requested_columns = flatten_names([columns or ()])
+    check_columns(flat_frame, requested_columns)
     number_columns = [
         name
         for name in map(str, flat_frame.select_dtypes("number").columns)
-        if name in given_columns
-        or not (given_columns or name in metadata.key or is_status_column(flat_frame, name))
+        if name in requested_columns
+        or not (requested_columns or name in metadata.key or is_status_column(flat_frame, name))
     ]
-    not_numbers = {
+    reason_by_column = {
         name: f"holds {flat_frame[name].dtype}"
-        for name in given_columns
+        for name in requested_columns
         if name not in number_columns
     }
-    if not_numbers:
-        reasons = ", ".join(f"{name} {reason}" for name, reason in not_numbers.items())
-        raise AvailabilityError(f"only numbers have a long form: {reasons}", columns=not_numbers)
+    if reason_by_column:
+        reasons = ", ".join(f"{name} {reason}" for name, reason in reason_by_column.items())
+        raise AvailabilityError(
+            f"only numbers have a long form: {reasons}", columns=reason_by_column
+        )
     is_whole = all(flat_frame[name].dtype.kind in "iu" for name in number_columns)
     value_dtype: Any = "Int64" if number_columns and is_whole else "Float64"
     new_names = {
@@ -70,33 +73,39 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
         if name not in number_columns and not is_status_column(flat_frame, name)
     }
     _refuse_used_names(new_names.values(), _NEW_COLUMNS)
-    rows = flat_frame[[*new_names]].rename(columns=new_names).reset_index(drop=True)
-    dtypes: dict[str, Any] = {"value": value_dtype, ROW: STATUSES}
-    empty_columns = {name: pd.Series(dtype=dtypes.get(name, "string")) for name in _NEW_COLUMNS}
-    blocks = [] if number_columns else [rows.iloc[:0].assign(**empty_columns)]
+    labels = flat_frame[[*new_names]].rename(columns=new_names).reset_index(drop=True)
+    dtype_by_column: dict[str, Any] = {"value": value_dtype, STATUS: STATUS_DTYPE}
+    empty_columns = {
+        name: pd.Series(dtype=dtype_by_column.get(name, "string")) for name in _NEW_COLUMNS
+    }
+    long_frames = [] if number_columns else [labels.iloc[:0].assign(**empty_columns)]
     for name in number_columns:
         cells = cells_of(flat_frame, name, metadata)
         units = row_units(flat_frame, metadata, name)
         if units is None:
-            units = pd.Series(metadata.declaration_of(name).unit, index=rows.index, dtype="string")
+            units = pd.Series(
+                metadata.declaration_of(name).unit, index=labels.index, dtype="string"
+            )
         values = flat_frame[name]
         if not is_whole and values.dtype.kind in "iu" and (values.abs() > MAX_EXACT_FLOAT).any():
             raise NotWritten(
                 f"{name} holds whole numbers beyond 2**53, which do not fit beside "
                 "fractions; name whole-number columns alone"
             )
-        block = rows.assign(
-            variable=pd.Series(name, index=rows.index, dtype="string"),
+        block_frame = labels.assign(
+            variable=pd.Series(name, index=labels.index, dtype="string"),
             value=values.astype(value_dtype).array,
             unit=units.array,
         )
-        blocks.append(pd.concat([block, status_columns(cells.states, cells.codes)], axis=1))
+        long_frames.append(
+            pd.concat([block_frame, status_columns(cells.states, cells.state_codes)], axis=1)
+        )
     column_metadata = {
         new_name: metadata.columns[name].renamed(new_names) for name, new_name in new_names.items()
     }
     column_metadata |= dict.fromkeys((name for name in _NEW_COLUMNS if name != "value"), MEASURED)
     key = (*(new_names[name] for name in metadata.key if name in new_names), "variable")
-    long_frame = pd.concat(blocks, ignore_index=True)
+    long_frame = pd.concat(long_frames, ignore_index=True)
     return attach(long_frame, FrameMetadata(column_metadata, key, metadata.sources))
 
 
@@ -114,14 +123,14 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     _refuse_used_names(map(str, frame.columns), CONTEXT)
     (source,) = metadata.sources
     parameters = {} if source.scope is None else Scope._from_query(source.scope)._params()
-    context_values = {
+    value_and_dtype_by_column = {
         "host": (source.host, "string"),
         "days": (parameters.get("days"), "Int64"),
         **{name: (getattr(source, name) or pd.NaT, "datetime64[us]") for name in _WINDOW_COLUMNS},
         **{f"filter_{name}": (parameters.get(name), "string") for name in FILTERS},
         "fetched_at": (source.fetched_at or pd.NaT, "datetime64[us, UTC]"),
     }
-    return _with_constants(frame, metadata, context_values)
+    return _with_constants(frame, metadata, value_and_dtype_by_column)
 
 
 @record_as("with_constant", "frame")
@@ -134,13 +143,13 @@ def _with_constants(
     frame: pd.DataFrame, metadata: FrameMetadata, constants: Mapping[str, tuple[Any, str]]
 ) -> pd.DataFrame:
     """Return a frame with new first columns, each with the same value in all rows."""
-    columns = {
+    constant_columns = {
         name: pd.Series(value, index=frame.index, dtype=dtype)
         for name, (value, dtype) in constants.items()
     }
-    result = pd.concat([pd.DataFrame(columns), frame], axis=1)
-    described_columns = {**dict.fromkeys(constants, MEASURED), **metadata.columns}
-    return attach(result, replace(metadata, columns=described_columns))
+    extended_frame = pd.concat([pd.DataFrame(constant_columns), frame], axis=1)
+    metadata_by_column = {**dict.fromkeys(constants, MEASURED), **metadata.columns}
+    return attach(extended_frame, replace(metadata, columns=metadata_by_column))
 
 
 def _refuse_used_names(columns: Iterable[str], new_columns: Iterable[str]) -> None:
@@ -161,38 +170,46 @@ def complete(
     frame: pd.DataFrame, levels: Mapping[str, object], availability: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Return a frame with its missing rows added; see ``df.aa.complete``."""
-    flat_frame = flattened(frame)
+    flat_frame = flatten_index(frame)
     flat_frame = flat_frame.astype(
-        {name: nullable(values).dtype for name, values in flat_frame.items()}
+        {name: to_nullable(values).dtype for name, values in flat_frame.items()}
     )
     check_columns(flat_frame, levels)
     metadata = metadata_of(flat_frame)
-    states_by_engine: dict[str, Availability] = {}
+    availability_by_engine: dict[str, Availability] = {}
     if availability is not None:
         status_names = ("scope", "target", "status", "cause", "reason")
         check_columns(availability, status_names)
-        table = availability[[*status_names]].astype(object)
-        rows = table.where(table.notna(), None).itertuples(index=False, name=None)
-        states_by_engine = {
-            target: load_availability(state) for scope, target, *state in rows if scope == "engine"
+        status_rows = availability[[*status_names]].astype(object)
+        rows = status_rows.where(status_rows.notna(), None).itertuples(index=False, name=None)
+        availability_by_engine = {
+            target: load_availability(status_fields)
+            for scope, target, *status_fields in rows
+            if scope == "engine"
         }
-    cast_levels = {name: _cast_levels(flat_frame, name, values) for name, values in levels.items()}
+    levels_by_column = {
+        name: _cast_levels(flat_frame, name, values) for name, values in levels.items()
+    }
     flat_frame = flat_frame.assign(
-        **{name: flat_frame[name].astype(values.dtype) for name, values in cast_levels.items()}
+        **{name: flat_frame[name].astype(values.dtype) for name, values in levels_by_column.items()}
     )
-    new_rows = _missing_rows(flat_frame, metadata, cast_levels)
+    new_rows = _missing_rows(flat_frame, metadata, levels_by_column)
     keys = [*dict.fromkeys((*metadata.key, *levels))]
-    why = f"no row in the response for this {' and '.join(keys)}"
-    new_states = _row_states(new_rows, metadata, states_by_engine, replace(NO_ROW, reason=why))
-    row_states = _row_states(flat_frame, metadata, states_by_engine, Availability(Status.AVAILABLE))
+    reason = f"no row in the response for this {' and '.join(keys)}"
+    new_statuses = _row_statuses(
+        new_rows, metadata, availability_by_engine, replace(NO_ROW, reason=reason)
+    )
+    row_statuses = _row_statuses(
+        flat_frame, metadata, availability_by_engine, Availability(Status.AVAILABLE)
+    )
     stacked_frame = pd.concat([flat_frame, new_rows], ignore_index=True)
     for name in _STATUS_COLUMNS:
-        column_states = flat_frame[name] if is_status_column(flat_frame, name) else row_states[name]
+        statuses = flat_frame[name] if is_status_column(flat_frame, name) else row_statuses[name]
         stacked_frame[name] = pd.concat(
-            [column_states.astype(new_states[name].dtype), new_states[name]], ignore_index=True
+            [statuses.astype(new_statuses[name].dtype), new_statuses[name]], ignore_index=True
         )
-    statements = tuple(row_statements(new_states, ROW, new_rows[keys], metadata))
-    described_columns = {
+    statements = tuple(row_statements(new_statuses, STATUS, new_rows[keys], metadata))
+    metadata_by_column = {
         name: column
         if name in keys
         else replace(
@@ -202,9 +219,9 @@ def complete(
         )
         for name, column in metadata.columns.items()
     }
-    described_columns |= dict.fromkeys(_STATUS_COLUMNS, MEASURED)
+    metadata_by_column |= dict.fromkeys(_STATUS_COLUMNS, MEASURED)
     return attach(
-        stacked_frame, replace(metadata, columns=refresh_columns(stacked_frame, described_columns))
+        stacked_frame, replace(metadata, columns=refresh_columns(stacked_frame, metadata_by_column))
     )
 
 
@@ -214,8 +231,8 @@ def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
     If the dtype is an unordered category, new values are added to its categories. Values that do
     not fit the dtype raise `AvailabilityError`.
     """
-    cells: Any = values if pd.api.types.is_list_like(values) else [values]
-    levels, dtype = pd.Series([*cells], dtype=object, name=name), frame[name].dtype
+    level_list: Any = values if pd.api.types.is_list_like(values) else [values]
+    levels, dtype = pd.Series([*level_list], dtype=object, name=name), frame[name].dtype
     levels = levels.drop_duplicates()
     problem = "a level is missing" if levels.isna().any() else ""
     if isinstance(dtype, pd.CategoricalDtype):
@@ -238,59 +255,67 @@ def _missing_rows(
     frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
     """Return the key combinations that a frame lacks, as rows with empty other columns."""
-    keys = [name for name in metadata.key if name not in levels]
-    combinations = frame[keys].drop_duplicates() if keys else pd.DataFrame(index=range(1))
+    free_keys = [name for name in metadata.key if name not in levels]
+    combinations = frame[free_keys].drop_duplicates() if free_keys else pd.DataFrame(index=range(1))
     for values in levels.values():
         combinations = combinations.merge(values.to_frame(), how="cross")
-    key = [*keys, *levels]
-    combinations = combinations[key].astype(frame[key].dtypes)
-    exists = pd.concat([frame[key], combinations], ignore_index=True).duplicated()
+    keys = [*free_keys, *levels]
+    combinations = combinations[keys].astype(frame[keys].dtypes)
+    exists = pd.concat([frame[keys], combinations], ignore_index=True).duplicated()
     new_keys = combinations[~exists.to_numpy()[len(frame) :]] if levels else combinations.iloc[:0]
     new_rows = frame.iloc[:0].reindex(range(len(new_keys)))
-    for name in key:
+    for name in keys:
         new_rows[name] = new_keys[name].array
     return new_rows
 
 
-def _row_states(
+def _row_statuses(
     rows: pd.DataFrame,
     metadata: FrameMetadata,
-    states_by_engine: Mapping[str, Availability],
-    default: Availability,
+    availability_by_engine: Mapping[str, Availability],
+    default_state: Availability,
 ) -> pd.DataFrame:
     """Return a frame with the status, cause and reason of each row.
 
-    ``states_by_engine`` has the availability that the response states for each engine (AI
-    assistant). ``default`` is the availability of all other rows.
+    ``availability_by_engine`` has the availability that the response states for each engine (AI
+    assistant). ``default_state`` is the availability of all other rows.
     """
     columns = [
         name
         for name in metadata.columns
         if name not in metadata.key and name in rows.columns and not is_status_column(rows, name)
     ]
-    is_added = default.cause == NO_ROW.cause
-    states = [*states_by_engine.values()]
-    if is_added:
-        unmeasured_state = combine(metadata.columns[name].availability for name in columns)
-        default = unmeasured_state if unmeasured_state.status in EMPTY else default
+    are_rows_added = default_state.cause == NO_ROW.cause
+    engine_states = [*availability_by_engine.values()]
+    if are_rows_added:
+        combined_state = combine(metadata.columns[name].availability for name in columns)
+        default_state = combined_state if combined_state.status in EMPTY else default_state
         # An added row has no values, whatever its engine measured elsewhere.
-        states = [state if state.status in EMPTY else default for state in states]
+        engine_states = [
+            state if state.status in EMPTY else default_state for state in engine_states
+        ]
     # The state of its engine comes first; a row with a measurement keeps the default.
-    codes = np.zeros(len(rows), np.int64)
-    if states_by_engine and "engine" in rows.columns:
-        codes_of_engines = {engine: code for code, engine in enumerate(states_by_engine, 1)}
-        codes = np.array([codes_of_engines.get(engine, 0) for engine in rows["engine"]], np.int64)
-    if not is_added:
-        flag_columns = [*rows[columns].select_dtypes(["bool", "boolean"])]
-        measures = [*rows[columns].select_dtypes("number")] or flag_columns or columns
+    state_codes = np.zeros(len(rows), np.int64)
+    if availability_by_engine and "engine" in rows.columns:
+        code_by_engine = {engine: code for code, engine in enumerate(availability_by_engine, 1)}
+        state_codes = np.array(
+            [code_by_engine.get(engine, 0) for engine in rows["engine"]], np.int64
+        )
+    if not are_rows_added:
+        boolean_columns = [*rows[columns].select_dtypes(["bool", "boolean"])]
+        measures = [*rows[columns].select_dtypes("number")] or boolean_columns or columns
         is_measured = rows[measures].notna().any(axis=1).to_numpy(bool)
-        for name in flag_columns:  # where nothing was measured, a flag may say whose a row is
-            is_measured = is_measured | cells_of(rows, name, metadata).complete
-        codes[is_measured] = 0
-        cells = [cells_of(rows, name, metadata) for name in measures]
-        are_empty = np.all([column.having(*EMPTY) for column in cells], axis=0)
-        is_explained = are_empty & (codes == 0) & ~is_measured
-        for column in cells[:1]:  # whose reason is that of the row
-            codes = np.where(is_explained, len(states) + 1 + column.codes, codes)
-            states += column.states
-    return status_columns([default, *states], codes)
+        for name in boolean_columns:  # where nothing was measured, a flag may say whose a row is
+            is_measured = is_measured | cells_of(rows, name, metadata).is_complete
+        state_codes[is_measured] = 0
+        cells_of_measures = [cells_of(rows, name, metadata) for name in measures]
+        is_empty_row = np.all(
+            [cell_statuses.has_any(*EMPTY) for cell_statuses in cells_of_measures], axis=0
+        )
+        is_explained = is_empty_row & (state_codes == 0) & ~is_measured
+        for cell_statuses in cells_of_measures[:1]:  # whose reason is that of the row
+            state_codes = np.where(
+                is_explained, len(engine_states) + 1 + cell_statuses.state_codes, state_codes
+            )
+            engine_states += cell_statuses.states
+    return status_columns([default_state, *engine_states], state_codes)

@@ -10,11 +10,11 @@ import pandas as pd
 from aatoolkit._util.show import show_as
 from aatoolkit.availability import Status
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.frame.aggregation_plan import caution, common_unit
+from aatoolkit.frame.aggregation_plan import approximation_reason, common_unit
 from aatoolkit.frame.cell_status import availability_of, cells_of, is_status_column
 from aatoolkit.frame.csv import as_texts
 from aatoolkit.frame.duplicates import is_joined
-from aatoolkit.frame.groupby import check_columns, flattened, naive_times
+from aatoolkit.frame.groupby import check_columns, flatten_index, to_naive_times
 from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT
 from aatoolkit.metadata.attrs import EMPTY, UNDECLARED, metadata_of
 from aatoolkit.metadata.fingerprint import OVERWRITTEN_REASON
@@ -28,21 +28,23 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
     dtypes = {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
     return show_as(
         {
-            "dtype": words(dtypes.values()),
-            "unit": words(
+            "dtype": to_text_index(dtypes.values()),
+            "unit": to_text_index(
                 common_unit(frame, metadata, name) or column.unit
                 for name, column in declarations.items()
             ),
-            "aggregation": words(
+            "aggregation": to_text_index(
                 None if column is UNDECLARED else str(column.aggregate)
                 for column in declarations.values()
             ),
-            "doc": words(column.doc or None for column in declarations.values()),
-            "availability": words(
+            "doc": to_text_index(column.doc or None for column in declarations.values()),
+            "availability": to_text_index(
                 str(availability_of(frame, name, column)) for name, column in columns.items()
             ),
-            "caution": words(caution(frame, metadata, name) for name in columns),
-            "of": words(
+            "caution": to_text_index(
+                approximation_reason(frame, metadata, name) for name in columns
+            ),
+            "of": to_text_index(
                 None if is_joined(column.table) else column.declared_name
                 for column in columns.values()
             ),
@@ -51,7 +53,7 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def words(values: Iterable[object]) -> pd.Index:
+def to_text_index(values: Iterable[object]) -> pd.Index:
     """Return texts as a `pandas.Index` of dtype ``string``; None becomes a missing value."""
     return pd.Index([*values], dtype="string")
 
@@ -60,28 +62,28 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     """Return the frame; raise if one of ``columns`` was not measured. See ``df.aa.require``."""
     check_columns(frame, columns)
     metadata = metadata_of(frame)
-    unmeasured_columns = {}
+    reason_by_column = {}
     problem, advice = "these columns hold no measurement", ""
     for name in columns:
-        state = availability_of(frame, name, metadata.columns[name])
+        availability = availability_of(frame, name, metadata.columns[name])
         is_empty = bool(frame[name].isna().to_numpy().all())
-        is_lost = state.reason == OVERWRITTEN_REASON
-        if state.status == Status.UNKNOWN:
+        is_lost = availability.reason == OVERWRITTEN_REASON
+        if availability.status == Status.UNKNOWN:
             cells = cells_of(frame, name, metadata)
             # Of rows stated by a column that is gone, each without a value may be one of those.
-            lacking_rows = cells.unreported | bool(metadata.columns[name].statements)
-            is_refused = is_empty or is_lost or bool((lacking_rows & ~cells.has_number).any())
+            may_be_missing = cells.is_unreported | bool(metadata.columns[name].statements)
+            is_refused = is_empty or is_lost or bool((may_be_missing & ~cells.has_number).any())
         else:
-            is_partial = state.status == Status.PARTIAL and len(frame) > 0
-            is_refused = state.status in EMPTY or (is_partial and is_empty)
+            is_partial = availability.status == Status.PARTIAL and len(frame) > 0
+            is_refused = availability.status in EMPTY or (is_partial and is_empty)
         if is_refused:
-            unmeasured_columns[name] = str(state)
+            reason_by_column[name] = str(availability)
             if not is_empty and not is_lost:
                 problem = "these columns were not measured in every row"
                 advice = "; df.aa.measured() takes the rows in which they were"
-    if unmeasured_columns:
-        reasons = "; ".join(f"{name}: {why}" for name, why in unmeasured_columns.items())
-        raise AvailabilityError(f"{problem}: {reasons}{advice}", columns=unmeasured_columns)
+    if reason_by_column:
+        reasons = "; ".join(f"{name}: {why}" for name, why in reason_by_column.items())
+        raise AvailabilityError(f"{problem}: {reasons}{advice}", columns=reason_by_column)
     return frame
 
 
@@ -94,22 +96,26 @@ def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.Da
         for name in frame.select_dtypes("number").columns
         if name not in metadata.key and not is_status_column(frame, str(name))
     ]
-    masks = [cells_of(frame, name, metadata).has_number for name in columns or number_columns]
-    if masks:
-        frame = frame.loc[(np.logical_and if columns else np.logical_or).reduce(masks)]
+    masks_of_measured_rows = [
+        cells_of(frame, name, metadata).has_number for name in columns or number_columns
+    ]
+    if masks_of_measured_rows:
+        frame = frame.loc[
+            (np.logical_and if columns else np.logical_or).reduce(masks_of_measured_rows)
+        ]
     if not drop:
         return frame
-    columns_now = metadata_of(frame).columns
-    is_measured = [
-        name in metadata.key or columns_now[name].availability.status not in EMPTY
+    metadata_by_column = metadata_of(frame).columns
+    measured_flags = [
+        name in metadata.key or metadata_by_column[name].availability.status not in EMPTY
         for name in map(str, frame.columns)
     ]
-    return frame.loc[:, is_measured]
+    return frame.loc[:, measured_flags]
 
 
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with columns in NumPy dtypes; see ``df.aa.plain``."""
-    flat_frame = flattened(frame)
+    flat_frame = flatten_index(frame)
     columns = [_to_plain(flat_frame.iloc[:, i]) for i in range(flat_frame.shape[1])]
     table = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(len(flat_frame)))
     return table.set_axis([str(name) for name in flat_frame.columns], axis=1)
@@ -122,7 +128,7 @@ def _to_plain(values: pd.Series) -> pd.Series:
         values = values.astype(values.dtype.categories.dtype)
     dtype = values.dtype
     if dtype.kind == "M":
-        return naive_times(values).reset_index(drop=True)
+        return to_naive_times(values).reset_index(drop=True)
     if not is_missing.any() and dtype.kind in "bui":
         return pd.Series(values.to_numpy({"b": "bool", "u": "uint64", "i": "int64"}[dtype.kind]))
     is_whole = dtype.kind in "ui"

@@ -56,14 +56,14 @@ from aatoolkit.stats.answer_rows import cited_and_mentioned as cited_and_mention
 from aatoolkit.stats.interval import samples as samples
 from aatoolkit.stats.treatment import effect as effect
 
-_PUBLIC = ["answers", "cited_and_mentioned", "effect", "samples"]
+_PUBLIC_NAMES = ["answers", "cited_and_mentioned", "effect", "samples"]
 
 
 def __dir__() -> list[str]:
-    return _PUBLIC
+    return _PUBLIC_NAMES
 
 
 if not TYPE_CHECKING:  # type checkers go by what is declared
 
     def __getattr__(name: str) -> NoReturn:
-        raise missing_attribute(f"module {__name__!r}", name, _PUBLIC)
+        raise missing_attribute(f"module {__name__!r}", name, _PUBLIC_NAMES)

@@ -21,13 +21,13 @@ from aatoolkit.frame.duplicates import response_scope
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.scope import FILTERS
 from aatoolkit.stats.estimate import NAN, check_level, verdict_of
-from aatoolkit.stats.results import equals_text, percent, refusal, result
-from aatoolkit.stats.sums import clusters_of, host_column
+from aatoolkit.stats.results import equals_text, make_result, percent, refusal
+from aatoolkit.stats.sums import clusters_of, host_columns
 from aatoolkit.stats.trace import (
     count_of,
+    interval_quantile,
     name_variables,
     plain_value,
-    quantile_of,
     statistic,
     take,
     total_of,
@@ -35,7 +35,7 @@ from aatoolkit.stats.trace import (
     two_sided,
 )
 
-_KINDS = {
+_FLAGS_BY_KIND = {
     "both": (True, True),
     "cited_only": (True, False),
     "mentioned_only": (False, True),
@@ -43,14 +43,15 @@ _KINDS = {
 }
 """For each kind of answer, whether it cites own pages, and whether it mentions the brand."""
 
-_RATES = {
+# By rate: the kind of answers in its numerator, and the other kind in its denominator.
+_KINDS_BY_RATE = {
     "mentioned_if_cited": ("both", "cited_only"),
     "mentioned_if_not": ("mentioned_only", "neither"),
     "cited_if_mentioned": ("both", "mentioned_only"),
     "cited_if_not": ("cited_only", "neither"),
 }
 _CHAT_COLUMNS = ("chat_id", "prompt_id", "engine", "ran_at")
-_TABLES = {
+_COLUMNS_BY_TABLE = {
     "chats": (*_CHAT_COLUMNS, "outcome"),
     "chat_mentions": ("chat_id", "brand", "own", "position"),
     "chat_citations": ("chat_id", "domain_type"),
@@ -105,7 +106,7 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     """
     missing_columns = [
         f"{table}.{column}"
-        for table, columns in _TABLES.items()
+        for table, columns in _COLUMNS_BY_TABLE.items()
         for column in columns
         if column not in chats.get(table, ())
     ]
@@ -131,8 +132,8 @@ def answers_of(
 ) -> pd.DataFrame:
     """Return the result of `answers` from the three tables of the section ``chats``."""
     is_answered = equals_text(chats["outcome"], "answered")
-    chat_columns = [*host_column(chats), *_CHAT_COLUMNS]
-    result = chats.loc[is_answered, chat_columns].reset_index(drop=True)
+    chat_columns = [*host_columns(chats), *_CHAT_COLUMNS]
+    rows = chats.loc[is_answered, chat_columns].reset_index(drop=True)
     is_of_brand = mentions["own"] if brand is None else mentions["brand"].eq(brand)
     brand_mentions = mentions[is_of_brand.fillna(False).to_numpy(bool)]
     if brand is not None and not len(brand_mentions):
@@ -140,16 +141,16 @@ def answers_of(
             f"no answer mentions {brand!r}; check its spelling, or that it is tracked",
             columns={"brand": "is in no row"},
         )
-    result["date"] = result["ran_at"].dt.tz_localize(None).dt.normalize()
-    result["mentioned"] = result["chat_id"].isin(brand_mentions["chat_id"]).astype("boolean")
+    rows["date"] = rows["ran_at"].dt.tz_localize(None).dt.normalize()
+    rows["mentioned"] = rows["chat_id"].isin(brand_mentions["chat_id"]).astype("boolean")
     own_brands = ", ".join(sorted(map(str, brand_mentions["brand"].dropna().unique()))) or None
-    result["brand"] = pd.Series([brand or own_brands] * len(result), dtype="string")
-    positions = brand_mentions.groupby("chat_id")["position"].min()
-    result["position"] = result["chat_id"].map(positions).astype("Float64")
+    rows["brand"] = pd.Series([brand or own_brands] * len(rows), dtype="string")
+    first_positions = brand_mentions.groupby("chat_id")["position"].min()
+    rows["position"] = rows["chat_id"].map(first_positions).astype("Float64")
     is_owned = equals_text(citations["domain_type"].astype("string"), "owned")
-    result["cited"] = result["chat_id"].isin(citations["chat_id"][is_owned]).astype("boolean")
+    rows["cited"] = rows["chat_id"].isin(citations["chat_id"][is_owned]).astype("boolean")
     if len(citations) and not citations["domain_type"].notna().any():
-        result["cited"] = pd.array([pd.NA] * len(result), dtype="boolean")
+        rows["cited"] = pd.array([pd.NA] * len(rows), dtype="boolean")
     metadata = metadata_of(chats)
     columns = {name: metadata.columns[name] for name in chat_columns}
     columns["date"] = ColumnMetadata(None, metadata.columns["ran_at"].availability)
@@ -158,17 +159,17 @@ def answers_of(
         ("position", mentions, "brand"),
         ("cited", citations, "domain_type"),
     ):
-        state = metadata_of(table).columns[source_column].availability
-        if len(result) and result[name].isna().all():
-            state = Availability(Status.UNAVAILABLE, Cause.ABSENT, state.reason)
-        elif state.status == Status.NOT_APPLICABLE:
-            state = Availability(Status.AVAILABLE)
-        elif state.status == Status.UNAVAILABLE and len(result):
-            state = replace(state, status=Status.PARTIAL)
-        columns[name] = ColumnMetadata(None, state)
+        availability = metadata_of(table).columns[source_column].availability
+        if len(rows) and rows[name].isna().all():
+            availability = Availability(Status.UNAVAILABLE, Cause.ABSENT, availability.reason)
+        elif availability.status == Status.NOT_APPLICABLE:
+            availability = Availability(Status.AVAILABLE)
+        elif availability.status == Status.UNAVAILABLE and len(rows):
+            availability = replace(availability, status=Status.PARTIAL)
+        columns[name] = ColumnMetadata(None, availability)
     # Two brands in the same answers are other rows, so that they can be compared.
     columns["brand"] = ColumnMetadata(None)
-    return attach(result, FrameMetadata(columns, ("chat_id", "brand"), metadata.sources))
+    return attach(rows, FrameMetadata(columns, ("chat_id", "brand"), metadata.sources))
 
 
 def cited_and_mentioned(
@@ -238,18 +239,18 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
 
     def count_by_prompt(kind: str) -> Any:
         """Return for each prompt the number of answers of a kind, such as ``cited_only``."""
-        is_cited, is_mentioned = _KINDS[kind]
+        is_cited, is_mentioned = _FLAGS_BY_KIND[kind]
         mask = (cited_mask == is_cited) & (mentioned_mask == is_mentioned)
         counts = np.bincount(prompt_codes[mask], minlength=len(prompts)).astype(np.float64)
 
         def origin_of(prompt: int) -> Any:
-            positions = usable_rows[mask & (prompt_codes == prompt)]
-            text = f"{len(positions)} answers that are {kind.replace('_', ' ')}"
-            return positions, text, {"prompt_id": prompts[prompt]}
+            row_positions = usable_rows[mask & (prompt_codes == prompt)]
+            count_text = f"{len(row_positions)} answers that are {kind.replace('_', ' ')}"
+            return row_positions, count_text, {"prompt_id": prompts[prompt]}
 
         return traced_to_rows(kind, counts, rows, ("cited", "mentioned"), origin_of)
 
-    counts = {kind: count_by_prompt(kind) for kind in _KINDS}
+    counts = {kind: count_by_prompt(kind) for kind in _FLAGS_BY_KIND}
     values = {kind: total_of(counts_by_prompt) for kind, counts_by_prompt in counts.items()}
     values["n"] = sum(values.values())
     a, b, c, d = counts.values()
@@ -265,10 +266,10 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     variance = variance + total_of(p * s + q * r) / (2 * (sum_r * sum_s))
     error = np.sqrt(variance + total_of(q * s) / (2 * sum_s**2))
     name_variables()
-    half_width = quantile_of(level) * error
+    half_width = interval_quantile(level) * error
     values |= {
         name: values[numerator] / (values[numerator] + values[complement])
-        for name, (numerator, complement) in _RATES.items()
+        for name, (numerator, complement) in _KINDS_BY_RATE.items()
     }
     low, high = odds_ratio * np.exp(-half_width), odds_ratio * np.exp(half_width)
     values |= {"odds_ratio": odds_ratio, "low": low, "high": high}
@@ -284,10 +285,10 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
             f"{odds_ratio:.2f} times as high ({low:.2f} to {high:.2f})"
         )
     metadata = metadata_of(rows)
-    state = combine([metadata.columns[name].availability for name in ("mentioned", "cited")])
+    availability = combine([metadata.columns[name].availability for name in ("mentioned", "cited")])
     values |= {
         "verdict": verdict,
         "why": reason,
         "method": "Mantel-Haenszel odds ratio by prompt; Robins-Breslow-Greenland interval",
     }
-    return result("cited_and_mentioned", [values], [metadata], state, level=level)
+    return make_result("cited_and_mentioned", [values], [metadata], availability, level=level)

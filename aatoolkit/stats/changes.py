@@ -13,14 +13,14 @@ import pandas as pd
 from aatoolkit.stats.estimate import check_level, long_run_factor
 from aatoolkit.stats.results import (
     CANNOT_SAY,
+    COLUMN_FIELDS_BY_STATISTIC,
     DOWN,
     NO_EVIDENCE,
-    TABLES,
     UP,
     amount,
+    make_result,
     points,
     refusal,
-    result,
 )
 from aatoolkit.stats.sums import Rules, cluster_sums
 from aatoolkit.stats.trace import (
@@ -29,30 +29,33 @@ from aatoolkit.stats.trace import (
     Row,
     alias,
     count_of,
-    drawn,
     name_variables,
     plain_value,
+    random_number,
     statistic,
     take,
     total_of,
 )
 
-RATES, COUNTS, MEANS = "binomial", "Poisson", "normal"
-_WORDS = {RATES: "rate", COUNTS: "count", MEANS: "mean"}
-MAX_DAYS = 1_100
-_P_TEXT = (
+# The distributions of daily rates, counts and means.
+BINOMIAL, POISSON, NORMAL = "binomial", "Poisson", "normal"
+_NOUN_BY_NAME = {BINOMIAL: "rate", POISSON: "count", NORMAL: "mean"}
+MAX_DAYS = 1_100  # the maximum length of a series
+_P_VALUE_DESCRIPTION = (
     "the share of this series and those of its days shuffled in blocks (seed 0) that "
     "gain as much from a change"
 )
-_MIN_DAYS = 20
-_MIN_SEGMENT = 5
-_PERMUTATIONS = 499
-_EPSILON = 1e-9
-_MIN_DISPERSION = 0.3
+_MIN_DAYS = 20  # the minimum number of days with answers
+_MIN_SEGMENT_DAYS = 5  # the minimum number of days between two changes
+_PERMUTATION_COUNT = 499  # the number of shuffled series that the series is compared with
+_EPSILON = 1e-9  # keeps divisors above 0
+_MIN_DISPERSION = 0.3  # the smallest variance, relative to that of independent answers
 _CERTAIN_P = 0.0045
-"""Autocorrelation of days alone hardly ever gives such a low p-value."""
-_SHORT_SERIES, _SHORT_P, _SHORT_AUTOCORRELATION = 150, 0.015, -0.05
-"""Below this number of days, p-value and autocorrelation must be below the other two numbers."""
+"""Up to this p-value, a change is believed: autocorrelated days hardly ever give a lower one."""
+_SHORT_DAYS, _SHORT_SERIES_MAX_P, _SHORT_SERIES_AUTOCORRELATION = 150, 0.015, -0.05
+"""In a series of fewer days than the first number, a change is believed only if its p-value and the
+autocorrelation of the days are below the other two numbers.
+"""
 
 
 @statistic("changes", "frame")
@@ -62,12 +65,12 @@ def changes(
     """Detect the days on which a daily series shifted to another level; see ``df.aa.changes``."""
     check_level(level)
     sums = cluster_sums(frame, column, None, date, rules, allow_counts=True)
-    order = np.argsort(sums.labels[sums.cluster])
-    days, (y, n) = sums.labels[sums.cluster][order], sums.parts(order)
+    date_order = np.argsort(sums.cluster_labels[sums.cluster_ids])
+    days, (y, n) = sums.cluster_labels[sums.cluster_ids][date_order], sums.y_and_n(date_order)
     if len(days) > MAX_DAYS:
         reason = f"{len(days):,} days; {MAX_DAYS:,} are the most: aggregate to weeks first"
         raise refusal(column, "changes", reason)
-    family = COUNTS if sums.is_count else RATES if sums.is_rate else MEANS
+    distribution = POISSON if sums.is_count else BINOMIAL if sums.is_rate else NORMAL
     size = total_of(n)
     row: Row = {}
     if len(days):
@@ -79,56 +82,67 @@ def changes(
         row["why"] = "its numbers are too large to compute with"
     else:
         y_and_n = plain_value(y), plain_value(n)
-        if family == MEANS:  # about 0, with a variance of 1
+        if distribution == NORMAL:  # about 0, with a variance of 1
             centred_y = y_and_n[0] - y_and_n[1] * (y_and_n[0].sum() / y_and_n[1].sum())
             scale = np.sqrt(max(float((centred_y**2 / y_and_n[1]).mean()), _EPSILON))
             y_and_n = centred_y / scale, y_and_n[1]
-        change_points, p_value, dispersion = _change_points(*y_and_n, level, family)
-        p = drawn("p", p_value, _P_TEXT, y, n)
+        change_points, p_value, dispersion = _change_points(*y_and_n, level, distribution)
+        p = random_number("p", p_value, _P_VALUE_DESCRIPTION, y, n)
         before = total_of(y) / size
         name_variables()
         row |= {"p": p, "before": before, "after": alias("after", before)}
-        row["why"] = _reason_of_doubt(*y_and_n, p_value, family) if change_points else ""
+        row["why"] = _reason_of_doubt(*y_and_n, p_value, distribution) if change_points else ""
         if change_points and not row["why"]:
-            bounds = [0, *change_points, len(days)]
+            segment_bounds = [0, *change_points, len(days)]
             rows = []
-            for begin, change_point, end in zip(bounds, change_points, bounds[2:], strict=False):
-                new_row = _change_row(y, n, begin, change_point, end, family == RATES) | {"p": p}
-                first_day, last_day = _day_interval(*y_and_n, begin, end, dispersion, level, family)
+            for segment_start, change_point, segment_end in zip(
+                segment_bounds, change_points, segment_bounds[2:], strict=False
+            ):
+                new_row = _change_row(
+                    y, n, segment_start, change_point, segment_end, distribution == BINOMIAL
+                ) | {"p": p}
+                first_day, last_day = _day_interval(
+                    *y_and_n, segment_start, segment_end, dispersion, level, distribution
+                )
                 days_of_row = zip(
                     ("day", "first_day", "last_day", "from_day", "to_day"),
-                    days[[change_point, first_day, last_day, begin, end - 1]],
+                    days[[change_point, first_day, last_day, segment_start, segment_end - 1]],
                     strict=True,
                 )
                 rows.append(new_row | dict(days_of_row))
         elif not row["why"]:
             row["why"] = (
-                f"one {_WORDS[family]} of {amount(before, family == RATES)} fits all {len(days)} "
-                "days; small changes would not show"
+                f"one {_NOUN_BY_NAME[distribution]} of {amount(before, distribution == BINOMIAL)} "
+                f"fits all {len(days)} days; small changes would not show"
             )
             row["verdict"] = NO_EVIDENCE
-    method = f"{family} likelihood, exact segmentation, days shuffled in blocks"
-    defaults: Row = dict.fromkeys((name for name, *_ in TABLES["changes"]), np.nan)
-    defaults |= {"n": size, "verdict": CANNOT_SAY, "clusters": count_of(n), "method": method}
-    return result(
+    method = f"{distribution} likelihood, exact segmentation, days shuffled in blocks"
+    default_row: Row = dict.fromkeys(
+        (name for name, *_ in COLUMN_FIELDS_BY_STATISTIC["changes"]), np.nan
+    )
+    default_row |= {"n": size, "verdict": CANNOT_SAY, "clusters": count_of(n), "method": method}
+    return make_result(
         "changes",
-        [defaults | row for row in rows],
+        [default_row | row for row in rows],
         [sums.metadata],
         sums.states[0],
         unit=sums.unit,
         level=level,
-        average=f"The {_WORDS[family]}" + " a day" * sums.is_count,
-        what="Days" if family == COUNTS else "Answers",
+        average=f"The {_NOUN_BY_NAME[distribution]}" + " a day" * sums.is_count,
+        what="Days" if distribution == POISSON else "Answers",
     )
 
 
-def _change_row(y: Any, n: Any, begin: int, split: int, end: int, is_rate: bool) -> Row:
+def _change_row(
+    y: Any, n: Any, first_start: int, second_start: int, second_end: int, is_rate: bool
+) -> Row:
     """Return one row of the result, as a dict by column, for one change point of a daily series.
 
-    The days from ``begin`` to before ``split`` have the old level, the days from ``split`` to
-    before ``end`` the new one. ``y`` and ``n`` have the numerator and denominator of each day.
+    The days from ``first_start`` to before ``second_start`` have the old level, the days from
+    ``second_start`` to before ``second_end`` the new one; all three are positions. ``y`` and ``n``
+    have the numerator and denominator of each day.
     """
-    segments = [np.arange(begin, split), np.arange(split, end)]
+    segments = [np.arange(first_start, second_start), np.arange(second_start, second_end)]
     (y0, y1), (n0, n1) = ([take(values, segment) for segment in segments] for values in (y, n))
     before, after = total_of(y0) / total_of(n0), total_of(y1) / total_of(n1)
     name_variables()
@@ -143,84 +157,88 @@ def _change_row(y: Any, n: Any, begin: int, split: int, end: int, is_rate: bool)
     }
 
 
-def _cost(y: Numbers, n: Numbers, family: str) -> Numbers:
+def _deviance(y: Numbers, n: Numbers, distribution: str) -> Numbers:
     """Return -2 log likelihood (up to a constant) of segments of days, each with a constant level.
 
-    ``y`` and ``n`` are the sums of numerators and denominators over each segment. ``family`` is
-    "binomial", "Poisson" or "normal".
+    ``y`` and ``n`` are the sums of numerators and denominators over each segment.
+    ``distribution`` is "binomial", "Poisson" or "normal".
     """
-    # Up to a constant; ``y`` and ``n`` are sums over each segment.
     miss_count = n - y
-    if family == MEANS:
+    if distribution == NORMAL:
         return -np.where(n > 0, y**2 / n, 0.0)
     likelihood = np.where(y > 0, y * np.log(y / n), 0.0)
-    if family == RATES:
+    if distribution == BINOMIAL:
         likelihood = likelihood + np.where(miss_count > 0, miss_count * np.log(miss_count / n), 0.0)
     return -2 * likelihood
 
 
 def _find_best_split(
-    y: Numbers, n: Numbers, starts: Integers, family: str
+    y: Numbers, n: Numbers, split_days: Integers, distribution: str
 ) -> tuple[Numbers, Integers]:
     """Find for each daily series the additional split with the highest likelihood.
 
-    Each row of ``y`` and ``n`` is a series, which is already split at the position in ``starts``.
+    Each row of ``y`` and ``n`` is a series of days. It is already split at its position in
+    ``split_days``; a 0 stands for no split.
     Returns two arrays with an element per series: the decrease of -2 log likelihood, and the first
     day after the split.
     """
-    # The gain is the decrease of -2 log likelihood.
     day_count = y.shape[1]
     cumulative_y, cumulative_n = (
         np.pad(np.cumsum(values, axis=1), ((0, 0), (1, 0))) for values in (y, n)
     )
     boundaries = np.arange(day_count + 1)[None, :]
-    is_after_start = boundaries >= starts[:, None]
-    segment_starts = np.where(is_after_start, starts[:, None], 0)
-    segment_ends = np.where(is_after_start, day_count, starts[:, None])
+    is_after_split = boundaries >= split_days[:, None]
+    segment_starts = np.where(is_after_split, split_days[:, None], 0)
+    segment_ends = np.where(is_after_split, day_count, split_days[:, None])
     (left_y, left_n), (right_y, right_n) = (
         [
-            np.take_along_axis(cumulative, positions, axis=1)
-            for cumulative in (cumulative_y, cumulative_n)
+            np.take_along_axis(cumulative_sums, positions, axis=1)
+            for cumulative_sums in (cumulative_y, cumulative_n)
         ]
         for positions in (segment_starts, segment_ends)
     )
-    left_costs = _cost(cumulative_y - left_y, cumulative_n - left_n, family)
-    split_costs = left_costs + _cost(right_y - cumulative_y, right_n - cumulative_n, family)
-    gains = _cost(right_y - left_y, right_n - left_n, family) - split_costs
+    left_costs = _deviance(cumulative_y - left_y, cumulative_n - left_n, distribution)
+    split_costs = left_costs + _deviance(
+        right_y - cumulative_y, right_n - cumulative_n, distribution
+    )
+    gains = _deviance(right_y - left_y, right_n - left_n, distribution) - split_costs
     gains[
-        (boundaries - segment_starts < _MIN_SEGMENT) | (segment_ends - boundaries < _MIN_SEGMENT)
+        (boundaries - segment_starts < _MIN_SEGMENT_DAYS)
+        | (segment_ends - boundaries < _MIN_SEGMENT_DAYS)
     ] = 0.0
     best_days = gains.argmax(axis=1)
     return gains[np.arange(len(y)), best_days], best_days
 
 
-def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
+def _levels_between(y: Numbers, n: Numbers, *segment_starts: Integers) -> Numbers:
     """Return the level of each day, i.e. the mean of its segment.
 
-    ``starts`` are the first days of the segments after the first.
+    ``segment_starts`` are the first days of the segments after the first.
     """
-    segment_numbers = sum(np.arange(y.shape[1]) >= start[:, None] for start in starts)
+    segment_numbers = sum(
+        np.arange(y.shape[1]) >= segment_start[:, None] for segment_start in segment_starts
+    )
     levels = np.zeros_like(y)
-    for segment_number in range(len(starts) + 1):
-        is_inside = segment_numbers == segment_number
-        sums = [np.where(is_inside, values, 0.0).sum(1, keepdims=True) for values in (y, n)]
-        levels = np.where(is_inside, sums[0] / sums[1], levels)
+    for segment_number in range(len(segment_starts) + 1):
+        is_in_segment = segment_numbers == segment_number
+        sums = [np.where(is_in_segment, values, 0.0).sum(1, keepdims=True) for values in (y, n)]
+        levels = np.where(is_in_segment, sums[0] / sums[1], levels)
     return levels
 
 
-def _find_best_splits(y: Numbers, n: Numbers, family: str) -> list[tuple[Numbers, Numbers]]:
-    """Return the best split of each daily series into two segments, and into three.
+def _find_best_splits(y: Numbers, n: Numbers, distribution: str) -> list[tuple[Numbers, Numbers]]:
+    """Return the best split of each daily series into two segments, and that into three.
 
-    Each is a pair of arrays: the decrease of -2 log likelihood by series, and the level of each
-    day.
+    A split is a pair of arrays: the decrease of -2 log likelihood by series, and the level of each
+    day of each series.
     """
-    first_gains, first_days = _find_best_split(y, n, np.zeros(len(y), np.int64), family)
-    second_gains, second_days = _find_best_split(y, n, first_days, family)
+    first_gains, first_days = _find_best_split(y, n, np.zeros(len(y), np.int64), distribution)
+    second_gains, second_days = _find_best_split(y, n, first_days, distribution)
     levels = _levels_between(y, n, first_days, np.where(second_gains > 0, second_days, first_days))
     return [(first_gains, _levels_between(y, n, first_days)), (first_gains + second_gains, levels)]
 
 
-def _reason_of_doubt(y: Numbers, n: Numbers, p: float, family: str) -> str:
+def _reason_of_doubt(y: Numbers, n: Numbers, p: float, distribution: str) -> str:
     """Return the reason to doubt a change point: autocorrelated days may explain it; else "".
 
     ``y`` and ``n`` have the numerator and denominator of each day, ``p`` is the p-value.
@@ -228,7 +246,7 @@ def _reason_of_doubt(y: Numbers, n: Numbers, p: float, family: str) -> str:
     if p <= _CERTAIN_P:
         return ""
     # The autocorrelation of residuals about the levels of the best two splits.
-    day_count, ((_, levels),) = len(y), _find_best_splits(y[None], n[None], family)[1:]
+    day_count, ((_, levels),) = len(y), _find_best_splits(y[None], n[None], distribution)[1:]
     residuals = ((y - n * levels[0]) / np.sqrt(n)).ravel()
     residuals = residuals - residuals.mean()
     autocorrelation = float(
@@ -240,16 +258,18 @@ def _reason_of_doubt(y: Numbers, n: Numbers, p: float, family: str) -> str:
             f"neighbouring days are alike (autocorrelation {autocorrelation:.2f} about the best "
             "steps), and such days take steps by themselves"
         )
-    if day_count < _SHORT_SERIES and (p > _SHORT_P or autocorrelation > _SHORT_AUTOCORRELATION):
+    if day_count < _SHORT_DAYS and (
+        p > _SHORT_SERIES_MAX_P or autocorrelation > _SHORT_SERIES_AUTOCORRELATION
+    ):
         return (
             f"{day_count} days are too few to tell a step of this size from neighbouring days that "
-            f"are alike, as such days take steps by themselves; it takes {_SHORT_SERIES} days, or "
+            f"are alike, as such days take steps by themselves; it takes {_SHORT_DAYS} days, or "
             "a clearer step"
         )
     return ""
 
 
-def _dispersion(y: Numbers, n: Numbers, levels: Numbers, family: str) -> Numbers:
+def _dispersion(y: Numbers, n: Numbers, levels: Numbers, distribution: str) -> Numbers:
     """Return each series' long-run variance, divided by the variance of independent answers.
 
     ``levels`` has the expected value of each day.
@@ -260,7 +280,9 @@ def _dispersion(y: Numbers, n: Numbers, levels: Numbers, family: str) -> Numbers
     # changed.
     residuals = y - n * levels
     sum_of_squares = np.maximum((residuals**2).sum(1), _EPSILON)
-    variance = {RATES: levels * (1 - levels), COUNTS: levels, MEANS: np.ones_like(levels)}[family]
+    variance = {BINOMIAL: levels * (1 - levels), POISSON: levels, NORMAL: np.ones_like(levels)}[
+        distribution
+    ]
     expected_sum = np.maximum((n * variance).sum(1), _EPSILON)
     dispersion: Numbers = np.maximum(sum_of_squares / expected_sum, _MIN_DISPERSION)
     return np.maximum(long_run_factor(residuals), _MIN_DISPERSION) * dispersion
@@ -271,7 +293,7 @@ def _shuffled_days(day_count: int) -> Integers:
     """Return permutations of the days, one per row, which move blocks of neighbouring days."""
     rng = np.random.default_rng(0)
     block_length = max(2, round(day_count ** (1 / 3)))
-    permutations = np.empty((_PERMUTATIONS, day_count), np.int64)
+    permutations = np.empty((_PERMUTATION_COUNT, day_count), np.int64)
     for permutation in permutations:
         offset = int(rng.integers(block_length))
         blocks = np.array_split(
@@ -285,7 +307,7 @@ def _shuffled_days(day_count: int) -> Integers:
 
 
 def _change_points(
-    y: Numbers, n: Numbers, level: float, family: str
+    y: Numbers, n: Numbers, level: float, distribution: str
 ) -> tuple[list[int], float, float]:
     """Return the first day of each new segment, the p-value of "no change", and the dispersion.
 
@@ -302,76 +324,82 @@ def _change_points(
         np.concatenate([values[None], values[permutations]]) for values in (y, n)
     )
     one_split_gains, two_split_gains = (
-        gain / _dispersion(numerators, denominators, levels, family)
-        for gain, levels in _find_best_splits(numerators, denominators, family)
+        gain / _dispersion(numerators, denominators, levels, distribution)
+        for gain, levels in _find_best_splits(numerators, denominators, distribution)
     )
     # The rank of each series among all, by one split and by two; the better rank counts.
-    ranks = [
+    ranks_by_split_count = [
         (gains >= gains[:, None] - 1e-9).sum(axis=1) for gains in (one_split_gains, two_split_gains)
     ]
-    best_ranks = np.minimum(*ranks)
+    best_ranks = np.minimum(*ranks_by_split_count)
     p = int((best_ranks <= best_ranks[0]).sum()) / len(best_ranks)
     if p > 1 - level:
         return [], p, 1.0
     gain_quantile = float(np.quantile(one_split_gains[1:], level))
-    tested_count = 2 if ranks[1][0] < ranks[0][0] else 1
+    tested_splits = 2 if ranks_by_split_count[1][0] < ranks_by_split_count[0][0] else 1
     change_points: list[int] = []
-    cost, dispersion = float(_cost(y.sum(), n.sum(), family)), 1.0
-    for new_change_points, new_cost in _segmentations(y, n, family):
-        bounds = [0, *new_change_points, len(y)]
+    cost, dispersion = float(_deviance(y.sum(), n.sum(), distribution)), 1.0
+    for new_change_points, new_cost in _segmentations(y, n, distribution):
+        segment_bounds = [0, *new_change_points, len(y)]
         levels = np.repeat(
-            [y[start:end].sum() / n[start:end].sum() for start, end in pairwise(bounds)],
-            np.diff(bounds),
+            [
+                y[segment_start:segment_end].sum() / n[segment_start:segment_end].sum()
+                for segment_start, segment_end in pairwise(segment_bounds)
+            ],
+            np.diff(segment_bounds),
         )
-        new_dispersion = float(_dispersion(y[None], n[None], levels[None], family)[0])
+        new_dispersion = float(_dispersion(y[None], n[None], levels[None], distribution)[0])
         # The first segments were tested; a further one must gain more than the quantile.
-        if len(change_points) >= tested_count and cost - new_cost < gain_quantile * new_dispersion:
+        if len(change_points) >= tested_splits and cost - new_cost < gain_quantile * new_dispersion:
             break
         change_points, cost, dispersion = new_change_points, new_cost, new_dispersion
     return change_points, p, dispersion
 
 
-def _segmentations(y: Numbers, n: Numbers, family: str) -> Iterator[tuple[list[int], float]]:
-    """Yield the best segmentation into two segments, into three, and so on.
+def _segmentations(y: Numbers, n: Numbers, distribution: str) -> Iterator[tuple[list[int], float]]:
+    """Yield the best segmentation of a daily series into two segments, into three, and so on.
 
-    Each is a pair: the first days of the segments after the first, and -2 log likelihood.
+    A segmentation is a pair: the positions of the first days of all segments but the first, and
+    -2 log likelihood.
     """
     # It is exact (Auger & Lawrence, *Bulletin of Mathematical Biology* 51, 1989).
     cumulative_y, cumulative_n = (np.concatenate([[0.0], np.cumsum(values)]) for values in (y, n))
     day_count, boundaries = len(y), np.arange(len(y) + 1)
-    costs = _cost(
-        cumulative_y - cumulative_y[:, None], cumulative_n - cumulative_n[:, None], family
+    costs = _deviance(
+        cumulative_y - cumulative_y[:, None], cumulative_n - cumulative_n[:, None], distribution
     )  # from a day to a day
-    costs[boundaries - boundaries[:, None] < _MIN_SEGMENT] = np.inf
+    costs[boundaries - boundaries[:, None] < _MIN_SEGMENT_DAYS] = np.inf
     best_costs, best_starts_by_count = costs[0], []
-    for _ in range(2, day_count // _MIN_SEGMENT + 1):
+    for _ in range(2, day_count // _MIN_SEGMENT_DAYS + 1):
         total_costs = best_costs[:, None] + costs
         best_costs = total_costs.min(axis=0)
         best_starts_by_count.append(total_costs.argmin(axis=0))
-        starts, end = [], day_count
+        segment_starts, segment_end = [], day_count
         for best_starts in reversed(best_starts_by_count):
-            end = int(best_starts[end])
-            starts.append(end)
-        yield starts[::-1], float(best_costs[day_count])
+            segment_end = int(best_starts[segment_end])
+            segment_starts.append(segment_end)
+        yield segment_starts[::-1], float(best_costs[day_count])
 
 
 def _day_interval(
-    y: Numbers, n: Numbers, begin: int, end: int, dispersion: float, level: float, family: str
+    y: Numbers, n: Numbers, start: int, end: int, dispersion: float, level: float, distribution: str
 ) -> tuple[int, int]:
     """Return the first and the last day of a credible interval for the day of a change point.
 
-    The change point lies between the days ``begin`` and ``end``. ``dispersion`` is the variance of
+    The change point lies between the days ``start`` and ``end``. ``dispersion`` is the variance of
     the daily values, divided by the variance that independent answers would have.
     """
     # With a flat prior. The log likelihood is divided by ``dispersion``, as days differ more than
     # independent answers would. The coverage was checked only roughly.
-    y, n = y[begin:end], n[begin:end]
+    y, n = y[start:end], n[start:end]
     head_y, head_n = np.cumsum(y)[:-1], np.cumsum(n)[:-1]
-    costs = _cost(head_y, head_n, family) + _cost(y.sum() - head_y, n.sum() - head_n, family)
-    min_dispersion = _EPSILON if family == MEANS else 1.0
+    costs = _deviance(head_y, head_n, distribution) + _deviance(
+        y.sum() - head_y, n.sum() - head_n, distribution
+    )
+    min_dispersion = _EPSILON if distribution == NORMAL else 1.0
     weights = np.exp(-(costs - costs.min()) / (2 * max(dispersion, min_dispersion)))
     days_by_weight = np.argsort(-weights, kind="stable")
     likely_days = days_by_weight[
         : int(np.searchsorted(np.cumsum(weights[days_by_weight]) / weights.sum(), level)) + 1
     ]
-    return begin + int(likely_days.min()) + 1, begin + int(likely_days.max()) + 1
+    return start + int(likely_days.min()) + 1, start + int(likely_days.max()) + 1

@@ -16,12 +16,12 @@ from aatoolkit._util.defaults import LEVEL
 from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unknown
 from aatoolkit.frame.aggregation_plan import row_units
-from aatoolkit.frame.groupby import By, flattened
+from aatoolkit.frame.groupby import By, flatten_index
 from aatoolkit.metadata.attrs import UNDECLARED, FrameMetadata, Source, metadata_of
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.aggregation import FRACTION
 from aatoolkit.stats.estimate import (
-    CORRECTIONS,
+    METHOD_NAME_BY_CORRECTION,
     MIN_CLUSTERS,
     NAN,
     UNKNOWN_CHANGE,
@@ -39,34 +39,34 @@ from aatoolkit.stats.estimate import (
 )
 from aatoolkit.stats.results import (
     CANNOT_SAY,
-    MEASURED,
+    COLUMN_FIELDS_BY_STATISTIC,
+    MEASURED_STATE,
     NO_EVIDENCE,
-    TABLES,
     amount,
+    make_result,
     points,
-    result,
 )
 from aatoolkit.stats.sums import (
-    PROMPT,
-    SEVERAL,
-    WINDOWS,
+    PROMPT_COLUMN,
+    SEVERAL_TEXT,
+    WINDOW_NAMES,
     ClusterSums,
     Rules,
+    choose_cluster_columns,
     cluster_sums,
     grouping_columns,
-    pairing,
-    pairs_of_both,
-    rule_of,
-    window_before,
+    resolve_window_before,
+    rule_and_counts,
+    shared_pairs,
 )
 from aatoolkit.stats.trace import (
     column_values,
     count_of,
+    interval_quantile,
+    name_fields,
     name_variables,
-    named,
     number,
     plain_value,
-    quantile_of,
     setting,
     statistic,
     take,
@@ -75,7 +75,7 @@ from aatoolkit.stats.trace import (
     two_sided,
 )
 
-INDEPENDENT: tuple[Any, Any] = (1.0, math.inf)
+INDEPENDENT_DESIGN: tuple[Any, Any] = (1.0, math.inf)
 """The design effect of independent answers, and its degrees of freedom."""
 
 _NO_COUNTS_REASON = "nothing says how it varies: the service gives no counts of it by prompt"
@@ -85,8 +85,8 @@ _NO_COUNTS_REASON = "nothing says how it varies: the service gives no counts of 
 class ComparedRow(Comparison):
     """The comparison of one column in one group, from which a row of the result is made."""
 
-    measure: str
-    key: tuple[Any, ...]
+    measure: str  # the compared column
+    key: tuple[Any, ...]  # the values that identify the group
     unit: str | None
     notes: tuple[str, ...] = ()  # appended to `why`
 
@@ -106,58 +106,63 @@ def compare(
 ) -> pd.DataFrame:
     """Compare columns with another frame or with the previous period; see ``df.aa.compare``."""
     check_level(level)
-    if correct not in CORRECTIONS:
-        raise ArgumentError(f"correct={correct!r} is none of {', '.join(map(repr, CORRECTIONS))}")
+    if correct not in METHOD_NAME_BY_CORRECTION:
+        raise ArgumentError(
+            f"correct={correct!r} is none of {', '.join(map(repr, METHOD_NAME_BY_CORRECTION))}"
+        )
     if pair and cluster and pair != cluster:
         raise ArgumentError("give pair= or cluster=: prompts are paired, or they are not")
     measures = [columns] if isinstance(columns, str) else list(columns)
     keys = grouping_columns(by)
-    frames = [flattened(frame) for frame in (now, before) if frame is not None]
-    metadata = [*map(metadata_of, frames)]
+    frames = [flatten_index(frame) for frame in (now, before) if frame is not None]
+    frame_metadata = [*map(metadata_of, frames)]
     if not (keys or pair or cluster):
-        unpooled = {_unpooled_key(metadata[0], measure) for measure in measures}
+        unpooled = {_unpooled_key(frame_metadata[0], measure) for measure in measures}
         keys = [*unpooled] if len(unpooled) == 1 and "" not in unpooled and len(now) > 1 else []
-    candidates = ("host", *metadata[0].key, *FILTERS)
-    sources = [side_metadata.sources for side_metadata in metadata]
-    naming_column, names = name_sides(frames, sources, candidates, keys)
+    naming_candidates = ("host", *frame_metadata[0].key, *FILTERS)
+    sources_of_frames = [side_metadata.sources for side_metadata in frame_metadata]
+    naming_column, side_names = name_sides(frames, sources_of_frames, naming_candidates, keys)
     rows = [
         row
         for measure in measures
-        for row in compare_measure(now, before, measure, keys, pair, cluster, level, rules, names)
+        for row in compare_measure(
+            now, before, measure, keys, pair, cluster, level, rules, side_names
+        )
     ]
-    return comparison_result(rows, keys, metadata, correct, level, names, naming_column)
+    return comparison_result(rows, keys, frame_metadata, correct, level, side_names, naming_column)
 
 
 def name_sides(
     frames: Sequence[Any],
-    sources: Sequence[Iterable[Source]],
-    candidates: Iterable[str],
+    sources_of_sides: Sequence[Iterable[Source]],
+    candidate_columns: Iterable[str],
     by: Sequence[str],
 ) -> tuple[str, tuple[str, str]]:
     """Return the first candidate that has one value on each of two sides, and the two values.
 
-    For example ``("brand", ("A", "B"))``, if each frame is about one brand. The values name the
-    sides in the result. ``sources`` are asked for what is no column. Columns in ``by`` are not
-    considered.
+    For example ``("brand", ("A", "B"))``, if each frame is about one brand. The two values name
+    the frames in the result. A candidate that is no column is looked up in ``sources_of_sides``,
+    the requests that each frame was read by. Columns in ``by`` are not considered. If no candidate
+    fits, the result is ``("host", ("now", "before"))``.
     """
-    reserved_names = {*by, *(name for name, *_ in TABLES["compare"])}
+    reserved_names = {*by, *(column for column, *_ in COLUMN_FIELDS_BY_STATISTIC["compare"])}
     source_fields = [
         [vars(source) | dict(parse_qsl(source.scope or "")) for source in side_sources]
-        for side_sources in sources
+        for side_sources in sources_of_sides
     ]
-    for name in candidates:
-        name_sets = [
-            {value for value in frame[name].dropna() if isinstance(value, str)}
-            if name in frame
-            else {fields.get(name) for fields in side_fields}
+    for column in candidate_columns:
+        names_of_sides = [
+            {value for value in frame[column].dropna() if isinstance(value, str)}
+            if column in frame
+            else {fields.get(column) for fields in side_fields}
             for frame, side_fields in zip(frames, source_fields, strict=True)
         ]
-        if [*map(len, name_sets)] == [1, 1] and name_sets[0] != name_sets[1]:
-            (own_name,), (other_name,) = name_sets
-            is_unreserved = not {name, own_name, other_name} & reserved_names
-            if is_unreserved and isinstance(own_name, str) and isinstance(other_name, str):
-                return name, (own_name, other_name)
-    return "host", WINDOWS
+        if [*map(len, names_of_sides)] == [1, 1] and names_of_sides[0] != names_of_sides[1]:
+            (first_name,), (second_name,) = names_of_sides
+            is_unreserved = not {column, first_name, second_name} & reserved_names
+            if is_unreserved and isinstance(first_name, str) and isinstance(second_name, str):
+                return column, (first_name, second_name)
+    return "host", WINDOW_NAMES
 
 
 def compare_measure(
@@ -169,93 +174,93 @@ def compare_measure(
     cluster: str | None,
     level: float,
     rules: Rules | None,
-    names: Sequence[str],
-    effect_and_df: tuple[Any, Any] = INDEPENDENT,
-    prompt_column: str = PROMPT,
+    side_names: Sequence[str],
+    design: tuple[Any, Any] = INDEPENDENT_DESIGN,
+    prompt_column: str = PROMPT_COLUMN,
 ) -> Iterator[ComparedRow]:
     """Yield the comparison of one column in each group, with unadjusted p-values.
 
     ``pair`` is the column of clusters (such as prompts) that are compared with themselves,
-    ``cluster`` the column of clusters that are not. ``names`` are the names of the two frames.
-    ``effect_and_df`` is a design effect with its degrees of freedom, for rates without clusters.
+    ``cluster`` the column of clusters that are not. ``side_names`` are the names of the two frames.
+    ``design`` is a design effect with its degrees of freedom, for rates without clusters.
     ``prompt_column`` has the ids of prompts.
     """
-    before, before_rules, refusal = window_before(now, before, measure, rules)
-    pair, cluster = pairing(now, before, by, pair, cluster, prompt_column)
-    cluster_of_sums, frames = pair or cluster, [now, before]
+    before, before_rules, refusal_reason = resolve_window_before(now, before, measure, rules)
+    pair, cluster = choose_cluster_columns(now, before, by, pair, cluster, prompt_column)
+    sums_cluster, frames = pair or cluster, [now, before]
     try:
         sides = [
-            cluster_sums(frame, measure, by, cluster_of_sums, rule, allow_counts=True)
+            cluster_sums(frame, measure, by, sums_cluster, rule, allow_counts=True)
             for frame, rule in zip(frames, (rules, before_rules), strict=True)
         ]
     except AvailabilityError as error:
-        yield from _compare_rows(frames, measure, by, refusal, error)
+        yield from _differences_without_test(frames, measure, by, refusal_reason, error)
         return
     unit, is_rate = sides[0].unit or sides[1].unit, all(side.is_rate for side in sides)
-    for key in dict.fromkeys([*sides[0].keys, *sides[1].keys]):
-        group_positions = [side.keys.get(key) for side in sides]
-        limitation, notes = _limitations(sides, group_positions, names)
-        row = ComparedRow(
+    for key in dict.fromkeys([*sides[0].position_by_key, *sides[1].position_by_key]):
+        group_positions = [side.position_by_key.get(key) for side in sides]
+        limitation, notes = _limitation_and_notes(sides, group_positions, side_names)
+        compared_row = ComparedRow(
             measure=measure, key=key, unit=unit, is_rate=is_rate, why=limitation, notes=notes
         )
         if None not in group_positions:
             change, method, reason, group_notes = _compare_group(
-                sides, group_positions, pair, cluster, level, effect_and_df
+                sides, group_positions, pair, cluster, level, design
             )
-            reason = refusal or limitation or reason
+            reason = refusal_reason or limitation or reason
             if is_rate and max(-change.low, change.high) > 1:
                 # No rate changes by more than 100 points.
                 low, high = np.maximum(change.low, -1.0), np.minimum(change.high, 1.0)
-                change = named(replace(change, low=low, high=high))
-            row = replace(
-                row, change=change, method=method, why=reason, notes=(*group_notes, *notes)
+                change = name_fields(replace(change, low=low, high=high))
+            compared_row = replace(
+                compared_row, change=change, method=method, why=reason, notes=(*group_notes, *notes)
             )
-        yield row
+        yield compared_row
 
 
 def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
-    """Return the key column whose values must stay separate, such as ``metric``; else ""."""
+    """Return the key column by which rows must stay separate, such as ``metric``; "" if none."""
     if metadata.declaration_of(measure) is UNDECLARED:
         return ""
-    rule = rule_of(metadata, measure)[0]
+    rule = rule_and_counts(metadata, measure)[0]
     is_keyed = len(metadata.key) == 1 and (rule.rule == "none" or rule.counts is not None)
     return metadata.key[0] if is_keyed else ""
 
 
-def _compare_rows(
+def _differences_without_test(
     frames: Sequence[pd.DataFrame],
     measure: str,
     by: Sequence[str],
-    refusal: str,
+    refusal_reason: str,
     error: AvailabilityError,
 ) -> Iterator[ComparedRow]:
     """Yield the differences of single rows, without a test, for a column without counts.
 
     ``error`` says why the column has no counts; it is raised if a group has several rows.
-    ``refusal`` is the reason why the frames cannot be compared, or "".
+    ``refusal_reason`` is the reason why the frames cannot be compared, or "".
     """
-    flat_frames = [trace_frame(flattened(frame), frame) for frame in frames]
-    position_maps = []
-    units: dict[Any, Any] = {}
+    flat_frames = [trace_frame(flatten_index(frame), frame) for frame in frames]
+    position_by_key_of_sides = []
+    unit_by_key: dict[Any, Any] = {}
     for flat in flat_frames:
         metadata = metadata_of(flat)
         keys = [*zip(*(flat[name] for name in by), strict=True)] if by else [()] * len(flat)
         if len({*keys}) < len(keys) or measure not in flat or metadata.has_lost_values(measure):
             raise error
-        position_maps.append({key: i for i, key in enumerate(keys)})
+        position_by_key_of_sides.append({key: i for i, key in enumerate(keys)})
         measure_units = row_units(flat, metadata, measure)
         if measure_units is None:
             measure_units = flat.get("unit", pd.Series([None] * len(flat)))
         unit_texts = measure_units.where(measure_units.notna(), "").astype(str)
-        units = {**dict(zip(keys, unit_texts, strict=True)), **units}
-    reason = (error.columns or {}).get(measure, "")
-    for key, unit in units.items():
+        unit_by_key = {**dict(zip(keys, unit_texts, strict=True)), **unit_by_key}
+    no_counts_reason = (error.columns or {}).get(measure, "")
+    for key, unit in unit_by_key.items():
         after, before = (
-            take(column_values(name, flat, measure, [positions[key]]), 0)
-            if key in positions
+            take(column_values(name, flat, measure, [position_by_key[key]]), 0)
+            if key in position_by_key
             else NAN
-            for name, flat, positions in zip(
-                ("after", "before"), flat_frames, position_maps, strict=True
+            for name, flat, position_by_key in zip(
+                ("after", "before"), flat_frames, position_by_key_of_sides, strict=True
             )
         )
         yield ComparedRow(
@@ -264,7 +269,10 @@ def _compare_rows(
             change=Change(after - before, after=after, before=before),
             unit=FRACTION if unit == "fraction" else unit or None,
             is_rate=unit in ("fraction", FRACTION),
-            why=refusal or (reason if reason.startswith(SEVERAL) else _NO_COUNTS_REASON),
+            why=refusal_reason
+            or (
+                no_counts_reason if no_counts_reason.startswith(SEVERAL_TEXT) else _NO_COUNTS_REASON
+            ),
         )
 
 
@@ -273,44 +281,52 @@ def _compare_rows(
 
 def _compare_group(
     sides: Sequence[ClusterSums],
-    positions: Sequence[Any],
+    group_positions: Sequence[Any],
     pair: str | None,
     cluster: str | None,
     level: float,
-    effect_and_df: tuple[Any, Any],
+    design: tuple[Any, Any],
 ) -> tuple[Change, str, str, tuple[str, ...]]:
     """Compare one group; return its change, the method, why there is no verdict (or ""), and notes.
 
-    ``sides`` are the counts of the two frames, ``positions`` the position of the group in each. The
-    other arguments are as for `compare_measure`.
+    ``sides`` has the counts of both frames, and ``group_positions`` the position of the group in
+    each of the two. The other arguments are as for `compare_measure`.
     """
-    pairs = [side.pairs(group) for side, group in zip(sides, positions, strict=True)]
+    pair_by_cluster_of_sides = [
+        sums.pair_by_cluster(group_position)
+        for sums, group_position in zip(sides, group_positions, strict=True)
+    ]
     notes: tuple[str, ...] = ()
-    is_rate, is_by_day = all(side.is_rate for side in sides), False
+    is_rate, is_by_day = all(sums.is_rate for sums in sides), False
     if pair:
-        used_pairs = pairs_of_both(pairs)
-        shared_count = len(used_pairs[0])
-        entered_count, left_count = (len(side_pairs) - shared_count for side_pairs in pairs)
+        pairs_of_sides = shared_pairs(pair_by_cluster_of_sides)
+        cluster_count = len(pairs_of_sides[0])
+        entered_count, left_count = (
+            len(pair_by_cluster) - cluster_count for pair_by_cluster in pair_by_cluster_of_sides
+        )
         if entered_count or left_count:
             notes = (
                 f"the set of {pair} changed ({entered_count} entered, {left_count} left): "
-                f"compared are the {shared_count} on both sides",
+                f"compared are the {cluster_count} on both sides",
             )
-        if not shared_count:
+        if not cluster_count:
             return replace(UNKNOWN_CHANGE, clusters=0), "", f"no {pair} is on both sides", notes
-    elif not all(pairs):
+    elif not all(pair_by_cluster_of_sides):
         return UNKNOWN_CHANGE, "", "no answers on one side or both", ()
     else:
-        is_by_day = pd.api.types.is_datetime64_any_dtype(sides[0].labels.dtype)
-        used_pairs = [
-            [side_pairs[label] for label in (sorted(side_pairs) if is_by_day else side_pairs)]
-            for side_pairs in pairs
+        is_by_day = pd.api.types.is_datetime64_any_dtype(sides[0].cluster_labels.dtype)
+        pairs_of_sides = [
+            [
+                pair_by_cluster[cluster_label]
+                for cluster_label in (sorted(pair_by_cluster) if is_by_day else pair_by_cluster)
+            ]
+            for pair_by_cluster in pair_by_cluster_of_sides
         ]
-        shared_count = min(map(len, used_pairs))
+        cluster_count = min(map(len, pairs_of_sides))
     confidence = setting("level", level)
     (y1, n1), (y0, n0) = (
-        side.parts(side_pairs, suffix)
-        for side, side_pairs, suffix in zip(sides, used_pairs, "10", strict=True)
+        sums.y_and_n(pair_by_cluster, suffix)
+        for sums, pair_by_cluster, suffix in zip(sides, pairs_of_sides, "10", strict=True)
     )
     is_count = sides[0].is_count
     if pair:
@@ -320,31 +336,31 @@ def _compare_group(
             method += f"; takes each {pair} for independent"
         else:
             change = paired_change(y1, n1, y0, n0, confidence, is_rate=is_rate)
-        return change, method, _why_untested(change, shared_count, f"values of {pair}"), notes
+        return change, method, _why_untested(change, cluster_count, f"values of {pair}"), notes
     if is_count and not cluster:
         after, before = total_of(y1), total_of(y0)
         name_variables()
         return Change(after - before, after=after, before=before), "", _NO_COUNTS_REASON, ()
     if is_rate and not cluster:
-        change = two_rate_change(y1, n1, y0, n0, confidence, *effect_and_df)
+        change = two_rate_change(y1, n1, y0, n0, confidence, *design)
         method = "Newcombe's interval and z test; takes answers for independent"
-        if effect_and_df is not INDEPENDENT:
+        if design is not INDEPENDENT_DESIGN:
             method = (
                 "Newcombe's interval and t test, with the design effect of the own mention rate "
-                f"over prompts ({effect_and_df[0]:.3g})"
+                f"over prompts ({design[0]:.3g})"
             )
         return change, method, "", ()
     after = estimate_sample(y1, n1, "after", is_by_day)
     before = estimate_sample(y0, n0, "before", is_by_day)
     if not cluster:  # each answer by itself
-        after, before = (replace(side, df=side.size - 1, clusters=NAN) for side in (after, before))
+        after, before = (replace(sums, df=sums.size - 1, clusters=NAN) for sums in (after, before))
     change = two_sample_change(after, before, confidence)
     if cluster:
         # Neighbouring days may be alike.
-        label, note = ("days", ", long-run variance") if is_by_day else (cluster, "")
-        method = f"two samples of {label}, linearised{note}, Welch"
-        noun = label if is_by_day else f"values of {cluster}"
-        return change, method, _why_untested(change, shared_count, noun), ()
+        cluster_label, note = ("days", ", long-run variance") if is_by_day else (cluster, "")
+        method = f"two samples of {cluster_label}, linearised{note}, Welch"
+        cluster_noun = cluster_label if is_by_day else f"values of {cluster}"
+        return change, method, _why_untested(change, cluster_count, cluster_noun), ()
     if sides[0].plan.rule.over or sides[0].plan.rule.by:  # no mean of single rows
         return change, "", "nothing says how it differs between answers; name what repeats", ()
     smaller_size = int(min(number(change.size_after), number(change.size_before)))
@@ -352,38 +368,38 @@ def _compare_group(
     return change, method, _why_untested(change, smaller_size, "answers", 2), ()
 
 
-def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CLUSTERS) -> str:
+def _why_untested(change: Change, count: int, noun: str, min_count: int = MIN_CLUSTERS) -> str:
     """Return the reason why a change has no p-value; "" if it has one.
 
-    ``count`` is the number of clusters (such as prompts) in the smaller frame, and ``name`` the
+    ``count`` is the number of clusters (such as prompts) in the smaller frame, and ``noun`` the
     word for them.
     """
     if count < min_count:
-        return f"one side or both have only {count} {name}; it takes {min_count} to test a change"
+        return f"one side or both have only {count} {noun}; it takes {min_count} to test a change"
     if not np.isfinite(change.error):
-        return f"the numbers of {count} {name} are too large to compute an error"
+        return f"the numbers of {count} {noun} are too large to compute an error"
     if np.isnan(change.df):
-        return f"one of {count} {name} has most answers, and says too little of others"
+        return f"one of {count} {noun} has most answers, and says too little of others"
     if not varies(change.error, max(abs(change.before), abs(change.after))):
-        return f"{count} {name} all changed alike, and are too few to estimate an error"
+        return f"{count} {noun} all changed alike, and are too few to estimate an error"
     return ""
 
 
-def _limitations(
-    sides: Sequence[ClusterSums], positions: Sequence[int | None], names: Sequence[str]
+def _limitation_and_notes(
+    sides: Sequence[ClusterSums], positions: Sequence[int | None], side_names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
     """Return why a group cannot be compared (or ""), and notes on partly measured frames.
 
-    ``positions`` has the group's position in each of the two frames, or None. ``names`` are the
-    names of the frames.
+    ``positions`` has the group's position in each of the two frames; None if a frame lacks the
+    group. ``side_names`` are the names of the frames.
     """
     reason = ""
     names_by_state: dict[str, list[str]] = {}
-    for side, position, name in zip(sides, positions, names, strict=True):
-        if position is None or not side.used_rows[position]:
-            reason = reason or f"{name}: {'no row' if position is None else side.states[position]}"
-        elif side.states[position].status == Status.PARTIAL:
-            names_by_state.setdefault(str(side.states[position]), []).append(name)
+    for sums, position, name in zip(sides, positions, side_names, strict=True):
+        if position is None or not sums.used_row_counts[position]:
+            reason = reason or f"{name}: {'no row' if position is None else sums.states[position]}"
+        elif sums.states[position].status == Status.PARTIAL:
+            names_by_state.setdefault(str(sums.states[position]), []).append(name)
     return reason, tuple(
         f"{' and '.join(partial_names)}: {state}" for state, partial_names in names_by_state.items()
     )
@@ -391,85 +407,85 @@ def _limitations(
 
 # --- results -------------------------------------------------------------------------
 
-_VERDICT_ORDER = {NO_EVIDENCE: 1, CANNOT_SAY: 2}
+_VERDICT_RANKS = {NO_EVIDENCE: 1, CANNOT_SAY: 2}  # the order of rows; up and down come first
 
 
 def comparison_result(
     rows: Sequence[ComparedRow],
     keys: Sequence[str],
     metadata: Sequence[FrameMetadata],
-    correct: str | None,
+    correction: str | None,
     level: float,
     names: tuple[str, str],
     naming_column: str = "host",
 ) -> pd.DataFrame:
     """Return the result of comparisons as a frame, with adjusted p-values and verdicts.
 
-    ``keys`` are the grouping columns, and ``correct`` is the method that adjusts p-values.
+    ``keys`` are the grouping columns, and ``correction`` is the method that adjusts p-values.
     ``names`` are the names of the two frames, and ``naming_column`` is the result column for them,
     such as ``host``.
     """
-    are_windows = names == WINDOWS
-    after_key, before_key, n_key = (
-        ("after", "before", "n_before") if are_windows else (*names, "n_baseline")
+    has_windows = names == WINDOW_NAMES
+    after_key, before_key, n_column = (
+        ("after", "before", "n_before") if has_windows else (*names, "n_baseline")
     )
     judged_rows = []
     for row in rows:
         before, after = (
             amount(value, row.is_rate) for value in (row.change.before, row.change.after)
         )
-        text = f"{before} to {after}" if are_windows else f"{names[0]} {after}, {names[1]} {before}"
-        judged_rows.append(replace(row, text=text))
-    judgements = judge(judged_rows, level, correct, "change" if are_windows else "difference")
-    are_tested = [bool(np.isfinite(judgement["p"])) for judgement in judgements]
-    are_planned = [row.is_planned for row in rows]
-    family_text = f"one of a family of {sum(map(operator.gt, are_tested, are_planned))}"
+        text = f"{before} to {after}" if has_windows else f"{names[0]} {after}, {names[1]} {before}"
+        judged_rows.append(replace(row, change_text=text))
+    judgements = judge(judged_rows, level, correction, "change" if has_windows else "difference")
+    tested_flags = [bool(np.isfinite(judgement["p"])) for judgement in judgements]
+    planned = [row.is_planned for row in rows]
+    family_text = f"one of a family of {sum(map(operator.gt, tested_flags, planned))}"
     result_rows = []
-    for row, judgement, is_tested in zip(rows, judgements, are_tested, strict=True):
+    for row, judgement, is_tested in zip(rows, judgements, tested_flags, strict=True):
         change = row.change
         cells = {"measure": row.measure, **dict(zip(keys, row.key, strict=True)), **judgement}
-        cells |= {after_key: change.after, before_key: change.before, n_key: change.size_before}
+        cells |= {after_key: change.after, before_key: change.before, n_column: change.size_before}
         cells["why"] = "; ".join(dict.fromkeys([cells["why"], *row.notes]))
         cells["unit"] = row.unit
-        if any(are_planned):
+        if any(planned):
             text = "planned: it stands alone" if row.is_planned else family_text
             cells["family"] = text if is_tested else None
-        if not are_windows:
+        if not has_windows:
             cells |= {naming_column: names[0], f"baseline_{naming_column}": names[1]}
         result_rows.append(cells)
 
     def sort_key(i: int) -> tuple[Any, ...]:
         row = result_rows[i]
         change_size = np.nan_to_num(abs(number(row["change"])))
-        return not are_planned[i], _VERDICT_ORDER.get(plain_value(row["verdict"]), 0), -change_size
+        return not planned[i], _VERDICT_RANKS.get(plain_value(row["verdict"]), 0), -change_size
 
-    order = sorted(range(len(rows)), key=sort_key) if any(are_planned) else None
+    row_order = sorted(range(len(rows)), key=sort_key) if any(planned) else None
     units, measures = {row.unit for row in rows}, {row.measure for row in rows}
-    states = [
+    availabilities = [
         column.availability
         for frame_metadata in metadata
         for name, column in frame_metadata.columns.items()
         if name in measures
     ]
-    now_name, before_name = ("this frame", "the other frame") if are_windows else names
-    return result(
+    now_name, before_name = ("this frame", "the other frame") if has_windows else names
+    return make_result(
         "compare",
         result_rows,
         metadata,
-        combine(states) if states else MEASURED,
-        key=("measure", *keys),
+        combine(availabilities) if availabilities else MEASURED_STATE,
+        key_columns=("measure", *keys),
         unit=units.pop() if len(units) == 1 else None,
         level=level,
-        order=order,
+        row_order=row_order,
         kind=naming_column,
         side=after_key,
         baseline=before_key,
-        n_baseline=n_key,
+        n_baseline=n_column,
         now_name=now_name,
         before_name=before_name,
-        how=f"{CORRECTIONS[correct]} method",
+        how=f"{METHOD_NAME_BY_CORRECTION[correction]} method",
         less="The value after minus the one before."
-        if are_windows
+        if has_windows
         else f"{now_name} minus {before_name}.",
     )
 
@@ -489,26 +505,28 @@ def decompose(
 ) -> pd.DataFrame:
     """Decompose the change of a rate or mean; see ``df.aa.decompose``."""
     check_level(level)
-    column_names = flattened(now).columns
+    column_names = flatten_index(now).columns
     if by not in [*column_names]:
-        problem = unknown("column", by, column_names)
-        raise ItemNotFound(f"{problem}; name the one to decompose over by by=", key=by)
-    before, before_rules, refusal = window_before(now, before, column, rules)
+        unknown_column_text = unknown("column", by, column_names)
+        raise ItemNotFound(f"{unknown_column_text}; name the one to decompose over by by=", key=by)
+    before, before_rules, refusal_reason = resolve_window_before(now, before, column, rules)
     sides = [
         cluster_sums(frame, column, None, by, rule)
         for frame, rule in ((now, rules), (before, before_rules))
     ]
-    empty_sides = [name for side, name in zip(sides, WINDOWS, strict=True) if not side.n.sum() > 0]
-    empty_reason = f"{empty_sides[0]}: nothing was measured" if empty_sides else ""
-    reason = refusal or empty_reason
-    pairs_on_both_sides = pairs_of_both([side.pairs(0) for side in sides])
+    empty_side_names = [
+        name for sums, name in zip(sides, WINDOW_NAMES, strict=True) if not sums.n.sum() > 0
+    ]
+    empty_reason = f"{empty_side_names[0]}: nothing was measured" if empty_side_names else ""
+    reason = refusal_reason or empty_reason
+    pairs_on_both_sides = shared_pairs([sums.pair_by_cluster(0) for sums in sides])
     (y1, n1), (y0, n0), (all_y1, all_n1), (all_y0, all_n0) = (
-        side.parts(pairs, suffix)
-        for side, pairs, suffix in zip(
+        sums.y_and_n(pair_positions, suffix)
+        for sums, pair_positions, suffix in zip(
             sides * 2, [*pairs_on_both_sides, None, None], ("1", "0", "_all1", "_all0"), strict=True
         )
     )
-    is_rate, error = all(side.is_rate for side in sides), NAN
+    is_rate, error = all(sums.is_rate for sums in sides), NAN
     size1, size0 = total_of(all_n1), total_of(all_n0)
     total1, total0 = total_of(all_y1) / size1, total_of(all_y0) / size0
     middle, weight = (total1 + total0) / 2, (n1 / size1 + n0 / size0) / 2
@@ -525,15 +543,15 @@ def decompose(
         error = np.sqrt(total_of(square))
     effects = [rate, total - rate - entered + left, entered, 0 - left, total]
     name_variables()
-    half_width = quantile_of(level) * error
+    half_width = interval_quantile(level) * error
     bounds_and_p = [rate - half_width, rate + half_width, two_sided(rate / error, math.inf)]
     low, high, p = ([NAN if reason else value, *[NAN] * 4] for value in bounds_and_p)
     effects = [NAN] * 5 if empty_reason else effects
     verdict = verdict_of(p[0], effects[0], level)
     k = count_of(n1)
     entered_count, left_count = count_of(all_n1) - k, count_of(all_n0) - k
-    metadata = [side.metadata for side in sides]
-    return result(
+    metadata_of_sides = [sums.metadata for sums in sides]
+    return make_result(
         "decompose",
         {
             "part": ("rate", "mix", "entered", "left", "total"),
@@ -553,9 +571,11 @@ def decompose(
             ],
             "method": "Kitagawa 1955, centred; the rate effect with a z interval (strata)",
         },
-        metadata,
-        combine([side_metadata.columns[column].availability for side_metadata in metadata]),
-        key=("part",),
+        metadata_of_sides,
+        combine(
+            [side_metadata.columns[column].availability for side_metadata in metadata_of_sides]
+        ),
+        key_columns=("part",),
         unit=sides[0].unit,
         level=level,
         column=column,

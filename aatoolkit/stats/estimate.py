@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from aatoolkit.errors import ArgumentError
-from aatoolkit.stats.results import CANNOT_SAY, CHANGED, NO_EVIDENCE, points
+from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, NO_EVIDENCE, points
 from aatoolkit.stats.trace import (
     Numbers,
     Row,
@@ -40,8 +40,8 @@ from aatoolkit.stats.trace import (
     alias,
     count_of,
     name_all,
+    name_fields,
     name_variables,
-    named,
     normal_quantile,
     number,
     plain_value,
@@ -52,8 +52,9 @@ from aatoolkit.stats.trace import (
     two_sided,
 )
 
-CORRECTIONS = {"holm": "Holm's", "bh": "Benjamini and Hochberg's", None: "no"}
-POWER = 0.8
+# By value of the argument ``correct``: the method that adjusts p-values.
+METHOD_NAME_BY_CORRECTION = {"holm": "Holm's", "bh": "Benjamini and Hochberg's", None: "no"}
+POWER = 0.8  # of the test, for the detectable change
 NAN = float("nan")
 MIN_CLUSTERS = 5
 """The minimum number of clusters for an estimate of their variance.
@@ -61,10 +62,10 @@ MIN_CLUSTERS = 5
 The docstrings of `treatment` and ``df.aa`` name it, too.
 """
 
-_ROUNDING = 1e-12
+_ROUNDING_ERROR = 1e-12
 """A standard error below this fraction of its estimate is a rounding error."""
 
-_MIN_HOMOGENEITY = 1e-3
+_MIN_HOMOGENEITY = 1e-3  # keeps a divisor above 0
 
 
 def check_level(level: float) -> None:
@@ -83,7 +84,7 @@ def varies(error: Any, value: Any) -> Any:
     """
     # Clusters that do not differ at all give a standard error of 0. That does not make the value
     # certain: there is too little to estimate an error from.
-    return (error > _ROUNDING * abs(value)) & (error < math.inf)
+    return (error > _ROUNDING_ERROR * abs(value)) & (error < math.inf)
 
 
 # --- rates and means --------------------------------------------------------------------------
@@ -93,7 +94,8 @@ def varies(error: Any, value: Any) -> Any:
 class Estimate:
     """The estimated rate or mean of one group; with several groups, the fields are arrays.
 
-    ``df`` is the degrees of freedom, ``deff`` the design effect, ``q`` the quantile of Student's t.
+    ``size`` is the sum of denominators, and ``clusters`` is the number of clusters. ``low`` and
+    ``high`` are the ends of the confidence interval.
     """
 
     value: Any
@@ -101,7 +103,7 @@ class Estimate:
     clusters: Any
     variance: Any
     deff: Any  # design effect
-    df: Any
+    df: Any  # degrees of freedom
     q: Any  # quantile of Student's t
     low: Any
     high: Any
@@ -125,32 +127,34 @@ def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
     )
 
 
-def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> Estimate:
+def estimate(group_sums: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> Estimate:
     """Estimate the rate or mean of each group, with its interval, from clusters such as prompts.
 
     ``y`` and ``n`` have the numerator and denominator of each cluster. ``panel`` is "sampled" if
     the clusters are a sample of a larger set, and "fixed" if they are the whole set.
     """
-    size, clusters = groups.total(n), groups.count(n)
-    value = groups.total(y) / size
+    size, clusters = group_sums.total(n), group_sums.count(n)
+    value = group_sums.total(y) / size
     if panel == "sampled":
-        z = y - groups.spread(value) * n
+        z = y - group_sums.spread(value) * n
         name_variables()
-        variance = clusters / (clusters - 1) * groups.total(z**2) / size**2
-        df = size**2 / groups.total(n**2) - 1
+        variance = clusters / (clusters - 1) * group_sums.total(z**2) / size**2
+        df = size**2 / group_sums.total(n**2) - 1
         is_enough = df >= 1
         for contributions in (z**2, y, n - y) if is_rate else ():
-            sums = groups.total(contributions)
-            effective_count = np.where(sums > 0, sums**2 / groups.total(contributions**2), np.inf)
+            sums = group_sums.total(contributions)
+            effective_count = np.where(
+                sums > 0, sums**2 / group_sums.total(contributions**2), np.inf
+            )
             df = np.minimum(df, effective_count)
         fallback_answers, is_enough = df + 1, is_enough & (clusters >= MIN_CLUSTERS)
     else:
         # Clusters are strata: the variance is Σ(nᵢ/Σn)²·p(1-p)/nᵢ, with one answer at the overall
         # rate added. Without it, a prompt whose answers all mention the brand would have none.
-        p = (y + groups.spread(value)) / (n + 1)
+        p = (y + group_sums.spread(value)) / (n + 1)
         within = p * (1 - p) / n
         name_variables()
-        variance = groups.total((n / groups.spread(size)) ** 2 * within)
+        variance = group_sums.total((n / group_sums.spread(size)) ** 2 * within)
         df, fallback_answers, is_enough = size - clusters, size, size > clusters
     df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
     q, unit_variance, deff = t_quantiles((1 + level) / 2, df), value * (1 - value), size * NAN
@@ -166,7 +170,7 @@ def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool)
         half_width = np.where(varies(np.sqrt(variance), value), q * np.sqrt(variance), np.nan)
         bounds = value - half_width, value + half_width
     low, high = (np.where(is_enough, bound, np.nan) for bound in bounds)
-    return named(Estimate(value, size, clusters, variance, deff, df, q, low, high))
+    return name_fields(Estimate(value, size, clusters, variance, deff, df, q, low, high))
 
 
 # --- changes ----------------------------------------------------------------------------------
@@ -197,15 +201,15 @@ UNKNOWN_CHANGE = Change()
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A change with its method and reason texts, from which `judge` makes the verdict."""
+    """A change with texts on it, such as its method, from which `judge` makes the verdict."""
 
     change: Change = UNKNOWN_CHANGE
-    text: str = ""  # the change in words
+    change_text: str = ""  # the change in words
     method: str = ""
     why: str = ""  # why the verdict is "cannot say"
     is_rate: bool = True
     is_planned: bool = False  # in advance: its p-value is not adjusted
-    words: tuple[str, str] = CHANGED
+    verdict_words: tuple[str, str] = CHANGE_WORDS
 
 
 @dataclass(frozen=True)
@@ -222,21 +226,25 @@ class Sample:
     leave_one_out: Any = None  # for each cluster, the value less the value without it
 
 
-def change_by_student_t(change: Any, error: Any, df: Any, level: Any, **fields: Any) -> Change:
+def change_by_student_t(
+    change: Any, error: Any, df: Any, level: Any, **other_fields: Any
+) -> Change:
     """Return a `Change` with an interval and a p-value by Student's t.
 
-    ``error`` is the standard error of the change, and ``df`` its degrees of freedom. ``fields`` are
-    additional fields of `Change`.
+    ``error`` is the standard error of the change, and ``df`` its degrees of freedom.
+    ``other_fields`` are additional fields of `Change`.
     """
     name_variables()
     half_width = t_quantile((1 + level) / 2, df) * error
     p = two_sided(change / error, df)
-    fields = {"jackknife": error, **fields}
-    return named(Change(change, error, df, change - half_width, change + half_width, p, **fields))
+    other_fields = {"jackknife": error, **other_fields}
+    return name_fields(
+        Change(change, error, df, change - half_width, change + half_width, p, **other_fields)
+    )
 
 
 def _change_between(
-    after: Sample, before: Sample, error: Any, df: Any, level: Any, **fields: Any
+    after: Sample, before: Sample, error: Any, df: Any, level: Any, **other_fields: Any
 ) -> Change:
     """Return the change from ``before`` to ``after``, with interval and p-value by Student's t.
 
@@ -251,11 +259,11 @@ def _change_between(
         before=before.value,
         size_after=after.size,
         size_before=before.size,
-        **fields,
+        **other_fields,
     )
 
 
-def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
+def _rate_and_n(y: Any, n: Any, name: str) -> tuple[Any, Any]:
     """Return the rate or mean Σy/Σn and the sample size Σn of clusters such as prompts."""
     size = total_of(n)
     value = total_of(y) / size
@@ -263,8 +271,8 @@ def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
     return value, size
 
 
-def _variances(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
-    """Return two variances of an estimate over ``k`` clusters: linearised, and by the jackknife.
+def _linearised_and_jackknife(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
+    """Return two variances of an estimate over ``k`` clusters: linearised and jackknife.
 
     ``z`` has the residual of each cluster. ``leave_one_out`` has for each cluster the estimate
     minus the estimate without this cluster.
@@ -287,7 +295,7 @@ def paired_change(
     z, leave_one_out = after.z - before.z, after.leave_one_out - before.leave_one_out
     m, clusters = n1 + n0, count_of(n1)
     name_variables()
-    error, jackknife = map(np.sqrt, _variances(clusters, z, leave_one_out))
+    error, jackknife = map(np.sqrt, _linearised_and_jackknife(clusters, z, leave_one_out))
     heterogeneity: Any = 0.0
     if is_rate:
         # A rate near 0 or 1 changes less than one of a half: by p(1-p), if all log odds change
@@ -334,15 +342,17 @@ def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sampl
     ``name`` names the sample in formulas, such as "after". ``is_series`` says that the clusters are
     successive days, which may be autocorrelated.
     """
-    (value, size), k = _ratio(y, n, name), count_of(n)
+    (value, size), k = _rate_and_n(y, n, name), count_of(n)
     residual = y - value * n
     z, leave_one_out = residual / size, residual / (size - n)
-    variance, jackknife = _variances(k, z, leave_one_out)
+    variance, jackknife = _linearised_and_jackknife(k, z, leave_one_out)
     if is_series:
         factor = max(long_run_factor(plain_value(z)[None]).item(), 1.0)
         variance, jackknife = variance * factor, jackknife * factor
     df = degrees_of_freedom(n, z)
-    return named(Sample(value, size, variance, df, k, jackknife, z, leave_one_out), f"_{name}")
+    return name_fields(
+        Sample(value, size, variance, df, k, jackknife, z, leave_one_out), f"_{name}"
+    )
 
 
 def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
@@ -370,7 +380,7 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
     """
     # Newcombe, *Statistics in Medicine* 17, 1998, method 10; the test is that of two proportions
     # with their pooled variance, by Student's t. On the design effect: Kish 1965.
-    (after, size1), (before, size0) = _ratio(y1, n1, "after"), _ratio(y0, n0, "before")
+    (after, size1), (before, size0) = _rate_and_n(y1, n1, "after"), _rate_and_n(y0, n0, "before")
     answers1, answers0 = size1 / deff, size0 / deff
     q = t_quantile((1 + level) / 2, df)
     after_low, after_high = wilson(after, answers1, q)
@@ -384,7 +394,7 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
     # At 0 and 1 the variance is 0, and the interval still says what could be seen.
     error = np.maximum(pooled_error, (high - low) / (2 * q))
     p = two_sided(change / pooled_error, df) if pooled_error > 0 else change * 0 + 1.0
-    return named(
+    return name_fields(
         Change(change, error, df, low, high, p, after, before, size1, size0, jackknife=error)
     )
 
@@ -410,19 +420,19 @@ def degrees_of_freedom(sizes: Any, residuals: Any) -> Any:
     )
 
 
-def long_run_factor(residual: Numbers) -> Numbers:
+def long_run_factor(residuals: Numbers) -> Numbers:
     """Return the factor by which autocorrelation raises the variance of each daily series.
 
-    Each row of ``residual`` is a series of days. The result is an array with an element per row.
+    Each row of ``residuals`` is a series of days. The result is an array with an element per row.
     """
     # It is 1 + 2Σ(1-l/(L+1))·r_l, where r_l is the autocorrelation at lag l, and L the largest lag
     # (Newey & West, *Econometrica* 55, 1987).
-    day_count = residual.shape[1]
-    sum_of_squares = np.maximum((residual**2).sum(1), 1e-300)
+    day_count = residuals.shape[1]
+    sum_of_squares = np.maximum((residuals**2).sum(1), 1e-300)
     max_lag = max(round(1.5 * day_count ** (1 / 3)), 2)
-    factor = np.ones(len(residual))
+    factor = np.ones(len(residuals))
     for lag in range(1, max_lag + 1) if day_count > max_lag else ():
-        autocorrelation = (residual[:, :-lag] * residual[:, lag:]).sum(1) / sum_of_squares
+        autocorrelation = (residuals[:, :-lag] * residuals[:, lag:]).sum(1) / sum_of_squares
         factor += 2 * (1 - lag / (max_lag + 1)) * autocorrelation
     return factor
 
@@ -430,12 +440,12 @@ def long_run_factor(residual: Numbers) -> Numbers:
 # --- what a change is worth -------------------------------------------------------------------
 
 
-def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity: Any) -> Any:
+def detectable_change(error: Any, df: Any, level: Any, test_count: Any, heterogeneity: Any) -> Any:
     """Return the smallest change that a test finds in 80 % of samples of this size.
 
     ``error`` is the jackknife standard error of the change, ``df`` its degrees of freedom, and
-    ``tests`` the number of tests. ``heterogeneity`` measures how much the change differs between
-    clusters.
+    ``test_count`` the number of tests that p-values are corrected for. ``heterogeneity`` measures
+    how much the change differs between clusters.
     """
     # The result is k times ``error``, the jackknife's standard error (Efron & Stein, *Annals of
     # Statistics* 9, 1981); the linearised one is too small if cluster sizes differ. If the standard
@@ -458,7 +468,7 @@ def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity
     # of the median computed size is shown by 82 to 91 % (12 to 60 clusters). With 5 to 8 uneven
     # clusters, the result is larger than any possible change for half of the samples or more, and
     # some 70 % of the others show their change.
-    t = t_quantile(1 - (1 - level) / tests / 2, df)
+    t = t_quantile(1 - (1 - level) / test_count / 2, df)
     distance = t * (1 - 1 / (4 * df)) + normal_quantile(POWER) * np.sqrt(1 + t**2 / (2 * df))
     typical = 1 - 2 / (9 * df)
     homogeneity = np.maximum(1 - (distance * heterogeneity) ** 2, _MIN_HOMOGENEITY)
@@ -466,7 +476,7 @@ def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity
     return distance * error / (typical**4 * np.sqrt(homogeneity))
 
 
-def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
+def adjust_p_values(p_values: Sequence[Any], method: str | None) -> list[Any]:
     """Return p-values adjusted for the number of tests, by the method "holm", "bh" or None.
 
     Examples
@@ -477,24 +487,24 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
     # Holm's method bounds the probability of any false alarm (*Scandinavian Journal of Statistics*
     # 6, 1979). Benjamini and Hochberg's bounds the expected share of false alarms among all alarms
     # (*JRSS B* 57, 1995).
-    plain_p_values = np.array([number(p_value) for p_value in p], np.float64)
+    plain_p_values = np.array([number(p_value) for p_value in p_values], np.float64)
     positions_by_p = np.argsort(plain_p_values, kind="stable")[
         : int(np.isfinite(plain_p_values).sum())
     ].tolist()
-    adjusted_values, extreme, is_holm = [*p], None, method == "holm"
+    adjusted_p_values, extreme_p, is_holm = [*p_values], None, method == "holm"
     tests = setting("tests", len(positions_by_p))
     # Holm's method takes the largest from the smallest p-value on, the other one from the largest.
-    ranks = [*enumerate(positions_by_p, 1)] if method else []
-    for rank_number, i in ranks if is_holm else reversed(ranks):
+    rank_and_position = [*enumerate(positions_by_p, 1)] if method else []
+    for rank_number, i in rank_and_position if is_holm else reversed(rank_and_position):
         rank = setting("rank", rank_number)
-        scaled_p = p[i] * (tests - rank + 1) if is_holm else p[i] * tests / rank
-        if extreme is None or bool(scaled_p > extreme) == is_holm:
-            extreme = scaled_p
-        adjusted_values[i] = np.minimum(extreme, 1.0)
-    return adjusted_values
+        scaled_p = p_values[i] * (tests - rank + 1) if is_holm else p_values[i] * tests / rank
+        if extreme_p is None or bool(scaled_p > extreme_p) == is_holm:
+            extreme_p = scaled_p
+        adjusted_p_values[i] = np.minimum(extreme_p, 1.0)
+    return adjusted_p_values
 
 
-def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = CHANGED) -> str:
+def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = CHANGE_WORDS) -> str:
     """Return the verdict on a change: "up", "down", "no evidence" or "cannot say".
 
     A missing p-value ``p`` gives "cannot say". ``words`` are the words to use for "up" and "down".
@@ -507,54 +517,59 @@ def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = CHANGED
 
 
 def judge(
-    rows: Sequence[Comparison], level: float, correct: str | None = "holm", noun: str = "change"
+    rows: Sequence[Comparison], level: float, correction: str | None = "holm", noun: str = "change"
 ) -> list[Row]:
     """Return a dict of result columns for each comparison: p-values, interval, verdict, reason.
 
-    ``correct`` is the method that adjusts p-values. ``noun`` is the word for a change in the texts.
+    ``correction`` is the method that adjusts p-values: "holm", "bh" or None. ``noun`` is the word
+    for a change in the texts.
     """
     confidence = setting("level", level)
     threshold = 1 - confidence
     name_variables()
     p_values = [NAN if row.why else row.change.p for row in rows]
-    family_p_values = [NAN if row.is_planned else p for row, p in zip(rows, p_values, strict=True)]
-    family_size = max(sum(math.isfinite(number(p)) for p in family_p_values), 1)
+    unplanned_p_values = [
+        NAN if row.is_planned else p for row, p in zip(rows, p_values, strict=True)
+    ]
+    unplanned_test_count = max(sum(math.isfinite(number(p)) for p in unplanned_p_values), 1)
     judgements = []
-    for row, single_p, corrected_p in zip(
-        rows, p_values, adjust_p_values(family_p_values, correct), strict=True
+    for row, unadjusted_p, adjusted_p in zip(
+        rows, p_values, adjust_p_values(unplanned_p_values, correction), strict=True
     ):
         change, is_rate, detectable_or_nan = row.change, row.is_rate, NAN
-        p, before = single_p if row.is_planned else corrected_p, change.before
+        p, before = unadjusted_p if row.is_planned else adjusted_p, change.before
         # A rate moves to 0 or 1 at most.
         largest_change = max(before, 1 - before) if is_rate and np.isfinite(before) else math.inf
         if np.isfinite(p):
-            tests = setting("tests", family_size if correct and not row.is_planned else 1)
+            test_count = setting(
+                "tests", unplanned_test_count if correction and not row.is_planned else 1
+            )
             detectable = detectable_change(
-                change.jackknife, change.df, confidence, tests, change.heterogeneity
+                change.jackknife, change.df, confidence, test_count, change.heterogeneity
             )
             detectable_or_nan = detectable if detectable <= largest_change else NAN
         p = alias("p_adjusted", p)
-        verdict = verdict_of(p, change.change, level, row.words)
+        verdict = verdict_of(p, change.change, level, row.verdict_words)
         low, high = (NAN if row.why else bound for bound in (change.low, change.high))
         why = (
-            f"{row.text}; {100 * level:g} % interval of the {noun}, for this row alone: "
+            f"{row.change_text}; {100 * level:g} % interval of the {noun}, for this row alone: "
             f"{points(low, is_rate)} to {points(high, is_rate)}"
         )
         if verdict == CANNOT_SAY:
             why = row.why or "it cannot be computed"
         elif verdict == NO_EVIDENCE:
-            statement = f"no {noun} of any size is found"
+            detectable_text = f"no {noun} of any size is found"
             if np.isfinite(detectable_or_nan):
                 size_text = points(detectable_or_nan, is_rate).lstrip("+")
-                statement = f"a {noun} of {size_text} would be found"
-            why += f"; {statement} by 4 of 5 such samples"
-            why += f", with p corrected for {tests:g} tests" * bool(tests > 1)
+                detectable_text = f"a {noun} of {size_text} would be found"
+            why += f"; {detectable_text} by 4 of 5 such samples"
+            why += f", with p corrected for {test_count:g} tests" * bool(test_count > 1)
         if verdict != CANNOT_SAY and (assumption := row.method.partition("; ")[2]):
             why += f"; {assumption}"
         if isinstance(p, Traced):
-            condition = p < threshold if p.value < threshold.value else p >= threshold
-            condition.value = verdict
-            verdict = condition
+            verdict_condition = p < threshold if p.value < threshold.value else p >= threshold
+            verdict_condition.value = verdict
+            verdict = verdict_condition
         method, df = row.method, change.df
         if method and np.isfinite(df):
             method += f", t of {df:.3g} degrees of freedom"
@@ -565,7 +580,7 @@ def judge(
                 "clusters": change.clusters,
                 "low": low,
                 "high": high,
-                "p": single_p,
+                "p": unadjusted_p,
                 "p_adjusted": p,
                 "detectable": detectable_or_nan,
                 "verdict": verdict,

@@ -17,78 +17,87 @@ from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.stats.estimate import check_level, wilson
-from aatoolkit.stats.results import FUNNEL, percent, result
-from aatoolkit.stats.sums import stem_of
+from aatoolkit.stats.results import FUNNEL_STAGES, make_result, percent
+from aatoolkit.stats.sums import period_and_stem
 from aatoolkit.stats.trace import (
     GroupSums,
     column_values,
+    interval_quantile,
     name_all,
     plain_value,
-    quantile_of,
     statistic,
     take,
 )
 
-COMPLETE = "complete"
+COMPLETE_STAGE = "complete"
 """Visits of the days whose conversions are complete: the denominator of the conversion rate."""
 
-STAGES = tuple(stage for stage in FUNNEL if stage != COMPLETE)
+STAGES = tuple(stage for stage in FUNNEL_STAGES if stage != COMPLETE_STAGE)
 _NOT_LISTED_REASON = "the response does not list the page, which does not mean 0"
 _MISSING_PART_REASON = "a part of it has no number, so that the sum is not known"
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of the funnel, such as visits: the count of each URL path."""
+    """One stage of the funnel, such as visits: the count of each URL path.
+
+    ``why`` is the reason why the stage has no counts, or "".
+    """
 
     paths: pd.Index
-    numbers: Any
-    state: Availability
+    counts: Any
+    availability: Availability
     why: str = ""
 
-    def numbers_of(self, paths: pd.Index) -> Any:
+    def counts_of(self, paths: pd.Index) -> Any:
         """Return the counts of the given URL paths as an array; NaN for a path without a count."""
         if not len(self.paths):
             return np.full(len(paths), np.nan)
         positions = self.paths.get_indexer(paths)
-        return np.where(positions >= 0, take(self.numbers, np.maximum(positions, 0)), np.nan)
+        return np.where(positions >= 0, take(self.counts, np.maximum(positions, 0)), np.nan)
 
 
-def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) -> pd.DataFrame:
+def funnel(dataset: Mapping[str, Any], errors: Mapping[str, object], level: float) -> pd.DataFrame:
     """Count how often each page was crawled, cited and so on; see ``Dataset.funnel``."""
     check_level(level)
-    tables, reasons = {}, {}
+    table_by_section, reason_by_section = {}, {}
     # Stages that one section alone counts come first: they tell which of its tables to take.
-    for stage in sorted(FUNNEL.values(), key=lambda fields: len(fields["counts"])):
-        for section, column_names in stage["counts"].items():
-            if section in tables:
+    for stage_fields in sorted(FUNNEL_STAGES.values(), key=lambda fields: len(fields["counts"])):
+        for section, column_names in stage_fields["counts"].items():
+            if section in table_by_section:
                 continue
-            if section not in data:
-                reasons[section] = (
+            if section not in dataset:
+                reason_by_section[section] = (
                     f"failed: {errors[section]}" if section in errors else "was not read"
                 )
                 continue
-            candidates = [
+            candidate_frames = [
                 frame
-                for frame in data[section].values()
-                if "path" in frame and _column(frame, column_names)
+                for frame in dataset[section].values()
+                if "path" in frame and _find_count_column(frame, column_names)
             ]
-            if candidates:  # the table with the shortest key
-                reasons.pop(section, None)
-                tables[section] = min(candidates, key=lambda frame: len(metadata_of(frame).key))
+            if candidate_frames:  # the table with the shortest key
+                reason_by_section.pop(section, None)
+                table_by_section[section] = min(
+                    candidate_frames, key=lambda frame: len(metadata_of(frame).key)
+                )
             else:
-                reasons.setdefault(section, f"has no table of {stage['noun']} by page")
-    return funnel_of([*tables.values()], [*tables], reasons, level)
+                reason_by_section.setdefault(
+                    section, f"has no table of {stage_fields['noun']} by page"
+                )
+    return funnel_of([*table_by_section.values()], [*table_by_section], reason_by_section, level)
 
 
-def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
+def _find_count_column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
     """Return the first number column whose name matches one of ``names``; None if there is none."""
     columns = metadata_of(frame).columns
     names_by_stem: dict[tuple[str, ...], str] = {}
     for name in map(str, frame.select_dtypes("number").columns):
-        is_previous, stem = stem_of((columns[name].declared_name or name).rpartition(".")[2])
+        is_previous, stem = period_and_stem(
+            (columns[name].declared_name or name).rpartition(".")[2]
+        )
         names_by_stem |= {} if is_previous else {stem: name}
-    stems = [stem_of(name)[1] for name in names]
+    stems = [period_and_stem(name)[1] for name in names]
     return next((names_by_stem[stem] for stem in stems if stem in names_by_stem), None)
 
 
@@ -101,17 +110,17 @@ def funnel_of(
     ``names`` has the section of each frame. ``errors`` maps sections that were not read to the
     reason.
     """
-    tables = dict(zip(names, frames, strict=True))
+    table_by_section = dict(zip(names, frames, strict=True))
     stages = {
         stage: _combine_stages(
             [
-                _stage_of_section(tables, errors, fields, *source)
-                for source in fields["counts"].items()
+                _stage_of_section(table_by_section, errors, fields, *section_and_names)
+                for section_and_names in fields["counts"].items()
             ]
         )
-        for stage, fields in FUNNEL.items()
+        for stage, fields in FUNNEL_STAGES.items()
     }
-    complete_stage = stages.pop(COMPLETE)
+    complete_stage = stages.pop(COMPLETE_STAGE)
     _check_windows(frames)
     if all(stage.why for stage in stages.values()):
         reason = "; ".join(dict.fromkeys(stage.why for stage in stages.values()))
@@ -119,30 +128,34 @@ def funnel_of(
             f"there is no funnel: {reason}", columns=dict.fromkeys(STAGES, reason)
         )
     paths = pd.Index([path for stage in stages.values() for path in stage.paths]).unique()
-    counts = [stages[name].numbers_of(paths) for name in STAGES]
-    order = np.lexsort([-np.nan_to_num(plain_value(values)) for values in reversed(counts)])
-    sorted_paths, complete_visits = paths[order], complete_stage.numbers_of(paths)
-    data = {name: take(values, order) for name, values in zip(STAGES, counts, strict=True)}
-    is_complete = bool(np.isfinite(plain_value(complete_visits)).any())
-    data["n"] = take(complete_visits, order) if is_complete else data["visited"]
+    counts_by_stage = [stages[name].counts_of(paths) for name in STAGES]
+    row_order = np.lexsort(
+        [-np.nan_to_num(plain_value(values)) for values in reversed(counts_by_stage)]
+    )
+    sorted_paths, complete_visits = paths[row_order], complete_stage.counts_of(paths)
+    data = {
+        name: take(values, row_order) for name, values in zip(STAGES, counts_by_stage, strict=True)
+    }
+    has_complete_visits = bool(np.isfinite(plain_value(complete_visits)).any())
+    data["n"] = take(complete_visits, row_order) if has_complete_visits else data["visited"]
     name_all(**data)
     plain_counts = {name: plain_value(values) for name, values in data.items()}
     ratio = data["crawled"] / data["visited"]
-    rate, q = data["converted"] / data["n"], quantile_of(level)
+    rate, q = data["converted"] / data["n"], interval_quantile(level)
     name_all(rate=rate, q=q)
     data["crawl_to_refer"] = np.where(plain_counts["visited"] > 0, ratio, np.nan)
-    is_possible = (plain_counts["n"] > 0) & (plain_counts["converted"] <= plain_counts["n"])
+    is_valid_rate = (plain_counts["n"] > 0) & (plain_counts["converted"] <= plain_counts["n"])
     for suffix, values in zip(
         ("", "_low", "_high"), (rate, *wilson(rate, data["n"], q)), strict=True
     ):
-        data[f"conversion_rate{suffix}"] = np.where(is_possible, values, np.nan)
+        data[f"conversion_rate{suffix}"] = np.where(is_valid_rate, values, np.nan)
     rates = plain_value(data["conversion_rate"])
     visits_text = "all visits, also those of days that are not complete"
     rate_meaning = "Conversions per visit; too low where those of the last days are not complete."
-    if is_complete:
+    if has_complete_visits:
         visits_text = "visits of the days whose conversions are complete"
         rate_meaning = "Conversions per visit, on days whose conversions are complete."
-    return result(
+    return make_result(
         "funnel",
         {
             "path": sorted_paths,
@@ -155,11 +168,11 @@ def funnel_of(
             f"Wilson interval, {level:.0%}, of visits as independent",
         },
         [*map(metadata_of, frames)],
-        key=("path",),
+        key_columns=("path",),
         level=level,
-        states={
-            column: combine(stages[stage].state for stage in stage_names)
-            for column, stage_names in _STAGES_OF.items()
+        availability_by_column={
+            column: combine(stages[stage].availability for stage in stage_names)
+            for column, stage_names in _STAGES_BY_COLUMN.items()
         },
         of_visits=rate_meaning,
     )
@@ -167,14 +180,14 @@ def funnel_of(
 
 def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
     """Raise `AvailabilityError` if the tables were read for different hosts, days or filters."""
-    windows = {
+    section_by_window = {
         (source.host, source.scope, source.window_start, source.window_end): source.section
         for frame in frames
         for source in metadata_of(frame).sources
     }
-    if len(windows) > 1:
+    if len(section_by_window) > 1:
         window_texts = "; ".join(
-            f"{name}: {window[0]} {window[1]}" for window, name in windows.items()
+            f"{name}: {window[0]} {window[1]}" for window, name in section_by_window.items()
         )
         why = f"the sections are not of one host and window ({window_texts})"
         raise AvailabilityError(
@@ -201,40 +214,42 @@ def _verdict(
         reasons = (f"{' and '.join(names)}: {reason}" for reason, names in stages_by_reason.items())
         return f"not measured: {'; '.join(reasons)}"
     rate_note = f"; {percent(rate)} of visits converted" if np.isfinite(rate) else ""
-    partial_stages = [name for name in STAGES if stages[name].state.status == Status.PARTIAL]
+    partial_stages = [name for name in STAGES if stages[name].availability.status == Status.PARTIAL]
     if partial_stages:
         return f"all stages have a number; partly measured: {', '.join(partial_stages)}{rate_note}"
     return f"all stages measured{rate_note}"
 
 
 def _stage_of_section(
-    tables: Mapping[str, pd.DataFrame],
+    table_by_section: Mapping[str, pd.DataFrame],
     errors: Mapping[str, str],
-    fields: Mapping[str, Any],
+    stage_fields: Mapping[str, Any],
     section: str,
-    names: Sequence[str],
+    column_names: Sequence[str],
 ) -> Stage:
     """Return one stage, such as visits, from the tables of a section: the count of each URL path.
 
-    ``fields`` is its entry in `FUNNEL`, and ``names`` are the names that the column of counts may
-    have. ``errors`` maps sections that were not read to the reason.
+    ``stage_fields`` is the entry of the stage in `FUNNEL_STAGES`. ``column_names`` are the names
+    that the column of counts may have. ``errors`` maps sections that were not read to the reason.
     """
-    frame = tables.get(section)
-    column = _column(frame, names) if frame is not None else None
+    frame = table_by_section.get(section)
+    column = _find_count_column(frame, column_names) if frame is not None else None
     if frame is None or column is None:
-        reason = f"the service gives no {fields['noun']}"
+        reason = f"the service gives no {stage_fields['noun']}"
         if frame is None:
             reason = f"the section {section} {errors.get(section, 'was not read')}"
         return Stage(
             pd.Index([]), [], Availability(Status.UNAVAILABLE, Cause.ABSENT, reason), reason
         )
     path_codes, paths = pd.factorize(frame["path"].map(normal_path, na_action="ignore"))
-    rows = np.flatnonzero(path_codes >= 0)
-    sums_by_path = GroupSums(path_codes[rows], len(paths), lambda index: {"path": paths[index]})
-    counts = sums_by_path.total(column_values("c", frame, column, rows))
-    if fields["unit"] == "answers":
+    row_positions = np.flatnonzero(path_codes >= 0)
+    sums_by_path = GroupSums(
+        path_codes[row_positions], len(paths), lambda index: {"path": paths[index]}
+    )
+    counts = sums_by_path.total(column_values("c", frame, column, row_positions))
+    if stage_fields["unit"] == "answers":
         # Two spellings of a path would count an answer that cites both twice.
-        is_repeated = np.bincount(path_codes[rows], minlength=len(paths)) > 1
+        is_repeated = np.bincount(path_codes[row_positions], minlength=len(paths)) > 1
         counts = np.where(is_repeated & (plain_value(counts) != 0), np.nan, counts)
     state, reason = metadata_of(frame).columns[column].availability, ""
     if not np.isfinite(plain_value(counts)).any():
@@ -250,14 +265,16 @@ def _combine_stages(stages: Sequence[Stage]) -> Stage:
     for other_stage in other_stages:
         paths = combined.paths.append(other_stage.paths).unique()
         counts = np.where(
-            paths.isin(combined.paths), combined.numbers_of(paths), other_stage.numbers_of(paths)
+            paths.isin(combined.paths), combined.counts_of(paths), other_stage.counts_of(paths)
         )
         reason = combined.why if other_stage.why else ""
-        combined = Stage(paths, counts, combine([combined.state, other_stage.state]), reason)
+        combined = Stage(
+            paths, counts, combine([combined.availability, other_stage.availability]), reason
+        )
     return combined
 
 
-_STAGES_OF = {
+_STAGES_BY_COLUMN = {
     **{stage: (stage,) for stage in STAGES},
     "crawl_to_refer": ("crawled", "visited"),
     "n": ("visited",),
@@ -271,10 +288,11 @@ _STAGES_OF = {
 NOT_SET = "(not set)"
 """The text in place of a landing page if none was recorded for a visit."""
 
-_SAFE = "/-._~!$&'()*+,;=:@"
+# Characters that are not percent-encoded in paths.
+_UNESCAPED_CHARACTERS = "/-._~!$&'()*+,;=:@"
 
 
-def normal_path(address: str) -> str:
+def normal_path(url: str) -> str:
     """Return the normalised path of a URL or path.
 
     Examples
@@ -286,14 +304,14 @@ def normal_path(address: str) -> str:
     """
     # Percent escapes are decoded and encoded anew (RFC 3986, 6.2.2 and 6.2.3). The case of letters
     # is kept, as it may matter in paths.
-    if address.strip() == NOT_SET:
+    if url.strip() == NOT_SET:
         return NOT_SET
     try:
-        path = urlsplit(address.strip()).path if "//" in address[:9] else address.strip()
+        path = urlsplit(url.strip()).path if "//" in url[:9] else url.strip()
     except ValueError:
-        path = address
+        path = url
     path = re.split(r"[?#]", path, maxsplit=1)[0]
-    encoded = quote(unquote_to_bytes(path), safe=_SAFE)
+    encoded = quote(unquote_to_bytes(path), safe=_UNESCAPED_CHARACTERS)
     try:
         decoded = unquote_to_bytes(encoded).decode() if "%2F" not in encoded.upper() else encoded
     except UnicodeDecodeError:

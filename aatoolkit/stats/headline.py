@@ -21,46 +21,46 @@ from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.sections.aggregation import FRACTION, NONE, RANK, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.compare import (
-    INDEPENDENT,
+    INDEPENDENT_DESIGN,
     ComparedRow,
     compare_measure,
     comparison_result,
     name_sides,
 )
 from aatoolkit.stats.estimate import Change, check_level
-from aatoolkit.stats.sums import PROMPT, WINDOWS, rule_of, stem_of
+from aatoolkit.stats.sums import PROMPT_COLUMN, WINDOW_NAMES, period_and_stem, rule_and_counts
 from aatoolkit.stats.trace import name_variables, statistic, trace_frame
 
-RATE, POSITION, VOICE = "mention_rate", "average_position", "share_of_voice"
-_MEASURES = {FRACTION: RATE, RANK: POSITION, "position": POSITION}
+MENTION_RATE, AVG_POSITION, SHARE_OF_VOICE = "mention_rate", "average_position", "share_of_voice"
+_MEASURE_BY_UNIT = {FRACTION: MENTION_RATE, RANK: AVG_POSITION, "position": AVG_POSITION}
 """The names of measures that are computed from mentions, by unit."""
 
-_GROUPS = ("engine", "topic", "brand")
-_DATA = json.loads(Path(__file__).with_suffix(".json").read_bytes())
-_ROLES: dict[str, tuple[str, list[str], list[str]]] = _DATA["roles"]
+_GROUP_COLUMNS = ("engine", "topic", "brand")  # standard names of columns to group by
+_HEADLINE_JSON = json.loads(Path(__file__).with_suffix(".json").read_bytes())
+_REQUIREMENTS_BY_ROLE: dict[str, tuple[str, list[str], list[str]]] = _HEADLINE_JSON["roles"]
 """For each role of a table: its section, the columns that it must have, and its required key."""
 
 
 class HeadlineQuestion(NamedTuple):
     """One comparison in `Dataset.compare`: the column, the table and the groups to compare."""
 
-    subject: str
-    measure: str
-    role: str
-    by: str | None = None
-    cluster: str | None = None
+    subject: str  # what is compared, such as "engine"
+    measure: str  # the column to compare
+    role: str  # which table has it: a key of `_REQUIREMENTS_BY_ROLE`
+    by: str | None = None  # the column of groups
+    cluster: str | None = None  # the column of clusters, such as prompts
     is_total: bool = False
     """Whether the measure is a total of the window, without numbers by prompt."""
 
 
-_PLANNED_QUESTIONS, _QUESTIONS = (
-    [HeadlineQuestion(**row) for row in _DATA[kind]] for kind in ("planned", "others")
+_PLANNED_QUESTIONS, _OTHER_QUESTIONS = (
+    [HeadlineQuestion(**row) for row in _HEADLINE_JSON[kind]] for kind in ("planned", "others")
 )
 """The planned comparison with its substitute, and the other questions in order."""
 
 _KEY_FIGURES = HeadlineQuestion("key figure", "value", "figures", "metric")
 
-Tables = Mapping[str, pd.DataFrame]
+TableByName = Mapping[str, pd.DataFrame]  # by window and role, such as "now.engines"
 
 
 def headline(
@@ -68,32 +68,33 @@ def headline(
 ) -> pd.DataFrame:
     """Compare the main measures (e.g. mention rate) of two datasets; see ``Dataset.compare``."""
     check_level(level)
-    tables = {
+    table_by_name = {
         f"{side}.{role}": frame
-        for side, data in zip(WINDOWS, (now, before or {}), strict=True)
-        for role in _ROLES
-        for frame in _tables_of_role(data, role)[:1]
+        for side, dataset in zip(WINDOW_NAMES, (now, before or {}), strict=True)
+        for role in _REQUIREMENTS_BY_ROLE
+        for frame in _tables_of_role(dataset, role)[:1]
     }
-    return headline_of([*tables.values()], [*tables], before is not None, level)
+    return headline_of([*table_by_name.values()], [*table_by_name], before is not None, level)
 
 
-def _tables_of_role(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
+def _tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
     """Return the tables of a dataset that have the columns and the key that a role needs.
 
     A role is a purpose of tables in the comparison, such as ``engines``.
     """
-    # By section, columns and key.
-    section, required_columns, required_key = _ROLES[role]
-    if section not in data:
+    section, required_columns, required_key = _REQUIREMENTS_BY_ROLE[role]
+    if section not in dataset:
         return []
-    tables = data[section]
-    main_table = tables.main if section == "prompts" else None
+    section_tables = dataset[section]
+    main_table = section_tables.main if section == "prompts" else None
     if role == "prompts":
-        return [_rename_to_standard(tables.main)]
+        return [_rename_to_standard(section_tables.main)]
     return [
         frame
         for frame in (
-            _rename_to_standard(tables[name]) for name in tables if tables[name] is not main_table
+            _rename_to_standard(section_tables[name])
+            for name in section_tables
+            if section_tables[name] is not main_table
         )
         if {*required_columns} <= {*frame.columns}
         and tuple(required_key) in ((), metadata_of(frame).key)
@@ -102,29 +103,32 @@ def _tables_of_role(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
 
 def _rename_to_standard(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame whose known columns have their standard names, such as ``mention_rate``."""
-    names_by_standard: dict[str, list[str]] = {}
+    originals_by_standard: dict[str, list[str]] = {}
     metadata = metadata_of(frame)
     for name in metadata.columns:
         standard_name = _standard_name(name, metadata.declaration_of(name))
-        names_by_standard.setdefault(standard_name, []).append(name)
-    standard_names = {
+        originals_by_standard.setdefault(standard_name, []).append(name)
+    standard_by_original = {
         originals[0]: name
-        for name, originals in names_by_standard.items()
+        for name, originals in originals_by_standard.items()
         if len(originals) == 1 and name not in frame.columns
     }
-    return rename(frame, columns=standard_names) if standard_names else frame
+    return rename(frame, columns=standard_by_original) if standard_by_original else frame
 
 
 def _standard_name(name: str, column: Column) -> str:
     """Return the standard name of a known column, such as ``mention_rate``; else ``name``."""
     rule = column.aggregate
     stem, total_stem = (
-        stem_of(count_name)[1] for count_name in rule.over or rule.counts or (rule.by or "", "")
+        period_and_stem(count_name)[1]
+        for count_name in rule.over or rule.counts or (rule.by or "", "")
     )
-    if stem == ("mention",) and "mention" not in total_stem and column.unit in _MEASURES:
-        return _MEASURES[column.unit]
+    if stem == ("mention",) and "mention" not in total_stem and column.unit in _MEASURE_BY_UNIT:
+        return _MEASURE_BY_UNIT[column.unit]
     name_words = {*tokens(name)} - words_of("labelling")
-    return next((group for group in _GROUPS if name_words and name_words <= words_of(group)), name)
+    return next(
+        (group for group in _GROUP_COLUMNS if name_words and name_words <= words_of(group)), name
+    )
 
 
 @statistic("headline", "frames")
@@ -136,32 +140,38 @@ def headline_of(
     ``names`` has a name per frame, such as ``now.engines``. If ``has_before`` is False, each table
     is compared with its own columns about the previous period.
     """
-    tables = dict(zip(names, frames, strict=True))
-    sources = [
+    table_by_name = dict(zip(names, frames, strict=True))
+    sources_of_sides = [
         sources_of(
-            metadata_of(frame) for name, frame in tables.items() if name.startswith(f"{side}.")
+            metadata_of(frame)
+            for name, frame in table_by_name.items()
+            if name.startswith(f"{side}.")
         )
-        for side in WINDOWS[: 1 + has_before]
+        for side in WINDOW_NAMES[: 1 + has_before]
     ]
-    _, names_of_sides = name_sides([()] * len(sources), sources, ("host",), ("subject", "name"))
-    planned_row = ComparedRow(measure=RATE, key=("all prompts", None), unit=FRACTION)
-    effect_and_df = INDEPENDENT
+    _, side_names = name_sides(
+        [()] * len(sources_of_sides), sources_of_sides, ("host",), ("subject", "name")
+    )
+    planned_row = ComparedRow(measure=MENTION_RATE, key=("all prompts", None), unit=FRACTION)
+    design = INDEPENDENT_DESIGN
 
-    def answer(question: HeadlineQuestion) -> list[ComparedRow] | str:
-        return _answer_question(tables, question, has_before, level, effect_and_df, names_of_sides)
+    def comparisons_for(question: HeadlineQuestion) -> list[ComparedRow] | str:
+        return _comparisons_for_question(
+            table_by_name, question, has_before, level, design, side_names
+        )
 
     for question in _PLANNED_QUESTIONS:
-        comparisons = answer(question)
+        comparisons = comparisons_for(question)
         if isinstance(comparisons, list):
             planned_row = comparisons[0]
-            effect_and_df = design_of(planned_row.change)
+            design = design_effect_of(planned_row.change)
             break
         planned_row = replace(planned_row, why=planned_row.why or comparisons)
     rows = [replace(planned_row, is_planned=True)]
-    for question in _QUESTIONS:
+    for question in _OTHER_QUESTIONS:
         if any((row.key[0], row.measure) == (question.subject, question.measure) for row in rows):
             continue
-        comparisons = answer(question)
+        comparisons = comparisons_for(question)
         if isinstance(comparisons, list):
             for row in comparisons:
                 if question.is_total and rows[0].why and not row.why:
@@ -174,23 +184,23 @@ def headline_of(
     rows = [
         row
         for row in rows
-        if (row.key[0], row.measure) != ("brand", RATE)
+        if (row.key[0], row.measure) != ("brand", MENTION_RATE)
         or row.change.after != planned_change.after
         or row.change.before != planned_change.before
     ]
-    figures = answer(_KEY_FIGURES)
-    if isinstance(figures, list):
-        rows += _figures_not_compared(figures, rows)
+    figure_rows = comparisons_for(_KEY_FIGURES)
+    if isinstance(figure_rows, list):
+        rows += _figures_not_compared(figure_rows, rows)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
-    return comparison_result(rows, ("subject", "name"), metadata, "holm", level, names_of_sides)
+    return comparison_result(rows, ("subject", "name"), metadata, "holm", level, side_names)
 
 
-def _answer_question(
-    tables: Tables,
+def _comparisons_for_question(
+    table_by_name: TableByName,
     question: HeadlineQuestion,
     has_before: bool,
     level: float,
-    effect_and_df: tuple[Any, Any],
+    design: tuple[Any, Any],
     names: Sequence[str],
 ) -> list[ComparedRow] | str:
     """Return the comparisons for a `HeadlineQuestion`, or the reason why there are none.
@@ -198,24 +208,24 @@ def _answer_question(
     For example, the question "by engine" gives one comparison per engine.
     """
     subject, measure, role, by, cluster, is_total = question
-    section = _ROLES[role][0]
+    section = _REQUIREMENTS_BY_ROLE[role][0]
     frames = []
-    for index, side in enumerate(WINDOWS[: 1 + has_before]):
-        frame = tables.get(f"{side}.{role}")
+    for i, side in enumerate(WINDOW_NAMES[: 1 + has_before]):
+        frame = table_by_name.get(f"{side}.{role}")
         if frame is None or (by and by not in frame.columns):
-            return f"{names[index]}: the section {section} was not read, or has no such table"
+            return f"{names[i]}: the section {section} was not read, or has no such table"
         frames.append(frame)
-    frames = _select_own_brands(tables, frames) if role == "voices" else frames
+    frames = _select_own_brands(table_by_name, frames) if role == "voices" else frames
     now, before = frames[0], frames[1] if has_before else None
     if cluster and not has_before:
         return f"{names[1]}: the section {section} gives no window before this one"
-    prompts_table, prompt_column, rules = tables.get("now.prompts", now), PROMPT, {}
-    if PROMPT not in now.columns and len(metadata_of(prompts_table).key) == 1:
+    prompts_table, prompt_column, rules = table_by_name.get("now.prompts", now), PROMPT_COLUMN, {}
+    if PROMPT_COLUMN not in now.columns and len(metadata_of(prompts_table).key) == 1:
         (prompt_column,) = metadata_of(prompts_table).key
     if section == "prompts":
         # The table by engine may count without giving the rate of it, which is that of the prompts.
         table = now if measure in now.columns else prompts_table
-        rule = rule_of(metadata_of(table), measure)[0] if measure in table.columns else NONE
+        rule = rule_and_counts(metadata_of(table), measure)[0] if measure in table.columns else NONE
         if rule.rule not in ("ratio", "mean"):
             return f"the section {section} has no {measure} with its counts"
         if rule.over and role == "prompt_engines":
@@ -224,7 +234,7 @@ def _answer_question(
         rows = [
             *compare_measure(
                 now, before, measure, (by,) if by else (), None, cluster, level, rules, names,
-                effect_and_df if is_total else INDEPENDENT, prompt_column,
+                design if is_total else INDEPENDENT_DESIGN, prompt_column,
             )
         ]  # fmt: skip
     except (AvailabilityError, ItemNotFound) as error:
@@ -236,22 +246,26 @@ def _answer_question(
     ]
 
 
-def _select_own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
-    """Return the rows of each frame about own brands which all frames contain."""
+def _select_own_brands(
+    table_by_name: TableByName, frames: Sequence[pd.DataFrame]
+) -> list[pd.DataFrame]:
+    """Return each frame's rows on those of the project's own brands that all frames contain."""
     brand_sets = [{*frame["brand"]} for frame in frames]
-    for side in WINDOWS[: len(frames)]:
-        leaders = tables.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))
-        brand_sets.append({*leaders.loc[leaders["own"].fillna(False).astype(bool), "brand"]})
-    positions = [
+    for side in WINDOW_NAMES[: len(frames)]:
+        leader_table = table_by_name.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))
+        brand_sets.append(
+            {*leader_table.loc[leader_table["own"].fillna(False).astype(bool), "brand"]}
+        )
+    row_positions_of_frames = [
         np.flatnonzero(frame["brand"].isin(set.intersection(*brand_sets))) for frame in frames
     ]
     return [
-        trace_frame(frame.iloc[rows], frame, rows=rows)
-        for frame, rows in zip(frames, positions, strict=True)
+        trace_frame(frame.iloc[row_positions], frame, row_positions=row_positions)
+        for frame, row_positions in zip(frames, row_positions_of_frames, strict=True)
     ]
 
 
-def design_of(change: Change) -> tuple[Any, Any]:
+def design_effect_of(change: Change) -> tuple[Any, Any]:
     """Return the design effect of a change between two rates, and its degrees of freedom.
 
     The design effect is the variance of the change, divided by the variance that independent
@@ -268,22 +282,22 @@ def design_of(change: Change) -> tuple[Any, Any]:
 
 
 def _figures_not_compared(
-    figures: Sequence[ComparedRow], rows: Sequence[ComparedRow]
+    figure_rows: Sequence[ComparedRow], compared_rows: Sequence[ComparedRow]
 ) -> list[ComparedRow]:
-    """Return a row without a test for each key figure that ``rows`` does not compare yet."""
+    """Return a row without a test for each key figure that is not in ``compared_rows``."""
     compared = {
         row.measure
-        for row in rows
-        if (row.key[1] is None or row.measure == VOICE) and np.isfinite(row.change.change)
+        for row in compared_rows
+        if (row.key[1] is None or row.measure == SHARE_OF_VOICE) and np.isfinite(row.change.change)
     }
     # The number of answers is no result, and the score repeats the rate, times 100.
-    compared |= {"answer_count", *(["visibility_score"] if RATE in compared else [])}
-    comparisons = []
-    for row in figures:
+    compared |= {"answer_count", *(["visibility_score"] if MENTION_RATE in compared else [])}
+    uncompared_rows = []
+    for row in figure_rows:
         metric = "_".join(tokens(str(row.key[1])))
         if metric not in compared:
             reason = row.why or f"the service gives no counts of {metric} by prompt"
             unit = FRACTION if row.is_rate else None
-            figure = replace(row, measure=metric, key=(row.key[0], metric), unit=unit)
-            comparisons.append(replace(figure, why=reason, method="", notes=()))
-    return comparisons
+            renamed_row = replace(row, measure=metric, key=(row.key[0], metric), unit=unit)
+            uncompared_rows.append(replace(renamed_row, why=reason, method="", notes=()))
+    return uncompared_rows

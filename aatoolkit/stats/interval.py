@@ -13,21 +13,21 @@ import pandas as pd
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
-from aatoolkit.frame.aggregation_plan import columns_of
+from aatoolkit.frame.aggregation_plan import names_by_declared
 from aatoolkit.frame.cell_status import cells_of, combine_cells
-from aatoolkit.frame.groupby import By, as_floats, check_columns, flattened
+from aatoolkit.frame.groupby import By, as_floats, check_columns, flatten_index
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
 from aatoolkit.stats.estimate import MIN_CLUSTERS, NAN, check_level, estimate, wilson
-from aatoolkit.stats.results import CANNOT_SAY, amount, equals_text, percent, refusal, result
+from aatoolkit.stats.results import CANNOT_SAY, amount, equals_text, make_result, percent, refusal
 from aatoolkit.stats.sums import (
-    PROMPT,
+    PROMPT_COLUMN,
     Rules,
     cluster_sums,
     clusters_of,
-    host_column,
-    rule_of,
-    without_counts,
+    host_columns,
+    no_counts_text,
+    rule_and_counts,
 )
 from aatoolkit.stats.trace import (
     GroupSums,
@@ -36,11 +36,11 @@ from aatoolkit.stats.trace import (
     SingleGroup,
     column_values,
     count_of,
-    drawn,
+    interval_quantile,
     name_variables,
     plain_columns,
     plain_value,
-    quantile_of,
+    random_number,
     setting,
     statistic,
     t_quantile,
@@ -48,7 +48,7 @@ from aatoolkit.stats.trace import (
     total_of,
 )
 
-PANELS = ("sampled", "fixed")
+PANELS = ("sampled", "fixed")  # the clusters are a sample of a larger set, or the whole set
 
 
 @statistic("interval", "frame")
@@ -72,19 +72,19 @@ def interval(
     if panel not in PANELS:
         raise ArgumentError(f"panel={panel!r} is none of {', '.join(PANELS)}")
     sums = cluster_sums(frame, column, by, cluster, rules)
-    (y, n), is_rate = sums.parts(), sums.is_rate
+    (y, n), is_rate = sums.y_and_n(), sums.is_rate
     if panel == "fixed" and not is_rate:
         raise refusal(column, "interval of fixed values", "it is no rate; leave panel= out")
     confidence = setting("level", level)
-    estimates = estimate(sums.by_group, y, n, confidence, panel, is_rate)
+    estimates = estimate(sums.group_sums, y, n, confidence, panel, is_rate)
     lows, highs, cluster_counts = map(
         plain_value, (estimates.low, estimates.high, estimates.clusters)
     )
     reasons, verdict_texts = [], []
-    for group, (low, high, k) in enumerate(zip(lows, highs, cluster_counts, strict=True)):
+    for group_position, (low, high, k) in enumerate(zip(lows, highs, cluster_counts, strict=True)):
         why = ""
-        if not sums.used_rows[group]:
-            why = str(sums.states[group])
+        if not sums.used_row_counts[group_position]:
+            why = str(sums.states[group_position])
         elif panel == "sampled" and k < MIN_CLUSTERS:
             why = (
                 f"{k:g} different values of {cluster} cannot say how much such values differ, "
@@ -104,15 +104,15 @@ def interval(
             if why
             else f"{100 * level:g} % interval: {amount(low, is_rate)} to {amount(high, is_rate)}"
         )
-    if all(reasons) and sums.used_rows.any():
-        raise refusal(column, "interval", reasons[int(sums.used_rows.argmax())])
+    if all(reasons) and sums.used_row_counts.any():
+        raise refusal(column, "interval", reasons[int(sums.used_row_counts.argmax())])
     interval_kind = "Wilson interval" if is_rate else "t interval"
-    population = f"for these values of {cluster} (strata)"
+    population_text = f"for these values of {cluster} (strata)"
     if panel == "sampled":
         interval_kind += " on the effective sample size" if is_rate else ""
-        population = f"clustered by {cluster}"
+        population_text = f"clustered by {cluster}"
     group_keys = sums.groups.keys.reset_index(drop=True)
-    return result(
+    return make_result(
         "interval",
         {
             **group_keys,
@@ -122,12 +122,12 @@ def interval(
             f"{column}_deff": estimates.deff,
             f"{column}_clusters": estimates.clusters,
             f"{column}_n": estimates.size,
-            f"{column}_method": f"{interval_kind}, {level:.0%}, {population}",
+            f"{column}_method": f"{interval_kind}, {level:.0%}, {population_text}",
             f"{column}_verdict": verdict_texts,
         },
         [sums.metadata],
         combine(sums.states),
-        key=[*map(str, group_keys.columns)],
+        key_columns=[*map(str, group_keys.columns)],
         unit=sums.unit,
         level=level,
         x=column,
@@ -140,53 +140,60 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     """Return Wilson's score interval of a rate in each row, as a frame of lower and upper ends."""
     check_columns(frame, [column])
     metadata = metadata_of(frame)
-    rule, parts = rule_of(metadata, column)
-    given_rule = rules.get(column)
-    if isinstance(given_rule, Aggregation):
-        rule, parts = given_rule, given_rule.over or ("",)
-    if not all(parts):
-        names = rule.over or rule.counts or ()
-        missing_counts = ", ".join(name for name in names if name not in frame.columns)
-        reason = f"it needs {missing_counts or ', '.join(names)} as read" if names else rule.why
-        raise refusal(column, "interval", reason or without_counts(rule))
-    cells = combine_cells(*(cells_of(frame, part, metadata) for part in parts))
+    rule, count_columns = rule_and_counts(metadata, column)
+    user_rule = rules.get(column)
+    if isinstance(user_rule, Aggregation):
+        rule, count_columns = user_rule, user_rule.over or ("",)
+    if not all(count_columns):
+        counts = rule.over or rule.counts or ()
+        missing_counts = ", ".join(name for name in counts if name not in frame.columns)
+        reason = f"it needs {missing_counts or ', '.join(counts)} as read" if counts else rule.why
+        raise refusal(column, "interval", reason or no_counts_text(rule))
+    cell_statuses = combine_cells(
+        *(cells_of(frame, count_column, metadata) for count_column in count_columns)
+    )
     hits, trials = (
-        column_values(name, frame, part, np.arange(len(frame)))
-        for name, part in zip(("hits", "trials"), parts, strict=True)
+        column_values(name, frame, count_column, np.arange(len(frame)))
+        for name, count_column in zip(("hits", "trials"), count_columns, strict=True)
     )
     numerators, denominators = plain_value(hits), plain_value(trials)
-    has_counts = cells.has_number & (denominators > 0)
+    has_counts = cell_statuses.has_number & (denominators > 0)
     if metadata.declaration_of(column).unit == PER_UNIT:  # of rows that are fractions
-        unit_columns = columns_of(metadata, metadata.columns[column].table).get("unit")
+        unit_columns = names_by_declared(metadata, metadata.columns[column].table).get("unit")
         if not unit_columns:
             raise refusal(column, "interval", "it needs the unit of each row")
         has_counts &= equals_text(frame[unit_columns[0]], "fraction")
     is_valid = has_counts & (numerators >= 0) & (numerators <= denominators)
     if has_counts.any() and not is_valid.any():
         raise refusal(column, "interval", "its numerator is no part of its denominator")
-    rate, q = hits / trials, quantile_of(level)
+    rate, q = hits / trials, interval_quantile(level)
     name_variables()
     low, high = (np.where(is_valid, bound, np.nan) for bound in wilson(rate, trials, q))
-    bounds = plain_columns({f"{column}_low": low, f"{column}_high": high})
-    arrays = {name: pd.array(values, dtype="Float64") for name, values in bounds.items()}
-    return pd.DataFrame(arrays, index=frame.index)
+    interval_columns = plain_columns({f"{column}_low": low, f"{column}_high": high})
+    array_by_column = {
+        name: pd.array(values, dtype="Float64") for name, values in interval_columns.items()
+    }
+    return pd.DataFrame(array_by_column, index=frame.index)
 
 
 # --- beside the numbers of pictures and tables ------------------------------------------------
 
-OVER_PROMPTS = (
+OVER_PROMPTS_METHOD = (
     f"{LEVEL:.0%} interval for prompts like these, Wilson's with their design effect; none with "
     f"fewer than {MIN_CLUSTERS} prompts"
 )
 ONE_PROMPT = f"Wilson's {LEVEL:.0%} interval, which takes the answers to one prompt for independent"
-COUNTS = f"Wilson's {LEVEL:.0%} interval, which takes what is counted for independent"
-ANSWERS = f"Wilson's {LEVEL:.0%} interval, which takes answers for independent"
-FROM_TABLE = "the interval of the rate, as the table has it"
+COUNTS_METHOD = f"Wilson's {LEVEL:.0%} interval, which takes what is counted for independent"
+ANSWERS_METHOD = f"Wilson's {LEVEL:.0%} interval, which takes answers for independent"
+TABLE_METHOD = "the interval of the rate, as the table has it"
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The confidence interval of each row: arrays of both ends, and the method in words."""
+    """The confidence interval of each row: arrays of both ends, and the method in words.
+
+    ``result`` is the result of `interval` that the ends come from, if there is one.
+    """
 
     low: Numbers
     high: Numbers
@@ -213,11 +220,11 @@ def bounds(
     bound_columns = [f"{column}_low", f"{column}_high"]
     if all(name in frame.columns for name in bound_columns):
         methods = frame.get(f"{column}_method")
-        method = str(methods.iloc[0]) if methods is not None and len(frame) else FROM_TABLE
+        method = str(methods.iloc[0]) if methods is not None and len(frame) else TABLE_METHOD
         return Bounds(*_bounds_of(frame, column), method)
     key_columns = list(dict.fromkeys(by))
     try:
-        if rows is not None and PROMPT in rows.columns and PROMPT not in key_columns:
+        if rows is not None and PROMPT_COLUMN in rows.columns and PROMPT_COLUMN not in key_columns:
             prompt_bounds = _prompt_bounds(frame, column, rows, key_columns)
             if prompt_bounds is not None:
                 return prompt_bounds
@@ -226,11 +233,11 @@ def bounds(
         no_bounds = np.full(len(frame), np.nan)
         return Bounds(no_bounds, no_bounds)
     metadata = metadata_of(frame)
-    if PROMPT in metadata.key:
+    if PROMPT_COLUMN in metadata.key:
         method = ONE_PROMPT
     else:
-        is_of_answers = rule_of(metadata, column)[1][-1].endswith("answer_count")
-        method = ANSWERS if is_of_answers else COUNTS
+        is_of_answers = rule_and_counts(metadata, column)[1][-1].endswith("answer_count")
+        method = ANSWERS_METHOD if is_of_answers else COUNTS_METHOD
     return Bounds(*_bounds_of(intervals, column), method, intervals)
 
 
@@ -241,18 +248,21 @@ def _prompt_bounds(
 
     The result is None if the counts in ``rows`` do not add up to the counts in ``frame``.
     """
-    intervals = interval(rows, column, by=by or None, cluster=PROMPT)
+    intervals = interval(rows, column, by=by or None, cluster=PROMPT_COLUMN)
     merged_frame = frame[by].merge(intervals, how="left" if by else "cross", on=by or None)
     pooled_values, frame_values = as_floats(merged_frame[column]), as_floats(frame[column])
     is_same = np.isclose(pooled_values, frame_values, rtol=1e-6, atol=1e-12)
     if (np.isfinite(frame_values) & ~is_same).any():  # one picture has one kind of interval
         return None
     low, high = (np.where(is_same, bound, np.nan) for bound in _bounds_of(merged_frame, column))
-    return Bounds(low, high, OVER_PROMPTS, intervals)
+    return Bounds(low, high, OVER_PROMPTS_METHOD, intervals)
 
 
 def _bounds_of(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
-    """Return the columns with a column's lower and upper interval ends, as two arrays."""
+    """Return the lower and the upper ends of a column's interval as two arrays.
+
+    They are read from its ``_low`` and ``_high`` columns.
+    """
     return as_floats(frame[f"{column}_low"]), as_floats(frame[f"{column}_high"])
 
 
@@ -266,20 +276,20 @@ def stability(
     """Return the agreement between repeated answers as a frame; see ``df.aa.stability``."""
     check_level(level)
     names = [by] if isinstance(by, str) else list(by)
-    names += host_column(flattened(frame)) * (PROMPT in names)
+    names += host_columns(flatten_index(frame)) * (PROMPT_COLUMN in names)
     sums = cluster_sums(frame, column, names, None)
     if not sums.is_rate:
         raise refusal(column, "agreement", "it is no column of true and false, and no rate")
-    y, n = map(sums.by_group.total, sums.parts())
+    y, n = map(sums.group_sums.total, sums.y_and_n())
     repeated_groups = np.flatnonzero(plain_value(n) >= 2)
     y, n = take(y, repeated_groups), take(n, repeated_groups)
     repeated_keys = sums.groups.keys.iloc[repeated_groups]
-    cluster_codes, cluster_labels = pd.factorize(clusters_of(repeated_keys, names[0]))
-    by_cluster = GroupSums(
-        cluster_codes, len(cluster_labels), lambda index: {names[0]: cluster_labels[index]}
+    cluster_of_group, cluster_labels = pd.factorize(clusters_of(repeated_keys, names[0]))
+    sums_by_cluster = GroupSums(
+        cluster_of_group, len(cluster_labels), lambda index: {names[0]: cluster_labels[index]}
     )
     pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
-    agree, combinations = by_cluster.total(pairs), by_cluster.count(pairs)
+    agree, combinations = sums_by_cluster.total(pairs), sums_by_cluster.count(pairs)
     name_variables()
     confidence = setting("level", level)
     agreement = estimate(SingleGroup, agree, combinations, confidence, "sampled", is_rate=True)
@@ -298,12 +308,14 @@ def stability(
             f"{MIN_CLUSTERS}"
         )
     else:
-        icc_bounds = _icc_interval(plain_value(y), plain_value(n), cluster_codes, level)
+        icc_bounds = _icc_interval(plain_value(y), plain_value(n), cluster_of_group, level)
     icc_low, icc_high = (
-        drawn(f"icc_{end}", bound, f"the {end} end by jackknife, on Fisher's scale", y, n)
-        for end, bound in zip(("low", "high"), icc_bounds, strict=True)
+        random_number(
+            f"icc_{end_name}", bound, f"the {end_name} end by jackknife, on Fisher's scale", y, n
+        )
+        for end_name, bound in zip(("low", "high"), icc_bounds, strict=True)
     )
-    return result(
+    return make_result(
         "stability",
         [
             {
@@ -344,28 +356,34 @@ def _icc(y: Any, n: Any) -> Any:
     return (between - within) / (between + (common - 1) * within)
 
 
-def _icc_interval(y: Numbers, n: Numbers, cluster_codes: Integers, level: float) -> list[float]:
+def _icc_interval(
+    y: Numbers, n: Numbers, cluster_of_combination: Integers, level: float
+) -> list[float]:
     """Return both ends of the jackknife interval of the intra-class correlation.
 
     ``y`` has the number of hits of each combination of prompt and engine, ``n`` the number of
-    answers, ``cluster_codes`` the number of the prompt.
+    answers, ``cluster_of_combination`` the number of the prompt.
     """
     # The jackknife leaves out each cluster in turn. It works on the scale of
     # ½·log((1+(m-1)ρ)/(1-ρ)), for the correlation ρ and m answers to a combination (Fisher 1925,
     # §38), with Student's t: on this scale the standard error does not depend on ρ. A bootstrap
     # over clusters would be too narrow.
     cluster_size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
-    masks = (cluster_codes != cluster for cluster in range(cluster_codes.max() + 1))
-    iccs = np.array([_icc(y, n), *(_icc(y[mask], n[mask]) for mask in masks)])
-    scaled_icc, *scaled_jackknife = 0.5 * np.log((1 + (cluster_size - 1) * iccs) / (1 - iccs))
-    scaled_estimates = np.array(scaled_jackknife)[np.isfinite(scaled_jackknife)]
-    k = len(scaled_estimates)
-    if k < MIN_CLUSTERS or not np.isfinite(scaled_icc):
-        return [NAN] * 2
-    error = math.sqrt(
-        (k - 1) / k * float(((scaled_estimates - scaled_estimates.mean()) ** 2).sum())
+    masks_without_cluster = (
+        cluster_of_combination != cluster for cluster in range(cluster_of_combination.max() + 1)
     )
-    half_width = t_quantile((1 + level) / 2, k - 1) * error
+    iccs = np.array([_icc(y, n), *(_icc(y[mask], n[mask]) for mask in masks_without_cluster)])
+    scaled_icc, *scaled_jackknife_iccs = 0.5 * np.log((1 + (cluster_size - 1) * iccs) / (1 - iccs))
+    scaled_estimates = np.array(scaled_jackknife_iccs)[np.isfinite(scaled_jackknife_iccs)]
+    estimate_count = len(scaled_estimates)
+    if estimate_count < MIN_CLUSTERS or not np.isfinite(scaled_icc):
+        return [NAN] * 2
+    standard_error = math.sqrt(
+        (estimate_count - 1)
+        / estimate_count
+        * float(((scaled_estimates - scaled_estimates.mean()) ** 2).sum())
+    )
+    half_width = t_quantile((1 + level) / 2, estimate_count - 1) * standard_error
     ratios = [math.exp(min(2 * (scaled_icc + sign * half_width), 700)) for sign in (-1, 1)]
     return [(ratio - 1) / (ratio + cluster_size - 1) for ratio in ratios]
 
@@ -433,20 +451,20 @@ def samples(
     for run_count in run_counts:
         deff = 1 + (run_count - 1) * icc
         error = math.sqrt(rate * (1 - rate) * deff / run_count)
-        z = quantile_of(level)
-        prompts, half = max(MIN_CLUSTERS, math.ceil((z * error / margin) ** 2)) - 1, math.inf
-        while half > margin:  # Student's t takes a few more
+        z = interval_quantile(level)
+        prompts, half_span = max(MIN_CLUSTERS, math.ceil((z * error / margin) ** 2)) - 1, math.inf
+        while half_span > margin:  # Student's t takes a few more
             prompts += 1
-            half = float(t_quantile((1 + level) / 2, prompts - 1)) * error / math.sqrt(prompts)
-        verdict = f"{prompts:,} prompts × {run_count:,} runs give ±{100 * half:.1f} points"
+            half_span = float(t_quantile((1 + level) / 2, prompts - 1)) * error / math.sqrt(prompts)
+        verdict = f"{prompts:,} prompts × {run_count:,} runs give ±{100 * half_span:.1f} points"
         rows.append(
             {
                 "runs": run_count,
                 "prompts": prompts,
                 "answers": prompts * run_count,
                 "deff": deff,
-                "margin": half,
+                "margin": half_span,
                 "verdict": verdict,
             }
         )
-    return result("samples", rows, key=("runs",))
+    return make_result("samples", rows, key_columns=("runs",))

@@ -16,8 +16,8 @@ import pandas as pd
 from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
-from aatoolkit.frame.aggregation_plan import plan
-from aatoolkit.frame.groupby import as_floats, check_columns, flattened, group
+from aatoolkit.frame.aggregation_plan import plan_columns
+from aatoolkit.frame.groupby import as_floats, check_columns, flatten_index, group
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import RANK, SUM
 from aatoolkit.stats.estimate import (
@@ -32,9 +32,9 @@ from aatoolkit.stats.estimate import (
     varies,
     wilson,
 )
-from aatoolkit.stats.results import CANNOT_SAY, percent, refusal, result
+from aatoolkit.stats.results import CANNOT_SAY, make_result, percent, refusal
 from aatoolkit.stats.sums import (
-    PROMPT,
+    PROMPT_COLUMN,
     ClusterSums,
     Rules,
     cluster_sums,
@@ -48,12 +48,12 @@ from aatoolkit.stats.trace import (
     Row,
     column_values,
     count_of,
-    drawn,
     name_all,
     name_variables,
     normal_quantile,
     number,
     plain_value,
+    random_number,
     setting,
     statistic,
     t_quantiles,
@@ -64,8 +64,8 @@ from aatoolkit.stats.trace import (
     two_sided,
 )
 
-DRAWS = 999
-MAX_MEMBERS = 500
+BOOTSTRAP_DRAWS = 999  # the number of random samples in the multiplier bootstrap
+MAX_MEMBERS = 500  # the maximum number of ranked members
 
 
 @statistic("rank", "frame")
@@ -74,14 +74,14 @@ def rank(
 ) -> pd.DataFrame:
     """Compute ranks and their confidence sets; see ``df.aa.rank``."""
     check_level(level)
-    flat_frame = flattened(frame)
+    flat_frame = flatten_index(frame)
     check_columns(flat_frame, [column, by])
-    if cluster == PROMPT and cluster not in flat_frame.columns:
+    if cluster == PROMPT_COLUMN and cluster not in flat_frame.columns:
         why = (
-            f"a rank compares {by} over prompts, and this frame has no {PROMPT}: it takes one row "
-            f"for each prompt and {by}, as project.read('prompts', split='engine') for engines or "
-            "project.read('ranking')['ranking_prompts'] for brands; where other things repeat, "
-            "cluster= names them"
+            f"a rank compares {by} over prompts, and this frame has no {PROMPT_COLUMN}: it takes "
+            f"one row for each prompt and {by}, as project.read('prompts', split='engine') for "
+            "engines or project.read('ranking')['ranking_prompts'] for brands; where other things "
+            "repeat, cluster= names them"
         )
         raise ItemNotFound(f"{column} has no ranks: {why}", columns={cluster: why})
     sums = cluster_sums(frame, column, by, cluster, rules, allow_counts=True)
@@ -93,61 +93,63 @@ def rank(
     if len(contributions) < MIN_CLUSTERS:
         why = f"{len(contributions)} different values of {cluster}; it takes {MIN_CLUSTERS}"
         raise refusal(column, "ranks", why)
-    (y, n), by_group = sums.parts(), sums.by_group
-    size = by_group.total(y if sums.is_count else n)
-    denominators, square_sums = by_group.total(sums.n), by_group.total(sums.n**2)
-    value = np.where(denominators > 0, size if sums.is_count else by_group.total(y) / size, np.nan)
+    (y, n), group_sums = sums.y_and_n(), sums.group_sums
+    size = group_sums.total(y if sums.is_count else n)
+    denominators, square_sums = group_sums.total(sums.n), group_sums.total(sums.n**2)
+    value = np.where(
+        denominators > 0, size if sums.is_count else group_sums.total(y) / size, np.nan
+    )
     name_variables()
-    values = plain_value(value)
+    plain_values = plain_value(value)
     # Where one cluster has most answers, the variance of a rate cannot be estimated.
-    is_ranked = np.isfinite(values) & (sums.is_count | (denominators**2 >= 2 * square_sums))
-    scores = -values if sums.unit == RANK and not sums.is_count else values
+    is_ranked = np.isfinite(plain_values) & (sums.is_count | (denominators**2 >= 2 * square_sums))
+    scores = -plain_values if sums.unit == RANK and not sums.is_count else plain_values
     order_scores = np.where(is_ranked, scores, -np.inf)
-    scaled, p = _scaled_differences(
+    scaled_differences, p = _scaled_differences_and_p(
         contributions, np.where(is_ranked, scores, 0.0), is_ranked, level
     )
     rank_count = int(is_ranked.sum())
 
-    def ranks_drawn(name: str, ranks: Numbers, method: str) -> Any:
-        return drawn(name, np.where(is_ranked, ranks, np.nan), method, value)
+    def as_traced_ranks(name: str, ranks: Numbers, method: str) -> Any:
+        return random_number(name, np.where(is_ranked, ranks, np.nan), method, value)
 
     method = (
         "a difference whose p-value, by Student's t with its own degrees of freedom, is below "
-        f"{p:.3g}: that of the largest of all in {DRAWS} draws of normal multipliers of {cluster} "
-        "(seed 0)"
+        f"{p:.3g}: that of the largest of all in {BOOTSTRAP_DRAWS} draws of normal multipliers of "
+        f"{cluster} (seed 0)"
     )
-    is_better = scaled > 1
-    low = ranks_drawn(
+    is_better = scaled_differences > 1
+    low = as_traced_ranks(
         "rank_low", 1 + is_better.sum(axis=0), f"1 + members that are better by {method}"
     )
-    high = ranks_drawn(
+    high = as_traced_ranks(
         "rank_high", rank_count - is_better.sum(axis=1), f"{rank_count} - those worse by {method}"
     )
     sample_ranks = 1 + (order_scores > scores[:, None]).sum(axis=1)
-    verdicts, reason = [], f"it has no number, or one {cluster} has most of its answers"
+    verdict_texts, reason = [], f"it has no number, or one {cluster} has most of its answers"
     for best, worst in zip(plain_value(low), plain_value(high), strict=True):
-        text = f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {rank_count}"
-        verdicts.append(text if np.isfinite(best) else f"{CANNOT_SAY}: {reason}")
-    clusters = count_of(take(n, np.unique(sums.cluster, return_index=True)[1]))
-    return result(
+        rank_text = f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {rank_count}"
+        verdict_texts.append(rank_text if np.isfinite(best) else f"{CANNOT_SAY}: {reason}")
+    clusters = count_of(take(n, np.unique(sums.cluster_ids, return_index=True)[1]))
+    return make_result(
         "rank",
         {
             by: members,
             "value": value,
-            "rank": ranks_drawn("rank", sample_ranks, "1 + members with a better value"),
+            "rank": as_traced_ranks("rank", sample_ranks, "1 + members with a better value"),
             "rank_low": low,
             "rank_high": high,
             "n": size,
             "clusters": clusters,
-            "verdict": verdicts,
+            "verdict": verdict_texts,
             "method": f"simultaneous pairwise differences over {cluster}, multiplier bootstrap",
         },
         [sums.metadata],
         sums.metadata.columns[column].availability,
-        key=(by,),
+        key_columns=(by,),
         unit=sums.column.unit,
         level=level,
-        order=np.argsort(-order_scores, kind="stable"),
+        row_order=np.argsort(-order_scores, kind="stable"),
         column=column,
         cluster=cluster,
     )
@@ -160,17 +162,17 @@ def _contributions(sums: ClusterSums) -> Numbers:
     """
     # The variances of the differences between members are computed from it; the columns have mean
     # 0.
-    y, n = np.zeros((2, len(sums.labels), len(sums.groups)))
-    y[sums.cluster, sums.group], n[sums.cluster, sums.group] = sums.y, sums.n
-    has_number = n.any(axis=1)  # clusters without any number are left out
-    y, n = y[has_number], n[has_number]
+    y, n = np.zeros((2, len(sums.cluster_labels), len(sums.groups)))
+    y[sums.cluster_ids, sums.group_ids], n[sums.cluster_ids, sums.group_ids] = sums.y, sums.n
+    has_answers = n.any(axis=1)  # clusters without any number are left out
+    y, n = y[has_answers], n[has_answers]
     if sums.is_count:
         return y - y.mean(axis=0) if len(y) else y
     size = n.sum(axis=0)
     return np.nan_to_num((y - y.sum(axis=0) / size * n) / size)  # type: ignore[no-any-return]
 
 
-def _scaled_differences(
+def _scaled_differences_and_p(
     contributions: Numbers, values: Numbers, is_ranked: Any, level: float
 ) -> tuple[Numbers, float]:
     """Return the matrix of differences between members, each divided by its critical value.
@@ -184,21 +186,21 @@ def _scaled_differences(
     # With k-1 degrees of freedom for all (k clusters), the confidence sets of ten tied members over
     # 8 to 20 prompts would have a coverage of only 84 to 88 %.
     k, member_count = contributions.shape
-    drawn_values = np.random.default_rng(0).standard_normal((DRAWS, k)) @ contributions
+    resampled = np.random.default_rng(0).standard_normal((BOOTSTRAP_DRAWS, k)) @ contributions
     # The sums over clusters of the second and fourth powers of all pairs' differences.
-    squared, cross = contributions**2, (contributions**3).T @ contributions
-    square_sums, fourth_sums = squared.sum(axis=0), (squared**2).sum(axis=0)
+    squares, cubes = contributions**2, (contributions**3).T @ contributions
+    square_sums, fourth_sums = squares.sum(axis=0), (squares**2).sum(axis=0)
     square_distances = square_sums[:, None] + square_sums - 2 * (contributions.T @ contributions)
-    fourths = fourth_sums[:, None] + fourth_sums - 4 * (cross + cross.T) + 6 * (squared.T @ squared)
-    errors = np.sqrt(np.maximum(square_distances, 0) * k / (k - 1))
-    min_error = 1e-12 * max(float(errors.max(initial=0.0)), 1e-300)
-    is_tested = (errors > min_error) & is_ranked[:, None] & is_ranked
-    finite_errors = np.where(is_tested, errors, np.inf)
-    largest_differences = np.zeros(DRAWS)
+    fourths = fourth_sums[:, None] + fourth_sums - 4 * (cubes + cubes.T) + 6 * (squares.T @ squares)
+    standard_errors = np.sqrt(np.maximum(square_distances, 0) * k / (k - 1))
+    min_standard_error = 1e-12 * max(float(standard_errors.max(initial=0.0)), 1e-300)
+    is_tested = (standard_errors > min_standard_error) & is_ranked[:, None] & is_ranked
+    finite_errors = np.where(is_tested, standard_errors, np.inf)
+    largest_differences = np.zeros(BOOTSTRAP_DRAWS)
     for member in range(member_count):
         largest_differences = np.maximum(
             largest_differences,
-            (np.abs(drawn_values[:, [member]] - drawn_values) / finite_errors[member]).max(axis=1),
+            (np.abs(resampled[:, [member]] - resampled) / finite_errors[member]).max(axis=1),
         )
     critical_p = two_sided(float(np.quantile(largest_differences, level)), math.inf)
     df = np.where(is_tested & (fourths > 0), square_distances**2 / fourths, k - 1)
@@ -210,7 +212,7 @@ def _scaled_differences(
 
 # --- concentration ----------------------------------------------------------------------------
 
-MIN_COUNT, _MAX_COUNT = 20, 2**53
+MIN_TOTAL, _MAX_TOTAL = 20, 2**53
 """The smallest and the largest total whose concentration is estimated."""
 
 _RESAMPLES, _MAX_HALVES, _MAX_CELLS = 499, 49, 500_000
@@ -226,46 +228,48 @@ def concentration(
     if top < 1:
         raise ArgumentError(f"top={top!r} is no whole number from 1")
     by_columns = grouping_columns(by)
-    flat_frame = trace_frame(flattened(frame), frame)
+    flat_frame = trace_frame(flatten_index(frame), frame)
     metadata = metadata_of(flat_frame)
     groups = group(flat_frame, by_columns, True)
     is_undeclared = not (metadata.has_valid_metadata(column) or metadata.has_lost_values(column))
-    (count_plan,) = plan(
+    (count_plan,) = plan_columns(
         flat_frame, metadata, groups, column, {column: SUM} if is_undeclared else {}
     )
     if count_plan.rule.rule != "sum":
         raise refusal(column, "concentration", f"its rule ({count_plan.rule}) is no sum of counts")
-    cells = cells_of_plan(count_plan, flat_frame, metadata, groups)
-    values = as_floats(flat_frame[column])
-    mask = cells.has_number & (values > 0)
-    if (values[mask] % 1 != 0).any():
+    cell_statuses = cells_of_plan(count_plan, flat_frame, metadata, groups)
+    row_counts = as_floats(flat_frame[column])
+    is_hit = cell_statuses.has_number & (row_counts > 0)
+    if (row_counts[is_hit] % 1 != 0).any():
         why = "it holds fractions; name the count behind it"
         raise refusal(column, "concentration", why)
-    state_codes, states = groups.combined(cells)
+    state_code_by_group, distinct_states = groups.combine_availability(cell_statuses)
     rows = []
-    for group_number, state_code in enumerate(state_codes.tolist()):
+    for i, state_code in enumerate(state_code_by_group.tolist()):
         counts = column_values(
-            "c", flat_frame, column, np.flatnonzero(mask & (groups.ids == group_number))
+            "c", flat_frame, column, np.flatnonzero(is_hit & (groups.of_row == i))
         )
         n, members = total_of(counts), count_of(counts)
         name_variables()
         row = {"n": n, "members": members}
-        if MIN_COUNT <= n <= _MAX_COUNT:
+        if MIN_TOTAL <= n <= _MAX_TOTAL:
             row |= _concentration_of(counts, n, top, level)
-            effective, low, high = (row[f"effective{suffix}"] for suffix in _SUFFIXES)
+            effective, low, high = (row[f"effective{suffix}"] for suffix in _INTERVAL_SUFFIXES)
             interval_text = f"{low:.1f} or more" if np.isinf(high) else f"{low:.1f} to {high:.1f}"
             row["verdict"] = f"as concentrated as {effective:.1f} equal ones ({interval_text})"
         else:
-            state = states[state_code]
-            reason = f" ({state})" if state.status != Status.AVAILABLE else ""
+            availability = distinct_states[state_code]
+            reason = f" ({availability})" if availability.status != Status.AVAILABLE else ""
             row["verdict"] = (
-                f"{CANNOT_SAY}: {n:g} in all, and it takes at least {MIN_COUNT}{reason}"
+                f"{CANNOT_SAY}: {n:g} in all, and it takes at least {MIN_TOTAL}{reason}"
             )
         rows.append(row)
     column_names = [
-        f"{name}{suffix}" for name in ("hhi", "effective", "top_share") for suffix in _SUFFIXES
+        f"{name}{suffix}"
+        for name in ("hhi", "effective", "top_share")
+        for suffix in _INTERVAL_SUFFIXES
     ]
-    return result(
+    return make_result(
         "concentration",
         {
             **groups.keys.reset_index(drop=True),
@@ -276,15 +280,16 @@ def concentration(
             "method": "multinomial bootstrap, basic interval",
         },
         [metadata],
-        combine(states[int(code)] for code in state_codes),
-        key=tuple(by_columns),
+        combine(distinct_states[int(state_code)] for state_code in state_code_by_group),
+        key_columns=tuple(by_columns),
         level=level,
         column=column,
         top=top,
     )
 
 
-_SUFFIXES = ("", "_low", "_high")
+# Suffixes of the result columns of one index: its value, and both ends of its interval.
+_INTERVAL_SUFFIXES = ("", "_low", "_high")
 
 
 def _concentration_of(c: Any, n: Any, top: int, level: float) -> Row:
@@ -299,29 +304,37 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> Row:
     name_variables()
     rng = np.random.default_rng(0)
     shares = counts / size
-    draws = (np.sort(rng.multinomial(size, shares)).astype(np.float64) for _ in range(_RESAMPLES))
-    draw_sums = np.array([((draw**2).sum(), draw[-top:].sum()) for draw in draws])
-    resamples = (draw_sums - [size, 0]) / [size * (size - 1), size]
+    resampled_counts = (
+        np.sort(rng.multinomial(size, shares)).astype(np.float64) for _ in range(_RESAMPLES)
+    )
+    resampled_sums = np.array(
+        [((resampled**2).sum(), resampled[-top:].sum()) for resampled in resampled_counts]
+    )
+    resampled_indices = (resampled_sums - [size, 0]) / [size * (size - 1), size]
     tail_levels = [(1 - level) / 2, (1 + level) / 2]
-    shifts = np.quantile(resamples - resamples.mean(axis=0), tail_levels, axis=0)
-    description = (
+    shifts = np.quantile(resampled_indices - resampled_indices.mean(axis=0), tail_levels, axis=0)
+    shift_description = (
         f"the quantile of {_RESAMPLES} multinomial samples of {size:,} (seed 0), less their mean"
     )
     lowest_shift = _top_share_lower_bound(counts, top, rng, level) - number(top_share)
     shifts[0, 1] = min(lowest_shift, shifts[0, 1])
     row = {"hhi": hhi, "top_share": top_share}
-    for i, (name, value) in enumerate([*row.items()]):
-        for suffix, shift in zip(_SUFFIXES[1:], shifts[:, i].tolist(), strict=True):
-            shifted_value = value + drawn("shift", shift, description)
+    for index_position, (name, value) in enumerate([*row.items()]):
+        for suffix, shift in zip(
+            _INTERVAL_SUFFIXES[1:], shifts[:, index_position].tolist(), strict=True
+        ):
+            shifted_value = value + random_number("shift", shift, shift_description)
             row[f"{name}{suffix}"] = np.maximum(
                 np.minimum(shifted_value, setting("most", 1.0)), 0.0
             )
     name_all(**row)
     # The effective number is 1 over the index, and its bounds are 1 over those of the index.
-    suffixes = zip(_SUFFIXES, ("", "_high", "_low"), (NAN, NAN, math.inf), strict=True)
-    for suffix, hhi_suffix, fallback in suffixes:
+    suffix_triples = zip(
+        _INTERVAL_SUFFIXES, ("", "_high", "_low"), (NAN, NAN, math.inf), strict=True
+    )
+    for suffix, hhi_suffix, bound_if_not_positive in suffix_triples:
         hhi_bound = row[f"hhi{hhi_suffix}"]
-        row[f"effective{suffix}"] = 1 / hhi_bound if hhi_bound > 0 else fallback
+        row[f"effective{suffix}"] = 1 / hhi_bound if hhi_bound > 0 else bound_if_not_positive
     return row
 
 
@@ -335,9 +348,9 @@ def _top_share_lower_bound(
     repeat_count = min(max(_MAX_CELLS // (8 * len(counts)), 20), _MAX_HALVES)
     halves = rng.binomial(counts.astype(np.int64), 0.5, (repeat_count, len(counts)))
     other_halves = counts - halves
-    leading = np.argsort(-halves, axis=1, kind="stable")[:, :top]
+    leading_positions = np.argsort(-halves, axis=1, kind="stable")[:, :top]
     mean_share = np.nanmean(
-        np.take_along_axis(other_halves, leading, 1).sum(1) / other_halves.sum(1)
+        np.take_along_axis(other_halves, leading_positions, 1).sum(1) / other_halves.sum(1)
     )
     return float(wilson(mean_share, counts.sum(), normal_quantile((1 + level) / 2))[0])
 
@@ -347,7 +360,7 @@ def _top_share_lower_bound(
 MAX_REPEATS = 20
 """The maximum number of answers of one engine to one prompt that are compared."""
 
-MAX_LISTS = 40
+MAX_BETWEEN = 40  # the maximum number of values, such as engines, to compare with each other
 
 
 @statistic("overlap", "frame")
@@ -356,7 +369,7 @@ def overlap(
 ) -> pd.DataFrame:
     """Compute the overlap of lists between engines; see ``df.aa.overlap``."""
     check_level(level)
-    flat_frame = flattened(frame)
+    flat_frame = flatten_index(frame)
     check_columns(flat_frame, [column])
     missing = [name for name in (between, cluster, repeat) if name not in flat_frame.columns]
     if missing:
@@ -369,18 +382,18 @@ def overlap(
             f"{column} has no overlap: {reason}", columns=dict.fromkeys(missing, reason)
         )
     metadata = metadata_of(flat_frame)
-    state = metadata.columns[column].availability
-    ids = {name: clusters_of(flat_frame, name, name) for name in (cluster, repeat)}
-    flat_frame = trace_frame(flat_frame.assign(**ids), frame)
+    availability = metadata.columns[column].availability
+    clusters_by_column = {name: clusters_of(flat_frame, name, name) for name in (cluster, repeat)}
+    flat_frame = trace_frame(flat_frame.assign(**clusters_by_column), frame)
     rows = _compare_answers(flat_frame, column, between, cluster, repeat, level)
-    if state.status not in (Status.AVAILABLE, Status.UNKNOWN):
-        rows = [row | {"why": f"{row['why']}; {state}"} for row in rows]
-    return result(
+    if availability.status not in (Status.AVAILABLE, Status.UNKNOWN):
+        rows = [row | {"why": f"{row['why']}; {availability}"} for row in rows]
+    return make_result(
         "overlap",
         rows,
         [metadata],
-        state,
-        key=(between, f"other_{between}"),
+        availability,
+        key_columns=(between, f"other_{between}"),
         level=level,
         between=between,
         by=cluster,
@@ -390,21 +403,24 @@ def overlap(
 def _compare_answers(
     flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
 ) -> list[Row]:
-    """Return a dict per pair of members, such as two engines, with the overlap of their answers."""
+    """Return a row of the result for each pair of members, such as two engines.
+
+    The row has the overlap of their answers; the keys of the dict are the columns of the result.
+    """
     coded_answers, members, prompts = _encode_answers(flat_frame, column, between, cluster, repeat)
-    if len(members) > MAX_LISTS:
-        reason = f"{len(members)} different ones; {MAX_LISTS} are the most: choose some first"
+    if len(members) > MAX_BETWEEN:
+        reason = f"{len(members)} different ones; {MAX_BETWEEN} are the most: choose some first"
         raise refusal(between, "overlap", reason)
-    means = np.full((len(prompts), len(members), len(members)), np.nan)
+    jaccard = np.full((len(prompts), len(members), len(members)), np.nan)
     answer_counts = np.zeros((len(prompts), len(members)))
-    for prompt_number, (_, rows_of_prompt) in enumerate(coded_answers.groupby(cluster)):
-        means[prompt_number], answer_counts[prompt_number] = _overlap_of_prompt(
+    for prompt_position, (_, rows_of_prompt) in enumerate(coded_answers.groupby(cluster)):
+        jaccard[prompt_position], answer_counts[prompt_position] = _overlap_of_prompt(
             rows_of_prompt[repeat], rows_of_prompt[between], rows_of_prompt[column], len(members)
         )
     confidence, comparisons = setting("level", level), []
     rows = []
 
-    def by_prompt(name: str, values: Any, mask: Any, noun: str, pair: Any) -> Any:
+    def traced_by_prompt(name: str, values: Any, mask: Any, noun: str, pair: Any) -> Any:
         """Return the values of the prompts in ``mask``, linked to their rows for explanations."""
         prompt_positions = np.flatnonzero(mask)
 
@@ -419,17 +435,21 @@ def _compare_answers(
 
     for a, b in combinations(range(len(members)), 2):
         pair = members[a], members[b]
-        overlaps, own_overlaps = means[:, a, b], (means[:, a, a] + means[:, b, b]) / 2
+        overlaps, own_overlaps = jaccard[:, a, b], (jaccard[:, a, a] + jaccard[:, b, b]) / 2
         has_both = np.isfinite(overlaps)
         has_repeats = has_both & np.isfinite(own_overlaps)
-        indices = by_prompt("j", overlaps, has_both, "mean Jaccard index of pairs of answers", pair)
-        overlap_mean = mean_of(indices, confidence, "jaccard")
-        repeats = by_prompt("own", own_overlaps, has_repeats, "mean Jaccard index of repeats", pair)
-        ceiling = mean_of(repeats, confidence, "ceiling")
-        differences = take(indices, np.flatnonzero(has_repeats[has_both])) - repeats
+        jaccard_indices = traced_by_prompt(
+            "j", overlaps, has_both, "mean Jaccard index of pairs of answers", pair
+        )
+        overlap_mean = mean_over_prompts(jaccard_indices, confidence, "jaccard")
+        repeat_indices = traced_by_prompt(
+            "own", own_overlaps, has_repeats, "mean Jaccard index of repeats", pair
+        )
+        ceiling = mean_over_prompts(repeat_indices, confidence, "ceiling")
+        differences = take(jaccard_indices, np.flatnonzero(has_repeats[has_both])) - repeat_indices
         name_all(g=differences)
-        gap = mean_of(differences, confidence, "gap")
-        sizes = by_prompt(
+        gap = mean_over_prompts(differences, confidence, "gap")
+        answers_of_both = traced_by_prompt(
             "answers", answer_counts[:, a] + answer_counts[:, b], has_both, "answers of both", pair
         )
         rows.append(
@@ -444,7 +464,7 @@ def _compare_answers(
                 "gap_low": gap.low,
                 "gap_high": gap.high,
                 "clusters": overlap_mean.clusters,
-                "n": total_of(sizes),
+                "n": total_of(answers_of_both),
             }
         )
         k = gap.clusters
@@ -458,9 +478,9 @@ def _compare_answers(
         comparisons.append(
             Comparison(
                 change=gap,
-                text=text,
+                change_text=text,
                 why="" if np.isfinite(gap.p) else reason,
-                words=("more alike", "less alike"),
+                verdict_words=("more alike", "less alike"),
             )
         )
     method = f"mean over {cluster} of pairs of answers, Student's t, Holm's method"
@@ -470,16 +490,18 @@ def _compare_answers(
     ]
 
 
-def mean_of(values: Any, level: Any, name: str) -> Change:
+def mean_over_prompts(values: Any, level: Any, name: str) -> Change:
     """Return the mean over prompts as a `Change`, with its interval and p-value by Student's t.
 
-    ``name`` is its name in formulas.
+    ``values`` has a number per prompt. ``name`` is the name of the mean in formulas.
     """
     sample, plain_values = estimate_sample(values, values * 0 + 1, name), plain_value(values)
-    error, k = np.sqrt(sample.variance), sample.clusters
+    error, cluster_count = np.sqrt(sample.variance), sample.clusters
     if len(plain_values) < MIN_CLUSTERS or not varies(error, np.abs(plain_values).max()):
-        return Change(sample.value, clusters=k)
-    return change_by_student_t(sample.value, error, k - 1, level, clusters=k)
+        return Change(sample.value, clusters=cluster_count)
+    return change_by_student_t(
+        sample.value, error, cluster_count - 1, level, clusters=cluster_count
+    )
 
 
 def _encode_answers(
@@ -502,21 +524,21 @@ def _encode_answers(
 
 
 def _overlap_of_prompt(
-    answer: pd.Series, member: pd.Series, value: pd.Series, member_count: int
+    answers: pd.Series, members: pd.Series, values: pd.Series, member_count: int
 ) -> tuple[Numbers, Integers]:
     """Return each pair of members' mean Jaccard index, and each member's number of answers.
 
     The three Series have an entry per row of one prompt: its answer, its member (e.g. engine) and
     its value (e.g. a domain).
     """
-    _, first_rows, row_positions = np.unique(answer, return_index=True, return_inverse=True)
-    distinct_values, column_positions = np.unique(value, return_inverse=True)
+    _, first_rows, row_positions = np.unique(answers, return_index=True, return_inverse=True)
+    distinct_values, column_positions = np.unique(values, return_inverse=True)
     has_value = np.zeros(
         (len(first_rows), len(distinct_values)), np.float32
     )  # holds whole numbers exactly
     has_value[row_positions, column_positions] = 1.0
     sampled_answers = []
-    member_of_answer = member.to_numpy()[first_rows]
+    member_of_answer = members.to_numpy()[first_rows]
     for member_code in range(member_count):  # all answers, or so many of a member, evenly spaced
         positions = np.flatnonzero(member_of_answer == member_code)
         spaced_positions = np.linspace(0, len(positions) - 1, min(len(positions), MAX_REPEATS))

@@ -80,17 +80,17 @@ from aatoolkit.sections.registry import register_table
 from aatoolkit.sections.section import Table, records
 from aatoolkit.stats.trace import plain_columns
 
-MEASURED = Availability(Status.AVAILABLE)
-CHANGED = UP, DOWN = "up", "down"
+MEASURED_STATE = Availability(Status.AVAILABLE)  # of a column that was measured
+CHANGE_WORDS = UP, DOWN = "up", "down"
 NO_EVIDENCE, CANNOT_SAY = "no evidence", "cannot say"
 """The words of verdicts: a change was shown, none was shown, and no test was possible."""
 
-FUNNEL: dict[str, Any] = json.loads(Path(__file__).with_name("stages.json").read_bytes())
+FUNNEL_STAGES: dict[str, Any] = json.loads(Path(__file__).with_name("stages.json").read_bytes())
 """The stages of the funnel, in order. For each, the unit and meaning of its column (without a
 meaning it has no column), its noun in texts, and by section the names of columns that count it.
 """
 
-_UNITS = {
+_UNIT_BY_WORD = {
     "fraction": FRACTION,
     "points": "absolute pp as fraction",
     "count": COUNT,
@@ -101,7 +101,7 @@ _UNITS = {
 }
 """The unit for each word in the tables below; any other word is the unit, and ``-`` is none."""
 
-_DECLARED = """
+_COLUMN_DECLARATIONS = """
 interval
     {x}                  Float64 {unit}      {doc} Over all rows of the group.
     {x}_low              Float64 {unit}      Lower end of its {level} interval.
@@ -266,94 +266,102 @@ funnel
 """The columns of each result, a line each: name, dtype, unit and meaning.
 
 ``{x}`` stands for the measure, ``{unit}`` for its unit, ``{change}`` for the unit of its change.
-The columns of the stages of a funnel come from `FUNNEL`.
+The columns of the stages of a funnel come from `FUNNEL_STAGES`.
 """
 
 
-TABLES = {
+# By statistic, the declarations of its columns: name, dtype, unit and meaning.
+COLUMN_FIELDS_BY_STATISTIC = {
     block.partition("\n")[0]: [line.split(None, 3) for line in block.splitlines()[1:]]
-    for block in re.split(r"\n(?! )", _DECLARED.strip())
+    for block in re.split(r"\n(?! )", _COLUMN_DECLARATIONS.strip())
 }
-TABLES["funnel"][1:1] = [
+COLUMN_FIELDS_BY_STATISTIC["funnel"][1:1] = [
     [stage, "Int64", fields["unit"], fields["doc"]]
-    for stage, fields in FUNNEL.items()
+    for stage, fields in FUNNEL_STAGES.items()
     if "doc" in fields
 ]
 
 
-def result(
+def make_result(
     verb: str,
     values: Mapping[str, Any] | Sequence[Mapping[str, Any]],
     inputs: Sequence[FrameMetadata] = (),
-    state: Availability = MEASURED,
+    input_availability: Availability = MEASURED_STATE,
     *,
-    key: Sequence[str] = (),
+    key_columns: Sequence[str] = (),
     unit: str | None = None,
     level: float = LEVEL,
-    states: Mapping[str, Availability] | None = None,
-    order: Any = None,
+    availability_by_column: Mapping[str, Availability] | None = None,
+    row_order: Any = None,
     **texts: Any,
 ) -> pd.DataFrame:
-    """Return the result of a statistic as a frame, with the columns that `TABLES` declares for it.
+    """Return the result of a statistic as a frame whose columns have units and meanings.
 
-    ``verb`` is the name of the statistic. ``values`` is a dict of columns, or a list of rows as
-    dicts. ``inputs`` has the metadata of the input frames. ``state`` is their availability, i.e.
-    whether they were measured. ``texts`` fill the placeholders in `TABLES`.
+    ``verb`` is the name of the statistic, whose columns `COLUMN_FIELDS_BY_STATISTIC` declares.
+    ``values`` is a dict of columns, or a list of rows as dicts. ``inputs`` has the metadata of the
+    input frames. ``input_availability`` says whether these were measured, and
+    ``availability_by_column`` says so for single columns of the result. ``key_columns`` identify a
+    row of the result, and ``unit`` is the unit of its values. ``row_order`` has the positions of
+    the rows in the order of the result. ``texts`` fill the placeholders in the declarations.
     """
-    change_unit = _UNITS["points"] if unit == FRACTION else unit
+    change_unit = _UNIT_BY_WORD["points"] if unit == FRACTION else unit
     texts |= {"unit": unit or "-", "change": change_unit or "-", "level": f"{level:.0%}"}
     texts |= {"up": UP, "down": DOWN, "no_evidence": NO_EVIDENCE, "cannot_say": CANNOT_SAY}
-    declarations = {name.format(**texts): fields for name, *fields in TABLES[verb]}
+    fields_by_column = {
+        name.format(**texts): fields for name, *fields in COLUMN_FIELDS_BY_STATISTIC[verb]
+    }
     if not isinstance(values, Mapping):
-        names = dict.fromkeys(name for row in values for name in row) or declarations
-        values = {name: [row.get(name, math.nan) for row in values] for name in names}
-    values = plain_columns(values, order)
-    is_list = pd.api.types.is_list_like  # rather than one cell
-    row_count = next((len(cells) for cells in values.values() if is_list(cells)), 1)
-    rule = refused(
+        column_names = dict.fromkeys(name for row in values for name in row) or fields_by_column
+        values = {name: [row.get(name, math.nan) for row in values] for name in column_names}
+    values = plain_columns(values, row_order)
+    is_list_like = pd.api.types.is_list_like  # rather than one cell
+    row_count = next((len(cells) for cells in values.values() if is_list_like(cells)), 1)
+    refused_rule = refused(
         "a result of statistics: compute it anew, from the table that it was computed from"
     )
-    frame = {}
+    series = {}
     columns = []
-    for name in dict.fromkeys((*key, *declarations)):
+    for name in dict.fromkeys((*key_columns, *fields_by_column)):
         if name not in values:
             continue
-        cells = values[name] if is_list(values[name]) else [values[name]] * row_count
-        if name not in declarations:
+        cells = values[name] if is_list_like(values[name]) else [values[name]] * row_count
+        if name not in fields_by_column:
             if isinstance(cells, list):
                 is_text = all(isinstance(cell, str) or cell is None for cell in cells)
                 cells = pd.Series(cells, dtype=object)
                 cells = cells.astype("string") if is_text else cells.infer_objects()
-            frame[name] = cells
+            series[name] = cells
             continue
-        dtype, unit_template, doc_template = declarations[name]
-        frame[name] = column_of(cells, dtype)
-        unit_name = unit_template.format(**texts)
-        unit_name = None if unit_name == "-" else _UNITS.get(unit_name, unit_name)
+        dtype, unit_template, doc_template = fields_by_column[name]
+        series[name] = to_column(cells, dtype)
+        column_unit = unit_template.format(**texts)
+        column_unit = None if column_unit == "-" else _UNIT_BY_WORD.get(column_unit, column_unit)
         columns.append(
-            Column(name, dtype, doc_template.format(**texts), unit=unit_name, aggregate=rule)
+            Column(
+                name, dtype, doc_template.format(**texts), unit=column_unit, aggregate=refused_rule
+            )
         )
     table_name = f"statistics:{verb}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
     register_table(
         table_name, Table(table_name, f"Results of {verb}.", records("rows"), (), tuple(columns))
     )
-    result_frame = pd.DataFrame(frame)
-    if order is not None:
-        result_frame = result_frame.take(order).reset_index(drop=True)
-    result_frame = show_as(result_frame, view_of(result_frame))
+    result_frame = pd.DataFrame(series)
+    if row_order is not None:
+        result_frame = result_frame.take(row_order).reset_index(drop=True)
+    result_frame = show_as(result_frame, display_options_of(result_frame))
     key_metadata = (
-        {name: inputs[0].columns.get(name, NO_METADATA) for name in frame} if inputs else {}
+        {name: inputs[0].columns.get(name, NO_METADATA) for name in series} if inputs else {}
     )
     for column in columns:
-        input_state = (states or {}).get(column.name, state)
-        cause = Cause.NO_ROW if states else Cause.INSUFFICIENT_SAMPLE
-        availability = _column_state(result_frame[column.name], input_state, cause)
+        column_availability = (availability_by_column or {}).get(column.name, input_availability)
+        cause = Cause.NO_ROW if availability_by_column else Cause.INSUFFICIENT_SAMPLE
+        availability = _result_availability(result_frame[column.name], column_availability, cause)
         key_metadata[column.name] = ColumnMetadata(f"{table_name}.{column.name}", availability)
     sources = dict.fromkeys(source for metadata in inputs for source in metadata.sources)
-    return attach(result_frame, FrameMetadata(key_metadata, tuple(key), tuple(sources)))
+    return attach(result_frame, FrameMetadata(key_metadata, tuple(key_columns), tuple(sources)))
 
 
-_DETAILS = (
+_DETAIL_COLUMNS = (
     "method",
     "why",
     "unit",
@@ -370,39 +378,45 @@ _MAX_REASONS = 4
 """The maximum number of reasons that are listed below the table of a result."""
 
 
-def view_of(frame: pd.DataFrame) -> ShowAs:
+def display_options_of(frame: pd.DataFrame) -> ShowAs:
     """Return the display options of a result: the order of its columns, and remarks below it."""
     column_names = [*map(str, frame.columns)]
-    endings = tuple(f"_{name}" for name in (*_DETAILS, "n"))
+    detail_suffixes = tuple(f"_{name}" for name in (*_DETAIL_COLUMNS, "n"))
     verdict_columns = [name for name in column_names if f"_{name}".endswith("_verdict")]
     verdict_column = verdict_columns[0] if len(verdict_columns) == 1 else ""
     first_columns = ("change",) if "change" in column_names and verdict_column else ()
     return ShowAs(
-        tuple(name for name in column_names if name in _DETAILS or name.endswith(endings)),
+        tuple(
+            name
+            for name in column_names
+            if name in _DETAIL_COLUMNS or name.endswith(detail_suffixes)
+        ),
         verdict_column,
         first_columns,
-        _remarks,
+        _marks_and_remarks,
     )
 
 
-def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return the remarks below a printed result, and no asterisks.
+def _marks_and_remarks(
+    frame: pd.DataFrame, shown_columns: Collection[str]
+) -> tuple[Marks, list[str]]:
+    """Return the remarks below a printed result: the reasons why verdicts are "cannot say".
 
-    The remarks are the reasons why verdicts are "cannot say".
+    The first result is empty: no number gets an asterisk.
     """
     remarks = []
     if {"verdict", "why"} <= {*frame} and "why" not in shown_columns:
         is_unanswered = equals_text(frame["verdict"], CANNOT_SAY)
         reasons = [*frame["why"][is_unanswered].value_counts().index]
         for reason in reasons[:_MAX_REASONS]:
-            row_text = row_ranges(frame.index, is_unanswered & equals_text(frame["why"], reason))
+            rows_text = row_ranges(frame.index, is_unanswered & equals_text(frame["why"], reason))
             remarks.append(
-                f"{CANNOT_SAY}{f' ({row_text})' * (len(reasons) > 1)}: {visible(str(reason))}"
+                f"{CANNOT_SAY}{f' ({rows_text})' * (len(reasons) > 1)}: {visible(str(reason))}"
             )
         if len(reasons) > _MAX_REASONS:
             remarks.append(f"{CANNOT_SAY}: {len(reasons) - _MAX_REASONS} more reasons, in .why")
-        pairings = frame["why"][~is_unanswered].str.extract("(the set of [^;]*)")[0].dropna()
-        remarks += map(visible, pairings.unique()[:_MAX_REASONS])
+        pairing_notes = frame["why"][~is_unanswered].str.extract("(the set of [^;]*)")[0].dropna()
+        remarks += map(visible, pairing_notes.unique()[:_MAX_REASONS])
     return {}, remarks
 
 
@@ -411,7 +425,7 @@ def equals_text(values: pd.Series, text: str) -> np.ndarray:
     return values.eq(text).fillna(False).to_numpy(bool)
 
 
-def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:
+def to_column(values: Iterable[Any], dtype: Any) -> pd.Series:
     """Return values as a Series of ``dtype``; the dtype "date" stands for days."""
     if dtype == "date":
         day_column = pd.Series(pd.to_datetime(list(values)))
@@ -421,22 +435,26 @@ def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:
     return pd.Series(pd.array(list(values), dtype="Float64")).astype(dtype)
 
 
-def _column_state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
+def _result_availability(
+    values: pd.Series, state: Availability, default_cause: Cause
+) -> Availability:
     """Return the availability (a status with cause and reason) of a column of a result.
 
     ``state`` is the availability of the input. If the input was measured but the result has missing
-    values, the result has the cause ``cause``.
+    values, the result has the cause ``default_cause``.
     """
     has_value = values.notna()
     if not len(values) or has_value.all():
-        return state if state.status in (Status.AVAILABLE, Status.PARTIAL) else MEASURED
+        return state if state.status in (Status.AVAILABLE, Status.PARTIAL) else MEASURED_STATE
     status = Status.PARTIAL if has_value.any() else Status.UNAVAILABLE
-    return Availability(status, state.cause or cause, state.reason or "see the verdict of each row")
+    return Availability(
+        status, state.cause or default_cause, state.reason or "see the verdict of each row"
+    )
 
 
-def refusal(column: str, verb: str, why: str) -> AvailabilityError:
+def refusal(column: str, statistic_name: str, why: str) -> AvailabilityError:
     """Create the error which says that a statistic, such as "interval", cannot use a column."""
-    return AvailabilityError(f"{column} has no {verb}: {why}", columns={column: why})
+    return AvailabilityError(f"{column} has no {statistic_name}: {why}", columns={column: why})
 
 
 def percent(value: Any) -> str:

@@ -18,9 +18,17 @@ from aatoolkit._util.lexicon import tokens, words_of
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
-from aatoolkit.frame.aggregation_plan import Plan, ResponseTotals, columns_of, plan
+from aatoolkit.frame.aggregation_plan import Plan, ResponseTotals, names_by_declared, plan_columns
 from aatoolkit.frame.duplicates import response_scope
-from aatoolkit.frame.groupby import By, Groups, as_floats, check_columns, flattened, group, keys_of
+from aatoolkit.frame.groupby import (
+    By,
+    Groups,
+    as_floats,
+    check_columns,
+    flatten_index,
+    group,
+    groupers_of,
+)
 from aatoolkit.frame.merge import rename
 from aatoolkit.metadata.attrs import (
     UNDECLARED,
@@ -34,13 +42,13 @@ from aatoolkit.scope import FILTERS
 from aatoolkit.sections.aggregation import FRACTION, Aggregation, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.results import refusal
-from aatoolkit.stats.trace import GroupSums, Integers, Numbers, Row, leaf, trace_frame
+from aatoolkit.stats.trace import GroupSums, Integers, Numbers, Row, input_numbers, trace_frame
 
-Rules = Mapping[str, Aggregation | str]
+Rules = Mapping[str, Aggregation | str]  # aggregation rules by column
 
-PROMPT = "prompt_id"
-WINDOWS = ("now", "before")
-"""The names of the two sides of a change, unless they are named by their hosts."""
+PROMPT_COLUMN = "prompt_id"  # the usual name of the column with the ids of prompts
+WINDOW_NAMES = ("now", "before")
+"""The names of the two compared frames, unless their hosts, brands or filters name them."""
 
 
 @dataclass(frozen=True)
@@ -53,28 +61,28 @@ class ClusterSums:
     frame: pd.DataFrame
     metadata: FrameMetadata
     groups: Groups
-    labels: pd.Index  # of the clusters, such as prompt ids with their hosts
-    cluster_column: str | None
+    cluster_labels: pd.Index  # a label per cluster, such as the host and id of a prompt
+    cluster_column: str | None  # the column of clusters; None if there are no clusters
     # The next four have an element per pair of group and cluster, in the order of the groups.
-    group: Integers  # its position in `groups`
-    cluster: Integers  # its position in `labels`
-    y: Numbers
-    n: Numbers
-    is_rate: bool
-    used_rows: Integers  # by group, the number of rows with a number
-    states: list[Availability]  # by group
-    rows: Integers  # the positions of the rows with a number
-    pair: Integers  # for each of these rows, its position in `y` and `n`
-    plan: Plan
+    group_ids: Integers  # the position of the group in `groups`
+    cluster_ids: Integers  # the position of the cluster in `cluster_labels`
+    y: Numbers  # numerators
+    n: Numbers  # denominators
+    is_rate: bool  # whether the column is a rate between 0 and 1
+    used_row_counts: Integers  # by group, the number of rows with a number
+    states: list[Availability]  # by group, whether its numbers were measured
+    row_positions: Integers  # the positions of the rows with a number
+    pair_of_row: Integers  # for each of these rows, the position of its pair in `y` and `n`
+    plan: Plan  # the rule by which the column is aggregated
 
     @property
     def column(self) -> Column:
-        """The column's declaration, with dtype, unit and aggregation rule; None if it has none."""
+        """The declaration of the column, with its dtype, unit and aggregation rule."""
         return self.metadata.declaration_of(self.plan.column)
 
     @property
     def unit(self) -> str | None:
-        """The unit of the column."""
+        """The unit of the column; None if it is not known."""
         return self.column.unit or (FRACTION if self.is_rate else None)
 
     @property
@@ -83,7 +91,7 @@ class ClusterSums:
         return self.plan.rule.rule == "sum"
 
     @cached_property
-    def keys(self) -> dict[tuple[Any, ...], int]:
+    def position_by_key(self) -> dict[tuple[Any, ...], int]:
         """A dict from the key of each group to its position."""
         rows = self.groups.keys.astype(object).where(self.groups.keys.notna(), None)
         return {
@@ -91,37 +99,39 @@ class ClusterSums:
             for position, row in enumerate(rows.itertuples(index=False, name=None))
         }
 
-    def row(self, pair: int) -> Row:
+    def key_of_pair(self, pair_position: int) -> Row:
         """Return the cluster at a position as a dict, such as ``{"prompt_id": "p1"}``.
 
-        ``pair`` is the position in ``y`` and ``n``, which have an element per pair of group and
-        cluster. Without clusters, the result is the key of the group.
+        ``pair_position`` is a position in ``y`` and ``n``, which have an element per pair of group
+        and cluster. Without clusters, the result is the key of the group.
         """
         if self.cluster_column:
-            row = self.rows[np.argmax(self.pair == pair)]
-            return {self.cluster_column: self.frame[self.cluster_column].iloc[row]}
-        return self.group_row(self.group[pair])
+            row_position = self.row_positions[np.argmax(self.pair_of_row == pair_position)]
+            return {self.cluster_column: self.frame[self.cluster_column].iloc[row_position]}
+        return self.key_of_group(self.group_ids[pair_position])
 
-    def group_row(self, group: int) -> Row:
+    def key_of_group(self, group_position: int) -> Row:
         """Return the key of a group as a dict from column to value."""
-        return {str(name): value for name, value in self.groups.keys.iloc[group].items()}
+        return {str(name): value for name, value in self.groups.keys.iloc[group_position].items()}
 
     @property
-    def by_group(self) -> GroupSums:
-        """An object whose methods sum numbers over the clusters, such as prompts, of each group."""
-        return GroupSums(self.group, len(self.groups), self.group_row)
+    def group_sums(self) -> GroupSums:
+        """An object that sums numbers over the clusters (such as prompts) of each group."""
+        return GroupSums(self.group_ids, len(self.groups), self.key_of_group)
 
-    def pairs(self, group: int) -> dict[Any, int]:
+    def pair_by_cluster(self, group_position: int) -> dict[Any, int]:
         """Return a dict from each cluster of a group to its position in ``y`` and ``n``.
 
-        Clusters are given by their labels, such as prompt ids; ``group`` is the number of the
-        group.
+        The keys of the dict are the labels of the clusters, such as prompt ids. ``group_position``
+        is the position of the group in ``groups``.
         """
-        start, end = np.searchsorted(self.group, [group, group + 1]).tolist()
-        labels = self.labels[self.cluster[start:end]].tolist()
-        return dict(zip(labels, range(start, end), strict=True))
+        first_pair, end_pair = np.searchsorted(
+            self.group_ids, [group_position, group_position + 1]
+        ).tolist()
+        labels = self.cluster_labels[self.cluster_ids[first_pair:end_pair]].tolist()
+        return dict(zip(labels, range(first_pair, end_pair), strict=True))
 
-    def parts(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
+    def y_and_n(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
         """Return the numerators and the denominators of clusters as two arrays of equal length.
 
         ``pairs`` are the positions of the clusters to take, by default all. ``suffix`` is added to
@@ -129,24 +139,27 @@ class ClusterSums:
         """
         positions = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
 
-        def traced_part(values: Numbers, name: str, is_denominator: bool) -> Any:
-            return leaf(
+        def as_traced(values: Numbers, name: str, is_denominator: bool) -> Any:
+            return input_numbers(
                 name,
                 values[positions],
-                lambda tracer, position: tracer.total(
+                lambda tracer, position: tracer.explain_total(
                     self, name, int(positions[position]), is_denominator
                 ),
             )
 
-        return traced_part(self.y, f"y{suffix}", False), traced_part(self.n, f"n{suffix}", True)
+        return as_traced(self.y, f"y{suffix}", False), as_traced(self.n, f"n{suffix}", True)
 
 
-def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
-    """Return two lists: the positions, in each frame, of the clusters that both frames have.
+def shared_pairs(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
+    """Return two lists of the positions, one per frame, of the clusters that both frames have.
 
     Each of ``sides`` maps the clusters of one frame, such as prompts, to their positions.
     """
-    return [[pairs[label] for label in sides[0] if label in sides[1]] for pairs in sides]
+    return [
+        [pair_by_cluster[cluster] for cluster in sides[0] if cluster in sides[1]]
+        for pair_by_cluster in sides
+    ]
 
 
 def cluster_sums(
@@ -163,52 +176,55 @@ def cluster_sums(
     Without ``cluster``, each row is its own cluster. With ``allow_counts``, the column may be a
     count, which has no denominator.
     """
-    flat_frame = trace_frame(flattened(frame), frame)
+    flat_frame = trace_frame(flatten_index(frame), frame)
     metadata = metadata_of(flat_frame)
     check_columns(flat_frame, [column, *([cluster] if cluster else [])])
     groups, rules = group(flat_frame, by, True), rules or {}
-    is_flag = pd.api.types.is_bool_dtype(flat_frame[column].dtype)
+    is_boolean = pd.api.types.is_bool_dtype(flat_frame[column].dtype)
     # A share of what one answer can hold several of does not vary as a rate of answers does.
-    declared_rule, parts = rule_of(metadata, column)
-    is_uncombined = declared_rule.rule == "none"
-    if is_uncombined and not declared_rule.within and all(parts) and (groups.sizes <= 1).all():
+    declared_rule, parts = rule_and_counts(metadata, column)
+    has_no_rule = declared_rule.rule == "none"
+    if has_no_rule and not declared_rule.within and all(parts) and (groups.sizes <= 1).all():
         rules = {column: ratio(*parts), **rules}
-    (column_plan,) = plan(flat_frame, metadata, groups, column, rules, shares=is_uncombined)
+    (column_plan,) = plan_columns(
+        flat_frame, metadata, groups, column, rules, with_shares=has_no_rule
+    )
     rule, response_totals = column_plan.rule, column_plan.response_totals
     is_count = allow_counts and rule.rule == "sum" and not (rule.counts and cluster is None)
     if rule.rule not in ("ratio", "mean") and not is_count:
-        declaration, reason = metadata.declaration_of(column), without_counts(rule)
+        declaration, reason = metadata.declaration_of(column), no_counts_text(rule)
         if declaration.aggregate.counts:
             advice = f"df.aa.interval({declaration.name!r}) gives that of each row"
-            reason = f"{SEVERAL} between answers; {advice}"
+            reason = f"{SEVERAL_TEXT} between answers; {advice}"
         raise refusal(column, "interval", reason)
     cells = cells_of_plan(column_plan, flat_frame, metadata, groups)
-    values = [as_floats(flat_frame[part]) for part in column_plan.parts]
-    y, n = values[0], values[1] if len(values) > 1 else np.ones(len(flat_frame))
+    part_values = [as_floats(flat_frame[part]) for part in column_plan.inputs]
+    y, n = part_values[0], part_values[1] if len(part_values) > 1 else np.ones(len(flat_frame))
     if rule.over is None:
         y = y * n
-    is_used, is_rate = cells.has_number & (n > 0) & np.isfinite(y), is_flag and not is_count
+    is_used, is_rate = cells.has_number & (n > 0) & np.isfinite(y), is_boolean and not is_count
     if rule.over is not None:
         is_possible = (y >= 0) & (y <= n)
         is_rate = bool(is_possible[is_used].mean() >= 0.5) if is_used.any() else True
         # A row with more hits than trials is left out; the other rows are still those of a rate.
         is_used = is_used & is_possible if is_rate else is_used
-    codes, labels = np.arange(len(flat_frame)) * (not is_count), pd.Index(range(len(flat_frame)))
+    clusters, labels = np.arange(len(flat_frame)) * (not is_count), pd.Index(range(len(flat_frame)))
     if cluster is not None:
-        codes, cluster_names = pd.factorize(clusters_of(flat_frame, cluster))
-        labels = pd.Index(cluster_names)
-        refuse_missing(cluster, (codes < 0) & is_used)
+        clusters, distinct_clusters = pd.factorize(clusters_of(flat_frame, cluster))
+        labels = pd.Index(distinct_clusters)
+        refuse_missing(cluster, (clusters < 0) & is_used)
     cluster_count = max(len(labels), 1)
-    pair_ids = groups.ids * cluster_count + codes
+    pair_id_of_row = groups.of_row * cluster_count + clusters
     if is_count:  # a sum is left out if the count of one of its rows is missing
-        is_used = is_used & ~np.isin(pair_ids, pair_ids[cells.applicable & ~is_used])
+        is_used = is_used & ~np.isin(pair_id_of_row, pair_id_of_row[cells.is_applicable & ~is_used])
     if response_totals is not None:
-        is_used = is_used & (response_totals.lacking_count == 0)[groups.ids]
-    used_ids, positions = np.unique(pair_ids[is_used], return_inverse=True)
+        is_used = is_used & (response_totals.absences == 0)[groups.of_row]
+    used_pair_ids, pair_of_used_row = np.unique(pair_id_of_row[is_used], return_inverse=True)
     numerators, denominators = (
-        np.bincount(positions, part[is_used], len(used_ids)).astype(np.float64) for part in (y, n)
+        np.bincount(pair_of_used_row, part[is_used], len(used_pair_ids)).astype(np.float64)
+        for part in (y, n)
     )
-    group_of_pair, cluster_of_pair = np.divmod(used_ids, cluster_count)
+    group_of_pair, cluster_of_pair = np.divmod(used_pair_ids, cluster_count)
     return ClusterSums(
         flat_frame,
         metadata,
@@ -218,21 +234,23 @@ def cluster_sums(
         group_of_pair,
         cluster_of_pair,
         numerators,
-        np.ones(len(used_ids)) if is_count else denominators,
+        np.ones(len(used_pair_ids)) if is_count else denominators,
         is_rate,
         groups.count(is_used),
-        _group_states(cells, groups, is_used, response_totals),
+        _availability_by_group(cells, groups, is_used, response_totals),
         np.flatnonzero(is_used),
-        positions,
+        pair_of_used_row,
         column_plan,
     )
 
 
-def clusters_of(frame: pd.DataFrame, column: str, prompt: str = PROMPT) -> pd.Series:
-    """Return a column of clusters. Ids of prompts, which are per host, get the host of their row.
+def clusters_of(frame: pd.DataFrame, column: str, prompt_column: str = PROMPT_COLUMN) -> pd.Series:
+    """Return the cluster of each row; the ids of prompts get their host as a prefix.
 
-    ``prompt`` is the column with the ids of prompts. Without a column ``host``, the host is that of
-    the responses; rows of several hosts then have no prompt in common with another frame.
+    The prefix tells apart prompts of two hosts with the same id. ``column`` is the column of
+    clusters, and ``prompt_column`` is the column with the ids of prompts. Without a column
+    ``host``, the host is that of the responses; rows of several hosts then have no prompt in common
+    with another frame.
 
     Examples
     --------
@@ -240,17 +258,17 @@ def clusters_of(frame: pd.DataFrame, column: str, prompt: str = PROMPT) -> pd.Se
     >>> clusters_of(frame, "prompt_id").tolist()
     ['a.example p1', 'b.example p1']
     """
-    if column != prompt:
+    if column != prompt_column:
         return frame[column]
     hosts: Any = {source.host or "" for source in metadata_of(frame).sources}
     hosts = hosts.pop() if len(hosts) == 1 else str(id(frame)) if hosts else ""
-    if host_column(frame):
+    if host_columns(frame):
         hosts = frame["host"].astype("string").fillna("")
     clusters: pd.Series = hosts + " " + frame[column].astype("string")
     return clusters.str.lstrip()
 
 
-def host_column(frame: pd.DataFrame) -> list[str]:
+def host_columns(frame: pd.DataFrame) -> list[str]:
     """Return ``["host"]`` if a frame has a column with the host of each row's response; else []."""
     has_host = "host" in frame.columns and not metadata_of(frame).columns["host"].declared_name
     return ["host"] if has_host else []
@@ -268,22 +286,22 @@ def refuse_missing(column: str, is_missing: Any) -> None:
         )
 
 
-def _group_states(
-    cells: Any, groups: Groups, is_used: Any, totals: ResponseTotals | None
+def _availability_by_group(
+    cell_statuses: Any, groups: Groups, is_used: Any, total: ResponseTotals | None
 ) -> list[Availability]:
-    """Return the availability of each group: a status that says whether its numbers were measured.
+    """Return the availability of each group: whether its numbers were measured, or why not.
 
     ``is_used`` is a boolean mask of the rows with a number.
     """
-    state_codes, states = groups.combined(cells)
-    used_rows, expected_rows = groups.count(is_used), groups.count(cells.applicable)
+    state_code_by_group, distinct_states = groups.combine_availability(cell_statuses)
+    used_rows, expected_rows = groups.count(is_used), groups.count(cell_statuses.is_applicable)
     group_states = []
-    for i, code in enumerate(state_codes.tolist()):
-        state = states[code]
+    for i, state_code in enumerate(state_code_by_group.tolist()):
+        state = distinct_states[state_code]
         if 0 < used_rows[i] < expected_rows[i]:
             state = replace(state, status=Status.PARTIAL)
-        elif totals is not None and totals.lacking_count[i]:
-            reason = f"{totals.lacking_count[i]} of {totals.count[i]} responses have no row of it"
+        elif total is not None and total.absences[i]:
+            reason = f"{total.absences[i]} of {total.counts[i]} responses have no row of it"
             state = Availability(Status.UNAVAILABLE, Cause.NO_ROW, reason)
         elif not used_rows[i] and state.status == Status.AVAILABLE:
             state = Availability(Status.UNAVAILABLE, state.cause, "no answers")
@@ -291,64 +309,71 @@ def _group_states(
     return group_states
 
 
-SEVERAL = "one answer can hold several of what it is a share of, so nothing says how it varies"
+SEVERAL_TEXT = "one answer can hold several of what it is a share of, so nothing says how it varies"
 
 
-def without_counts(rule: Aggregation) -> str:
-    """Return an error message: an aggregation rule, such as a sum, has no numerator."""
+def no_counts_text(rule: Aggregation) -> str:
+    """Return the error message for a rule without numerator and denominator, such as a sum."""
     return f"its rule ({rule}) has no numerator and denominator"
 
 
 # --- both sides -------------------------------------------------------------------------------
 
-_IGNORED_WORDS = frozenset(("count", "number", "num", "total", "after", "now", "current"))
+_IGNORED_NAME_WORDS = frozenset(("count", "number", "num", "total", "after", "now", "current"))
 
 
-def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
+def period_and_stem(column_name: str) -> tuple[bool, tuple[str, ...]]:
     """Return whether a column name is about the previous period, and the main words of the name.
 
     Examples
     --------
-    >>> stem_of("citations_previous"), stem_of("citation_count")
+    >>> period_and_stem("citations_previous"), period_and_stem("citation_count")
     ((True, ('citation',)), (False, ('citation',)))
     """
-    previous_words, name_words = words_of("previous"), tokens(name)
-    ignored_words = previous_words | _IGNORED_WORDS
+    previous_words, name_words = words_of("previous"), tokens(column_name)
+    ignored_words = previous_words | _IGNORED_NAME_WORDS
     return not previous_words.isdisjoint(name_words), tuple(
         word.removesuffix("s") for word in name_words if word not in ignored_words
     )
 
 
-def previous_names(frame: pd.DataFrame) -> dict[str, str]:
+def current_name_by_previous(frame: pd.DataFrame) -> dict[str, str]:
     """Return a dict from each column about the previous period to its current counterpart.
 
     Examples
     --------
     >>> columns = ["citation_count", "citations_previous", "value", "previous", "previous_rank"]
-    >>> previous_names(pd.DataFrame(columns=columns))
+    >>> current_name_by_previous(pd.DataFrame(columns=columns))
     {'citations_previous': 'citation_count', 'previous': 'value'}
-    >>> previous_names(pd.DataFrame(columns=["before_mention_rate", "after_mention_rate"]))
+    >>> names = ["before_mention_rate", "after_mention_rate"]
+    >>> current_name_by_previous(pd.DataFrame(columns=names))
     {'before_mention_rate': 'after_mention_rate'}
     """
     columns = metadata_of(frame).columns
-    meanings = {
+    meaning_by_name = {
         name: (columns[name].declared_name or name).rpartition(".")[2]
         for name in map(str, frame.columns)
     }
-    stems = {name: stem_of(meaning) for name, meaning in meanings.items()}
-    names_by_stem = {stem: name for name, (is_previous, stem) in stems.items() if not is_previous}
-    names_by_meaning = {meaning: name for name, meaning in meanings.items()}
-    now_names = {}
-    for name, (is_previous, stem) in stems.items():
-        measure = names_by_stem.get(stem or ("value",))
-        same_name_column = names_by_meaning.get(meanings[name].removeprefix("previous_"), name)
-        measure = measure if same_name_column == name else same_name_column
-        if is_previous and measure is not None:
-            now_names[name] = measure
-    return now_names
+    period_and_stem_by_name = {
+        name: period_and_stem(meaning) for name, meaning in meaning_by_name.items()
+    }
+    name_by_stem = {
+        stem: name
+        for name, (is_previous, stem) in period_and_stem_by_name.items()
+        if not is_previous
+    }
+    name_by_meaning = {meaning: name for name, meaning in meaning_by_name.items()}
+    current_by_previous = {}
+    for name, (is_previous, stem) in period_and_stem_by_name.items():
+        current_name = name_by_stem.get(stem or ("value",))
+        unprefixed_name = name_by_meaning.get(meaning_by_name[name].removeprefix("previous_"), name)
+        current_name = current_name if unprefixed_name == name else unprefixed_name
+        if is_previous and current_name is not None:
+            current_by_previous[name] = current_name
+    return current_by_previous
 
 
-def window_before(
+def resolve_window_before(
     now: pd.DataFrame, before: pd.DataFrame | None, measure: str, rules: Rules | None
 ) -> tuple[pd.DataFrame, Rules | None, str]:
     """Return the frame to compare ``now`` with, its rules, and why they cannot be compared, or "".
@@ -356,67 +381,70 @@ def window_before(
     If ``before`` is None, this frame is made of the columns of ``now`` that are about the previous
     period, such as ``previous_rank``. The rules are aggregation rules by column.
     """
-    flat_frame = flattened(now)
+    flat_frame = flatten_index(now)
     check_columns(flat_frame, [measure])
     if before is not None:
-        return before, rules, why_overlapping(now, before, measure)
-    metadata, now_names = metadata_of(flat_frame), previous_names(flat_frame)
-    rule, count_columns = rule_of(metadata, measure)
-    window_rules = dict(rules or {})
-    has_measure = measure in now_names.values()
-    if not has_measure and not {*count_columns} <= {*now_names.values()} - {""}:
+        return before, rules, overlap_reason(now, before, measure)
+    metadata, now_names = metadata_of(flat_frame), current_name_by_previous(flat_frame)
+    rule, count_columns = rule_and_counts(metadata, measure)
+    rules_before = dict(rules or {})
+    has_previous_measure = measure in now_names.values()
+    if not has_previous_measure and not {*count_columns} <= {*now_names.values()} - {""}:
         alternatives = f", or one of {', '.join(now_names.values())}" if now_names else ""
         raise ItemNotFound(
             f"nothing here says what {measure} was in the window before; compare with an earlier "
             f"window{alternatives}",
             columns={f"previous_{measure}": "there is no such column"},
         )
-    kept_names = [
+    shared_columns = [
         name
         for name in flat_frame.columns
         if name not in now_names
         and name not in now_names.values()
         and (name in metadata.key or not pd.api.types.is_numeric_dtype(flat_frame[name].dtype))
     ]
-    window = rename(flat_frame[[*kept_names, *now_names]], columns=now_names)
-    if not has_measure:
+    window = rename(flat_frame[[*shared_columns, *now_names]], columns=now_names)
+    if not has_previous_measure:
         metadata_before = metadata_of(window)
         window[measure] = window[count_columns[0]] / window[count_columns[1]]
-        state = combine([metadata_before.columns[name].availability for name in count_columns])
-        column = ColumnMetadata(metadata.columns[measure].declared_name, state)
+        availability = combine(
+            [metadata_before.columns[name].availability for name in count_columns]
+        )
+        column = ColumnMetadata(metadata.columns[measure].declared_name, availability)
         window = attach(
             window, replace(metadata_before, columns={**metadata_before.columns, measure: column})
         )
-        window_rules.setdefault(measure, ratio(*count_columns))
+        rules_before.setdefault(measure, ratio(*count_columns))
     elif rule.rule == "sum" and rule.counts is None:
-        window_rules.setdefault(measure, rule)
+        rules_before.setdefault(measure, rule)
     old_names = {measure_name: name for name, measure_name in now_names.items()}
-    return trace_frame(window, now, names=old_names), window_rules, ""
+    return trace_frame(window, now, source_name_by_column=old_names), rules_before, ""
 
 
-def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:
+def rule_and_counts(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:
     """Return a column's aggregation rule, and the columns of its numerator and denominator.
 
     The second result is ``("",)`` if the frame lacks one of these columns.
     """
     rule, table = metadata.declaration_of(measure).aggregate, metadata.columns[measure].table
-    names = columns_of(metadata, table)
+    columns_by_declared_name = names_by_declared(metadata, table)
     count_columns = tuple(
-        names.get(count_name, [""])[-1] for count_name in rule.over or rule.counts or ()
+        columns_by_declared_name.get(count_name, [""])[-1]
+        for count_name in rule.over or rule.counts or ()
     )
     return rule, count_columns if count_columns and all(count_columns) else ("",)
 
 
 def grouping_columns(by: By) -> list[str]:
     """Return ``by`` as a list of column names."""
-    groupers = keys_of(by)
-    names = [name for name in groupers if isinstance(name, str)]
-    if len(names) < len(groupers):
+    groupers = groupers_of(by)
+    column_names = [name for name in groupers if isinstance(name, str)]
+    if len(column_names) < len(groupers):
         raise ArgumentError("by= takes names of columns here; put bins into a column first")
-    return names
+    return column_names
 
 
-def pairing(
+def choose_cluster_columns(
     now: pd.DataFrame,
     before: pd.DataFrame,
     by: Sequence[str],
@@ -431,22 +459,22 @@ def pairing(
     frames have some in common.
     """
     # By default prompts: pairs if the frames share prompts, else clusters.
-    frames, column = [flattened(frame) for frame in (now, before)], pair or cluster
+    frames, column = [flatten_index(frame) for frame in (now, before)], pair or cluster
     for frame in frames:
         check_columns(frame, [column] if column else [])
     if column or prompt in by or not all(prompt in frame.columns for frame in frames):
         return pair, cluster
-    prompts = [{*clusters_of(frame, prompt, prompt).dropna()} for frame in frames]
-    return (prompt, None) if prompts[0] & prompts[1] else (None, prompt)
+    prompt_sets = [{*clusters_of(frame, prompt, prompt).dropna()} for frame in frames]
+    return (prompt, None) if prompt_sets[0] & prompt_sets[1] else (None, prompt)
 
 
-def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
-    """Return a text that two frames contain the same answers, and which; "" if they do not."""
+def overlap_reason(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
+    """Return why two frames cannot be compared, as they contain the same answers; else ""."""
     sides = [metadata_of(frame, with_levels=True) for frame in (now, before)]
     # Where all rows have the same denominator, as in a table of brands, they are different rates
     # of the same answers.
-    denominator = sides[0].declaration_of(rule_of(sides[0], measure)[1][-1])
-    is_same_in_rows = denominator is not UNDECLARED and denominator.aggregate.rule == "none"
+    denominator = sides[0].declaration_of(rule_and_counts(sides[0], measure)[1][-1])
+    has_common_total = denominator is not UNDECLARED and denominator.aggregate.rule == "none"
     overlaps = [
         (response_scope(source), response_scope(other_source))
         for source, other_source in product(*(side.sources for side in sides))
@@ -454,18 +482,18 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
         and not response_scope(source).is_disjoint(response_scope(other_source))
     ]
     brand_filters = {side.filters[[*FILTERS].index("brand")] for pair in overlaps for side in pair}
-    key = [*sides[0].key]
-    if overlaps and key and [*sides[1].key] == key:
+    keys = [*sides[0].key]
+    if overlaps and keys and [*sides[1].key] == keys:
         table_key = {*declared_key(sides[0].columns[measure].table)}
         # Where a filter chose the brand, rows of other brands are of the same answers.
         is_brand_filtered = (
             len(brand_filters) > 1 and sides[0].declaration_of(measure) is not UNDECLARED
         )
-        filter_keys = {"brand", "filter_brand"} - table_key if is_brand_filtered else set()
-        skipped_keys = filter_keys | (table_key if is_same_in_rows else set())
-        key = [name for name in key if name not in skipped_keys]
-        key_rows = [flattened(frame)[key].drop_duplicates() for frame in (now, before)]
-        overlaps = overlaps if not key or len(key_rows[0].merge(key_rows[1], on=key)) else []
+        filtered_columns = {"brand", "filter_brand"} - table_key if is_brand_filtered else set()
+        ignored_columns = filtered_columns | (table_key if has_common_total else set())
+        keys = [name for name in keys if name not in ignored_columns]
+        side_keys = [flatten_index(frame)[keys].drop_duplicates() for frame in (now, before)]
+        overlaps = overlaps if not keys or len(side_keys[0].merge(side_keys[1], on=keys)) else []
     if not overlaps:
         return ""
     scope, other_scope = overlaps[0]
@@ -475,7 +503,7 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
         else f"the windows overlap ({other_scope}, and {scope})"
     )
     remedy = "read windows that do not overlap, or compare one of them with 'previous'"
-    is_same_window = scope.start == other_scope.start and scope.end == other_scope.end
-    if is_same_window and (is_same_in_rows or len(brand_filters) > 1):
+    is_same_window = scope.since == other_scope.since and scope.until == other_scope.until
+    if is_same_window and (has_common_total or len(brand_filters) > 1):
         remedy = "compare aa.stats.answers of both, which are paired by prompt"
     return f"{reason}: the same answers are on both sides; {remedy}"

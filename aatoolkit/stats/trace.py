@@ -1,7 +1,7 @@
 """`Traced`, numbers that store the formula which computed them, and probability distributions.
 
-To explain a result, its function is called again while the variable `TRACER` holds a tracer (the
-object that records formulas). The functions below then return `Traced` numbers; otherwise they
+To explain a result, its function is called again while the variable `CURRENT_TRACER` holds a tracer
+(the object that records formulas). The functions below then return `Traced` numbers; otherwise they
 return plain numbers.
 """
 
@@ -29,28 +29,37 @@ Row = dict[str, Any]
 """A row of a result, or the key of a row: a dict from columns to values."""
 T = TypeVar("T")
 P = ParamSpec("P")
-_MAX_STEPS = 200
+_MAX_NEWTON_STEPS = 200  # of the search for a quantile
 
-_SIGNS = {
+# By NumPy function: its sign in formulas, and how strongly the sign binds.
+_SIGN_AND_PRECEDENCE_BY_UFUNC = {
     "less": ("<", 0), "greater_equal": (">=", 0), "add": ("+", 1), "subtract": ("-", 1),
     "multiply": ("×", 2), "divide": ("/", 2),
 }  # fmt: skip
-_NAMES = {"absolute": "abs", "minimum": "min", "maximum": "max"}
-SETTING, DRAWN, LEAF, TOTAL, COUNT = "setting", "drawn", "leaf", "sum", "len"
-ALIAS, TAKEN, STACKED, COUNTED = "same", "taken", "stacked", "counted"
-"""The operations: give another name, take elements, sum by group, count by group."""
+_FORMULA_NAME_BY_UFUNC = {"absolute": "abs", "minimum": "min", "maximum": "max"}
+SETTING_OP, DRAWN_OP, LEAF_OP, TOTAL_OP, COUNT_OP = "setting", "drawn", "leaf", "sum", "len"
+ALIAS_OP, TAKE_OP, GROUP_TOTAL_OP, GROUP_COUNT_OP = "same", "taken", "stacked", "counted"
+"""The operations of `Traced` numbers.
 
-TRACER: ContextVar[Any] = ContextVar("tracer", default=None)
+The first five are: an argument, a random number, an input number, a sum, a count. The other four
+give another name, take elements, sum by group, and count by group.
+"""
+
+CURRENT_TRACER: ContextVar[Any] = ContextVar("tracer", default=None)
 """The object that records the numbers of a result while it is explained; else None."""
 
 
-def statistic(verb: str, *inputs: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def statistic(
+    statistic_name: str, *frame_arguments: str
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Return a decorator for statistics, which records the call in the metadata of the result.
 
-    ``verb`` is the name of the statistic. ``inputs`` are the names of its arguments that are
-    frames.
+    ``statistic_name`` is the name of the statistic. ``frame_arguments`` are the names of its
+    arguments that are frames.
     """
-    return lambda function: record_as(verb, *inputs)(np.errstate(all="ignore")(function))
+    return lambda function: record_as(statistic_name, *frame_arguments)(
+        np.errstate(all="ignore")(function)
+    )
 
 
 @dataclass(eq=False, repr=False)
@@ -66,20 +75,22 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     """
 
     value: Any
-    op: str = LEAF
-    args: tuple[Any, ...] = ()
+    operation: str = LEAF_OP  # the name of a NumPy function, or one of the constants above
+    operands: tuple[Any, ...] = ()
     name: str = ""
     # Of an input, explains the element at a position; of sums by group, returns a group's key.
-    cells: Callable[[int], Any] | None = None
+    describe: Callable[[int], Any] | None = None
     description: str = ""  # of a random number, how it was drawn
     # Of elements taken from an array, their positions; of sums by group, the group of each cluster.
-    index: Any = None
+    positions: Any = None
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Traced:
-        if method != "__call__" or options:
+    def __array_ufunc__(
+        self, ufunc: Any, method: str, *operands: Any, **ufunc_options: Any
+    ) -> Traced:
+        if method != "__call__" or ufunc_options:
             raise TypeError(f"{ufunc.__name__}.{method} is no part of a traced formula")
         with np.errstate(all="ignore"):
-            return Traced(ufunc(*map(plain_value, inputs)), ufunc.__name__, inputs)
+            return Traced(ufunc(*map(plain_value, operands)), ufunc.__name__, operands)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Traced:
         if function is not np.where or len(args) != 3:
@@ -123,25 +134,25 @@ def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(function)
-    def call(*args: Any) -> Any:
+    def call_with_traced(*args: Any) -> Any:
         plain_args = [
             arg.item() if np.ndim(arg) == 0 and hasattr(arg, "item") else arg
             for arg in map(plain_value, args)
         ]
         value = function(*plain_args)
-        is_traced = any(isinstance(arg, Traced) for arg in args)
-        return Traced(value, function.__name__, args) if is_traced else value
+        has_traced_argument = any(isinstance(arg, Traced) for arg in args)
+        return Traced(value, function.__name__, args) if has_traced_argument else value
 
-    return call
+    return call_with_traced
 
 
-def named(result: T, suffix: str = "") -> T:
+def name_fields(numbers: T, suffix: str = "") -> T:
     """Name the `Traced` numbers in a dataclass after its fields, and return the dataclass.
 
     ``suffix`` is added to each name. Numbers that already have a name keep it.
     """
-    name_all(**{f"{name}{suffix}": value for name, value in vars(result).items()})
-    return result
+    name_all(**{f"{name}{suffix}": value for name, value in vars(numbers).items()})
+    return numbers
 
 
 def name_all(**values: Any) -> None:
@@ -156,7 +167,7 @@ def name_variables() -> None:
 
     The names appear in the formulas of explanations.
     """
-    if TRACER.get() is not None:
+    if CURRENT_TRACER.get() is not None:
         name_all(**sys._getframe(1).f_locals)
 
 
@@ -166,33 +177,35 @@ def setting(name: str, value: Any) -> Any:
     While a result is explained, this is a `Traced` number with the given name; otherwise ``value``
     itself.
     """
-    return value if TRACER.get() is None else Traced(value, SETTING, name=name)
+    return value if CURRENT_TRACER.get() is None else Traced(value, SETTING_OP, name=name)
 
 
-def drawn(name: str, value: Any, description: str, *inputs: Any) -> Any:
-    """Return a random number; while a result is explained, as a `Traced` number.
+def random_number(name: str, value: Any, description: str, *inputs: Any) -> Any:
+    """Return a random number unchanged; while a result is explained, as a `Traced` number.
 
     ``description`` says how it was drawn, and ``inputs`` are the numbers that it was computed from.
     """
-    if TRACER.get() is None:
+    if CURRENT_TRACER.get() is None:
         return value
-    return Traced(value, DRAWN, inputs, name, description=description)
+    return Traced(value, DRAWN_OP, inputs, name, description=description)
 
 
 def alias(name: str, value: Any) -> Any:
     """Return a `Traced` number under another name; return a plain number unchanged."""
-    return Traced(value.value, ALIAS, (value,), name) if isinstance(value, Traced) else value
+    return Traced(value.value, ALIAS_OP, (value,), name) if isinstance(value, Traced) else value
 
 
-def leaf(name: str, values: Any, explain: Callable[[Any, int], Any]) -> Any:
+def input_numbers(name: str, values: Any, explain_element: Callable[[Any, int], Any]) -> Any:
     """Return input numbers of a statistic; while it is explained, as a `Traced` array.
 
     ``explain(tracer, position)`` must return the explanation of the number at a position.
     """
-    tracer = TRACER.get()
+    tracer = CURRENT_TRACER.get()
     if tracer is None:
         return values
-    return Traced(values, LEAF, name=name, cells=lambda position: explain(tracer, position))
+    return Traced(
+        values, LEAF_OP, name=name, describe=lambda position: explain_element(tracer, position)
+    )
 
 
 def traced_to_rows(
@@ -207,57 +220,58 @@ def traced_to_rows(
     ``origin_of(position)`` must return, for the number at a position, the positions of its rows in
     ``frame`` and a text that says how it was computed.
     """
-    return leaf(
+    return input_numbers(
         name,
         values,
-        lambda tracer, position: tracer.rows(
+        lambda tracer, position: tracer.explain_by_rows(
             name, values[position], frame, columns, *origin_of(position)
         ),
     )
 
 
-def column_values(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
-    """Return the cells of a column in the positions ``rows`` as floats.
+def column_values(name: str, frame: pd.DataFrame, column: str, row_positions: Any) -> Any:
+    """Return the cells of a column in the positions ``row_positions`` as floats.
 
     While a result is explained, this is a `Traced` array that refers to these cells.
     """
-    values = as_floats(frame[column])[rows]
+    values = as_floats(frame[column])[row_positions]
     return traced_to_rows(
-        name, values, frame, (column,), lambda position: ([int(rows[position])], column)
+        name, values, frame, (column,), lambda position: ([int(row_positions[position])], column)
     )
 
 
 def trace_frame(
     frame: pd.DataFrame,
-    source: pd.DataFrame,
-    rows: Any = None,
-    names: Mapping[str, str] | None = None,
+    source_frame: pd.DataFrame,
+    row_positions: Any = None,
+    source_name_by_column: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Return ``frame`` unchanged, and record for explanations that it was made from ``source``.
+    """Return ``frame`` unchanged, and record that it was made from ``source_frame``.
 
-    ``rows`` are the positions of its rows in ``source``, by default all. ``names`` maps its columns
-    to their names in ``source``.
+    The record is for explanations. ``row_positions`` are the positions in ``source_frame`` of the
+    rows of ``frame``, by default all. ``source_name_by_column`` maps the columns of ``frame`` to
+    their names in ``source_frame``.
     """
-    tracer = TRACER.get()
+    tracer = CURRENT_TRACER.get()
     if tracer is not None:
-        tracer.derive(frame, source, rows, names or {})
+        tracer.record_copy(frame, source_frame, row_positions, source_name_by_column or {})
     return frame
 
 
-def plain_columns(values: Mapping[str, Any], order: Any = None) -> Mapping[str, Any]:
+def plain_columns(column_by_name: Mapping[str, Any], row_order: Any = None) -> Mapping[str, Any]:
     """Return the columns of a result as plain numbers, and record how they were computed.
 
-    ``order`` is the result of ``argsort`` that sorts the rows; None if they are not sorted.
+    ``row_order`` is the result of ``argsort`` that sorts the rows; None if they are not sorted.
     """
-    tracer = TRACER.get()
-    return values if tracer is None else tracer.keep(values, order)
+    tracer = CURRENT_TRACER.get()
+    return column_by_name if tracer is None else tracer.keep_columns(column_by_name, row_order)
 
 
 def take(values: Any, index: Any) -> Any:
     """Return ``values[index]``; from a `Traced` array, a `Traced` result that stores the index."""
     if not isinstance(values, Traced):
         return values[index]
-    return Traced(values.value[index], TAKEN, (values,), index=np.atleast_1d(index))
+    return Traced(values.value[index], TAKE_OP, (values,), positions=np.atleast_1d(index))
 
 
 def total_of(values: Any) -> Any:
@@ -265,13 +279,13 @@ def total_of(values: Any) -> Any:
     plain_values = np.atleast_1d(plain_value(values))
     is_finite = np.isfinite(np.abs(plain_values).sum())  # else fsum raises
     total = np.float64(math.fsum(plain_values.tolist()) if is_finite else plain_values.sum())
-    return Traced(total, TOTAL, (values,)) if isinstance(values, Traced) else total
+    return Traced(total, TOTAL_OP, (values,)) if isinstance(values, Traced) else total
 
 
 def count_of(values: Any) -> Any:
     """Return the size of an array as a float, as a `Traced` number if the array is `Traced`."""
     size = np.float64(np.size(plain_value(values)))  # as one less may be 0, and a divisor
-    return Traced(size, COUNT, (values,)) if isinstance(values, Traced) else size
+    return Traced(size, COUNT_OP, (values,)) if isinstance(values, Traced) else size
 
 
 class SingleGroup:
@@ -290,36 +304,40 @@ class SingleGroup:
 class GroupSums:
     """Sums of a column over the clusters (such as prompts) of each group."""
 
-    group: Integers
-    size: int
+    group_of_cluster: Integers
+    group_count: int
     key_of: Callable[[int], Row] | None = None
 
     def total(self, values: Any) -> Any:
         """Return an array with the sum of ``values`` over the clusters of each group."""
-        sums = np.bincount(self.group, plain_value(values), self.size).astype(np.float64)
-        return self._trace(values, sums, STACKED)
+        sums = np.bincount(self.group_of_cluster, plain_value(values), self.group_count).astype(
+            np.float64
+        )
+        return self._trace(values, sums, GROUP_TOTAL_OP)
 
     def count(self, values: Any) -> Any:
         """Return an array with the number of clusters of each group."""
-        counts = np.bincount(self.group, minlength=self.size).astype(np.float64)
-        return self._trace(values, counts, COUNTED)
+        counts = np.bincount(self.group_of_cluster, minlength=self.group_count).astype(np.float64)
+        return self._trace(values, counts, GROUP_COUNT_OP)
 
     def spread(self, values: Any) -> Any:
         """Return an array that has, for each cluster, the element of ``values`` for its group."""
-        return take(values, self.group)
+        return take(values, self.group_of_cluster)
 
-    def _trace(self, values: Any, sums: Numbers, op: str) -> Any:
-        """Return ``sums`` as a `Traced` array with operation ``op`` if ``values`` are `Traced`."""
+    def _trace(self, values: Any, sums: Numbers, operation: str) -> Any:
+        """Return ``sums``; if ``values`` are `Traced`, as a `Traced` array with ``operation``."""
         if not isinstance(values, Traced):
             return sums
-        return Traced(sums, op, (values,), index=self.group, cells=self.key_of)
+        return Traced(
+            sums, operation, (values,), positions=self.group_of_cluster, describe=self.key_of
+        )
 
 
 def named_parts(node: Traced, position: int | None) -> Iterator[tuple[Traced, int | None]]:
-    """Yield the named numbers in the formula of ``node``, each once.
+    """Yield the named numbers in the formula of ``node`` without duplicates, with positions.
 
-    Each comes with its position if it is an array, else None. ``position`` is the element of
-    ``node`` that is explained.
+    The second part of a pair is the position of the used element if the number is an array, else
+    None. ``position`` is the position of the element of ``node`` that is explained.
     """
     seen_keys = set()
     pending_operands = [*reversed(_operands(node, position))]
@@ -339,25 +357,27 @@ def named_parts(node: Traced, position: int | None) -> Iterator[tuple[Traced, in
 
 def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]]:
     """Return the operands of a `Traced` number, each with its position in an array or None."""
-    if node.op == TAKEN:
-        index = node.index if position is None else [node.index[position]]
-        return [(node.args[0], int(element)) for element in index]
-    if node.op in (STACKED, COUNTED) and position is not None:
-        return [(node.args[0], int(element)) for element in np.flatnonzero(node.index == position)]
+    if node.operation == TAKE_OP:
+        positions = node.positions if position is None else [node.positions[position]]
+        return [(node.operands[0], int(element)) for element in positions]
+    if node.operation in (GROUP_TOTAL_OP, GROUP_COUNT_OP) and position is not None:
+        return [
+            (node.operands[0], int(element))
+            for element in np.flatnonzero(node.positions == position)
+        ]
     return [
-        (operand, None if node.op in (TOTAL, COUNT, DRAWN) else position)
+        (operand, None if node.operation in (TOTAL_OP, COUNT_OP, DRAWN_OP) else position)
         for operand in _used_operands(node, position)
     ]
 
 
 def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
-    # Of ``where``, only the operand that the condition chose.
     """Return the operands of a `Traced` number; for ``np.where``, only the selected one."""
-    if node.op != "where":
-        return node.args
-    condition = np.asarray(plain_value(node.args[0]))
+    if node.operation != "where":
+        return node.operands
+    condition = np.asarray(plain_value(node.operands[0]))
     is_met = condition if condition.ndim == 0 or position is None else condition[position]
-    return (node.args[1] if np.all(is_met) else node.args[2],)
+    return (node.operands[1] if np.all(is_met) else node.operands[2],)
 
 
 def formula_text(node: Traced, position: int | None, *, in_numbers: bool = False) -> str:
@@ -379,28 +399,27 @@ def _write_formula(
 
     Operands of a lower precedence are put in parentheses.
     """
-    # An operand is put in brackets if its precedence is too low.
-    op = node.op if isinstance(node, Traced) else ""
-    is_sum = op in (TOTAL, COUNT, STACKED, COUNTED)
-    is_atom = not op or (node.name and not is_outermost)
-    if is_atom or (is_sum and in_numbers):
+    op = node.operation if isinstance(node, Traced) else ""
+    is_sum = op in (TOTAL_OP, COUNT_OP, GROUP_TOTAL_OP, GROUP_COUNT_OP)
+    is_single_text = not op or (node.name and not is_outermost)
+    if is_single_text or (is_sum and in_numbers):
         value = plain_value(node)
         value = value if position is None or np.ndim(value) == 0 else value[position]
         text = node.name if op and not in_numbers else _short_text(value)
         return text, 3 if text.startswith("-") else 9
-    args = node.args
+    args = node.operands
 
     def write(operand: Any, min_precedence: int) -> str:
-        inner_position = None if is_sum else position
-        text, precedence = _write_formula(operand, inner_position, in_numbers=in_numbers)
+        operand_position = None if is_sum else position
+        text, precedence = _write_formula(operand, operand_position, in_numbers=in_numbers)
         return text if precedence >= min_precedence else f"({text})"
 
-    if op in (ALIAS, TAKEN, "where"):
-        if op == TAKEN and (position is not None or not node.is_vector):
-            position = int(node.index[position or 0])
+    if op in (ALIAS_OP, TAKE_OP, "where"):
+        if op == TAKE_OP and (position is not None or not node.is_vector):
+            position = int(node.positions[position or 0])
         return _write_formula(_used_operands(node, position)[0], position, in_numbers=in_numbers)
-    if op in _SIGNS:
-        sign, precedence = _SIGNS[op]
+    if op in _SIGN_AND_PRECEDENCE_BY_UFUNC:
+        sign, precedence = _SIGN_AND_PRECEDENCE_BY_UFUNC[op]
         right_precedence = precedence + (op in ("subtract", "divide"))
         return f"{write(args[0], precedence)} {sign} {write(args[1], right_precedence)}", precedence
     if op in ("power", "square"):
@@ -408,8 +427,10 @@ def _write_formula(
         return f"{write(args[0], 5)}{ {2: '²', 4: '⁴'}.get(exponent) or f'^{exponent:g}' }", 4
     if op == "negative":
         return f"-{write(args[0], 3)}", 3
-    function_name = {STACKED: TOTAL, COUNTED: COUNT}.get(op) or _NAMES.get(op, op)
-    return f"{function_name}({', '.join(write(arg, 0) for arg in args)})", 9
+    function_name = {GROUP_TOTAL_OP: TOTAL_OP, GROUP_COUNT_OP: COUNT_OP}.get(
+        op
+    ) or _FORMULA_NAME_BY_UFUNC.get(op, op)
+    return f"{function_name}({', '.join(write(operand, 0) for operand in args)})", 9
 
 
 # --- distributions ----------------------------------------------------------------------------
@@ -418,8 +439,8 @@ _NORMAL_DIST = NormalDist()
 _NORMAL_DF = 1e15
 """Above these degrees of freedom, Student's t counts as normal."""
 
-_DECAY = 40.0
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(56)
+_TAIL_EXPONENT = 40.0  # the tail is integrated to where the density has fallen by e⁻⁴⁰
+_QUADRATURE_NODES, _QUADRATURE_WEIGHTS = np.polynomial.legendre.leggauss(56)
 
 
 def _tail_and_density(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
@@ -431,17 +452,17 @@ def _tail_and_density(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
     # integral from 0. The function is smooth and falls to 0 so soon that Gauss-Legendre quadrature
     # gives fifteen digits.
 
-    def integral(v: Numbers) -> Numbers:
-        start = np.log1p(np.sinh(v) ** 2) / 2
-        end = np.arcsinh(np.sqrt(np.expm1(2 * (start + _DECAY / df))))
-        nodes = v[..., None] + ((end - v) / 2)[..., None] * (_NODES + 1)
-        exponent = np.log1p(np.sinh(nodes) ** 2) / 2 - start[..., None]
-        sums = np.exp(-df[..., None] * exponent) @ _WEIGHTS
-        return np.exp(-df * start) * (end - v) / 2 * sums  # type: ignore[no-any-return]
+    def integral_from(v: Numbers) -> Numbers:
+        log_cosh = np.log1p(np.sinh(v) ** 2) / 2
+        upper_limit = np.arcsinh(np.sqrt(np.expm1(2 * (log_cosh + _TAIL_EXPONENT / df))))
+        nodes = v[..., None] + ((upper_limit - v) / 2)[..., None] * (_QUADRATURE_NODES + 1)
+        exponent = np.log1p(np.sinh(nodes) ** 2) / 2 - log_cosh[..., None]
+        weighted_sums = np.exp(-df[..., None] * exponent) @ _QUADRATURE_WEIGHTS
+        return np.exp(-df * log_cosh) * (upper_limit - v) / 2 * weighted_sums  # type: ignore[no-any-return]
 
     v = np.arcsinh(t / np.sqrt(df))
-    half_area = 2 * integral(np.zeros_like(v))
-    return integral(v) / half_area, np.cosh(v) ** (-df - 1) / np.sqrt(df) / half_area
+    half_area = 2 * integral_from(np.zeros_like(v))
+    return integral_from(v) / half_area, np.cosh(v) ** (-df - 1) / np.sqrt(df) / half_area
 
 
 @traceable
@@ -450,7 +471,7 @@ def normal_quantile(probability: float) -> float:
     return _NORMAL_DIST.inv_cdf(probability)
 
 
-def quantile_of(level: float) -> Any:
+def interval_quantile(level: float) -> Any:
     """Return the normal quantile of a two-sided interval, such as 1.96 for the level 0.95."""
     return normal_quantile((1 + setting("level", level)) / 2)
 
@@ -471,11 +492,11 @@ def two_sided(t: float, df: float) -> float:
     return min(2 * float(tail), 1.0)
 
 
-def _compute_quantiles(probability: float, df: Numbers) -> Numbers:
+def _t_quantiles_of(probability: float, df: Numbers) -> Numbers:
     """Return the quantile of Student's t for each of ``df``; ``probability`` is above 0.5."""
     finite_df, z = np.minimum(df, _NORMAL_DF), _NORMAL_DIST.inv_cdf(probability)
     t = z + (z**3 + z) / (4 * finite_df)
-    for _ in range(_MAX_STEPS):
+    for _ in range(_MAX_NEWTON_STEPS):
         # The tail is convex, and Cornish and Fisher's first term too near: no step goes too far.
         tail, density = _tail_and_density(t, finite_df)
         step = (tail - (1 - probability)) / density
@@ -495,7 +516,7 @@ def t_quantile(probability: float, df: float) -> float:
     >>> round(t_quantile(0.975, 4), 6), round(t_quantile(0.975, float("inf")), 6)
     (2.776445, 1.959964)
     """
-    return math.nan if math.isnan(df) else float(_compute_quantiles(probability, np.array([df]))[0])
+    return math.nan if math.isnan(df) else float(_t_quantiles_of(probability, np.array([df]))[0])
 
 
 @traceable
@@ -511,4 +532,4 @@ def t_quantiles(probability: float, df: Numbers) -> Numbers:
     # wide.
     rounded_df = np.where(df < 200, np.floor(df * 10 + 1e-9) / 10, np.floor(df))
     distinct_df, positions = np.unique(rounded_df, return_inverse=True)
-    return _compute_quantiles(probability, distinct_df)[positions]
+    return _t_quantiles_of(probability, distinct_df)[positions]

@@ -16,7 +16,7 @@ from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.text import parse_moment
 from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError
-from aatoolkit.frame.groupby import check_columns, flattened
+from aatoolkit.frame.groupby import check_columns, flatten_index
 from aatoolkit.stats.estimate import (
     MIN_CLUSTERS,
     NAN,
@@ -29,13 +29,13 @@ from aatoolkit.stats.estimate import (
     two_sample_change,
     varies,
 )
-from aatoolkit.stats.results import CANNOT_SAY, CHANGED, amount, points, result
+from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, amount, make_result, points
 from aatoolkit.stats.sums import ClusterSums, Rules, cluster_sums, clusters_of, refuse_missing
 from aatoolkit.stats.trace import (
     GroupSums,
     Integers,
     Numbers,
-    leaf,
+    input_numbers,
     name_all,
     name_variables,
     number,
@@ -54,16 +54,17 @@ _TREND_LEVEL = 0.9
 _MIN_DAYS = 4
 """The minimum number of days before the action for checks of the effect."""
 
-GROUPS = ("treated", "control")
-Selection = str | Iterable[object] | Mapping[str, object]
+GROUP_NAMES = ("treated", "control")
+# Prompt ids, or values by column, which the user gives to select prompts.
+PromptSelection = str | Iterable[object] | Mapping[str, object]
 
 
 @statistic("effect", "series")
 def effect(
     series: pd.DataFrame,
     since: object,
-    treated: Selection,
-    control: Selection | None = None,
+    treated: PromptSelection,
+    control: PromptSelection | None = None,
     *,
     column: str = "mentioned",
     cluster: str = "prompt_id",
@@ -185,49 +186,51 @@ def effect(
         raise ArgumentError(
             f"since={since!r} is no day in ISO 8601; write it as 2026-11-05", argument="since"
         )
-    flat_frame, action_day = flattened(series), pd.Timestamp(day).tz_localize(None).normalize()
+    flat_frame, action_day = flatten_index(series), pd.Timestamp(day).tz_localize(None).normalize()
     check_columns(flat_frame, [column, cluster, date])
     row_days = pd.to_datetime(flat_frame[date]).dt.tz_localize(None).dt.normalize()
     dated_frame = trace_frame(flat_frame.assign(**{date: row_days}), series)
-    prompts_of_groups = [_selected_prompts(dated_frame, cluster, treated, "treated")]
+    prompt_sets = [_selected_prompts(dated_frame, cluster, treated, "treated")]
     all_prompts = {*clusters_of(dated_frame, cluster).dropna()}
-    prompts_of_groups.append(all_prompts - prompts_of_groups[0])
+    prompt_sets.append(all_prompts - prompt_sets[0])
     if control is not None:
-        prompts_of_groups[1] = _selected_prompts(dated_frame, cluster, control, "control")
-    if shared_prompts := prompts_of_groups[0] & prompts_of_groups[1]:
+        prompt_sets[1] = _selected_prompts(dated_frame, cluster, control, "control")
+    if shared_prompts := prompt_sets[0] & prompt_sets[1]:
         examples = ", ".join(sorted(map(str, shared_prompts))[:3])
         raise ArgumentError(
             f"{len(shared_prompts)} {cluster} are both treated and control, such as {examples}"
         )
     sums = cluster_sums(dated_frame, column, date, cluster, rules)
     group_dates = pd.to_datetime(sums.groups.keys[date])
-    refuse_missing(date, group_dates.isna().to_numpy()[sums.group[sums.pair]])
+    refuse_missing(date, group_dates.isna().to_numpy()[sums.group_ids[sums.pair_of_row]])
     panels = [
-        _prompt_days_of_group(sums, *side, group_dates, action_day)
-        for side in zip(GROUPS, prompts_of_groups, strict=True)
+        _prompt_days_of_group(sums, *group_and_prompts, group_dates, action_day)
+        for group_and_prompts in zip(GROUP_NAMES, prompt_sets, strict=True)
     ]
     confidence = setting("level", level)
-    groups = [change_within(panel, 0.0) for panel in panels]
-    estimates = [_difference_of_groups("effect", action_day, groups, confidence)]
-    estimates += _placebo_checks(panels, action_day, confidence)
-    rows = [_comparison_of(estimate, cluster, sums.is_rate) for estimate in estimates]
-    judgements = judge(rows, level, noun="difference")
+    group_changes = [change_within(panel, 0.0) for panel in panels]
+    differences = [_difference_of_groups("effect", action_day, group_changes, confidence)]
+    differences += _placebo_checks(panels, action_day, confidence)
+    comparisons = [_comparison_of(difference, cluster, sums.is_rate) for difference in differences]
+    judgements = judge(comparisons, level, noun="difference")
     effect_row = judgements[0]
     if plain_value(effect_row["verdict"]) != CANNOT_SAY:
         p_values = [number(row["p_adjusted"]) for row in judgements]
-        if doubt := _reason_to_doubt(estimates, p_values, panels, cluster, sums.is_rate, level):
-            effect_row |= {"verdict": CANNOT_SAY, "why": f"{doubt}; {effect_row['why']}"}
-        elif len(estimates) == 1:
+        if doubt_reason := _reason_to_doubt(
+            differences, p_values, panels, cluster, sums.is_rate, level
+        ):
+            effect_row |= {"verdict": CANNOT_SAY, "why": f"{doubt_reason}; {effect_row['why']}"}
+        elif len(differences) == 1:
             effect_row["why"] += "; too few days before to check that the groups moved alike"
-    if left_out_count := sum(group.left_out_count for group in groups):
+    if left_out_count := sum(group_change.left_out_count for group_change in group_changes):
         effect_row["why"] += (
             f"; {left_out_count} {cluster} have answers in one period only and are left out"
         )
-    for estimate, row in zip(estimates, judgements, strict=True):
-        row |= {"kind": estimate.kind, "on": estimate.day}
-        for word, group_change in estimate.sides.items():
+    for difference, row in zip(differences, judgements, strict=True):
+        row |= {"kind": difference.kind, "on": difference.day}
+        for word, group_change in difference.change_by_group.items():
             row |= {f"{word}_before": group_change.before, f"{word}_after": group_change.after}
-    return result(
+    return make_result(
         "effect",
         judgements,
         [sums.metadata],
@@ -239,52 +242,52 @@ def effect(
     )
 
 
-def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
+def _comparison_of(difference: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
     """Convert an effect or a check to a `Comparison`, from which `judge` makes the verdict.
 
     ``cluster`` is the column of prompts.
     """
-    shortages = [
+    shortage_texts = [
         f"{change.mean_change.clusters:.0f} {group} {cluster} have answers before and after"
-        for group, change in estimate.sides.items()
+        for group, change in difference.change_by_group.items()
         if change.mean_change.clusters < MIN_CLUSTERS
     ]
     why = ""
-    if shortages:
-        why = f"{' and '.join(shortages)}; it takes {MIN_CLUSTERS}"
-    elif not np.isfinite(estimate.change.p):
+    if shortage_texts:
+        why = f"{' and '.join(shortage_texts)}; it takes {MIN_CLUSTERS}"
+    elif not np.isfinite(difference.change.p):
         why = f"nothing differs between {cluster}, one has most answers, or numbers are too large"
-    is_effect = estimate.kind == "effect"
+    is_effect = difference.kind == "effect"
     return Comparison(
-        change=estimate.change,
-        text=", ".join(
+        change=difference.change,
+        change_text=", ".join(
             f"{group} {amount(change.before, is_rate)} to {amount(change.after, is_rate)}"
-            for group, change in estimate.sides.items()
+            for group, change in difference.change_by_group.items()
         ),
         method=f"difference in differences within {cluster}, clustered",
         why=why,
         is_rate=is_rate,
         is_planned=is_effect,
-        words=CHANGED if is_effect else ("differs", "differs"),
+        verdict_words=CHANGE_WORDS if is_effect else ("differs", "differs"),
     )
 
 
 def _selected_prompts(
-    flat_frame: pd.DataFrame, cluster: str, selection: Selection, group: str
+    flat_frame: pd.DataFrame, cluster: str, selection: PromptSelection, group: str
 ) -> set[Any]:
     """Return the set of prompts that the user's argument ``treated`` or ``control`` selects.
 
     ``selection`` is that argument; ``group`` is the name of the group in errors.
     """
-    conditions = selection if isinstance(selection, Mapping) else {cluster: selection}
-    check_columns(flat_frame, [str(name) for name in conditions])
-    mask = np.ones(len(flat_frame), bool)
-    for name, values in conditions.items():
-        wanted: Any = values if pd.api.types.is_list_like(values) else [values]
-        mask &= flat_frame[name].isin([*wanted]).to_numpy(bool)
-    clusters = clusters_of(flat_frame, cluster)
-    prompts = {*clusters[mask].dropna()}
-    if split := prompts & {*clusters[~mask].dropna()}:
+    values_by_column = selection if isinstance(selection, Mapping) else {cluster: selection}
+    check_columns(flat_frame, [str(name) for name in values_by_column])
+    is_selected = np.ones(len(flat_frame), bool)
+    for name, values in values_by_column.items():
+        wanted_values: Any = values if pd.api.types.is_list_like(values) else [values]
+        is_selected &= flat_frame[name].isin([*wanted_values]).to_numpy(bool)
+    prompt_of_row = clusters_of(flat_frame, cluster)
+    prompts = {*prompt_of_row[is_selected].dropna()}
+    if split := prompts & {*prompt_of_row[~is_selected].dropna()}:
         raise ArgumentError(
             f"{len(split)} {cluster} are {group} in some rows only, such as {min(split)}; give "
             "cluster= a column with other values in the other rows, such as prompt and engine"
@@ -301,18 +304,20 @@ def _selected_prompts(
 class PromptDays:
     """Numerators y and denominators n of one group of prompts, with an entry per prompt and day."""
 
-    group: str
-    prompt: Integers
-    day: Any
+    group_name: str
+    prompt_positions: Integers  # for each entry, the number of its prompt
+    day: Any  # for each entry, the number of days since the action
     y: Any
     n: Any
-    prompts: int  # the number of all prompts
+    prompt_count: int  # the number of all prompts
 
     def select(self, mask: Any) -> PromptDays:
         """Return a copy with the entries where the boolean ``mask`` is True."""
         positions = np.flatnonzero(mask)
         day, y, n = (take(values, positions) for values in (self.day, self.y, self.n))
-        return PromptDays(self.group, self.prompt[mask], day, y, n, self.prompts)
+        return PromptDays(
+            self.group_name, self.prompt_positions[mask], day, y, n, self.prompt_count
+        )
 
     @property
     def days(self) -> Numbers:
@@ -321,7 +326,7 @@ class PromptDays:
 
     def by_prompt(self, values: Any) -> Any:
         """Return an array with the sum of ``values`` over the entries of each prompt."""
-        return GroupSums(self.prompt, self.prompts).total(values)
+        return GroupSums(self.prompt_positions, self.prompt_count).total(values)
 
 
 @dataclass(frozen=True)
@@ -339,9 +344,9 @@ class GroupChange:
 class DoubleDifference:
     """The change of the treated group minus the change of the control group."""
 
-    kind: str
-    day: pd.Timestamp | None
-    sides: dict[str, GroupChange]
+    kind: str  # "effect", or the name of a check
+    day: pd.Timestamp | None  # the first day after the change
+    change_by_group: dict[str, GroupChange]  # by "treated" and "control"
     change: Change
 
 
@@ -353,49 +358,51 @@ def _prompt_days_of_group(
     ``dates`` has the date of each group of ``sums``. ``day`` is the day of the action, from which
     days are counted.
     """
-    positions = sums.labels.get_indexer(pd.Index(list(prompts)))
-    pairs = np.flatnonzero(np.isin(sums.cluster, positions))
-    days_from_action = (dates - day).dt.days.to_numpy(np.float64)[sums.group[pairs]]
+    prompt_positions = sums.cluster_labels.get_indexer(pd.Index(list(prompts)))
+    pairs = np.flatnonzero(np.isin(sums.cluster_ids, prompt_positions))
+    days_from_action = (dates - day).dt.days.to_numpy(np.float64)[sums.group_ids[pairs]]
 
     def explain(tracer: Any, position: int) -> Any:
-        row = {**sums.row(int(pairs[position])), "day": days_from_action[position]}
-        return tracer.setting("day", days_from_action[position], row)
+        key = {**sums.key_of_pair(int(pairs[position])), "day": days_from_action[position]}
+        return tracer.explain_setting("day", days_from_action[position], key)
 
-    days = leaf("day", days_from_action, explain)
-    parts = sums.parts(pairs)
-    return PromptDays(group, sums.cluster[pairs], days, *parts, max(len(sums.labels), 1))
+    days = input_numbers("day", days_from_action, explain)
+    y_and_n = sums.y_and_n(pairs)
+    return PromptDays(
+        group, sums.cluster_ids[pairs], days, *y_and_n, max(len(sums.cluster_labels), 1)
+    )
 
 
 def _difference_of_groups(
-    kind: str, day: pd.Timestamp | None, changes: Sequence[GroupChange], level: Any
+    difference_kind: str, day: pd.Timestamp | None, group_changes: Sequence[GroupChange], level: Any
 ) -> DoubleDifference:
     """Return the difference between the changes of two groups, with Welch's test.
 
-    ``kind`` is "effect", or the name of a check such as "placebo".
+    ``difference_kind`` is "effect", or the name of a check such as "placebo".
     """
-    sides = dict(zip(GROUPS, changes, strict=True))
-    for name, side in sides.items():
+    change_by_group = dict(zip(GROUP_NAMES, group_changes, strict=True))
+    for name, side in change_by_group.items():
         name_all(
             **{f"{name}_before": side.before, f"{name}_after": side.after, f"n_{name}": side.n}
         )
-    treated, control = (side.mean_change for side in changes)
+    treated, control = (side.mean_change for side in group_changes)
     change = two_sample_change(treated, control, level)
-    means = [plain_value(mean) for side in changes for mean in (side.before, side.after)]
+    means = [plain_value(mean) for side in group_changes for mean in (side.before, side.after)]
     k = np.minimum(treated.clusters, control.clusters)
     if k < MIN_CLUSTERS or not varies(change.error, np.max(np.abs(means))):
         change = Change(change.change)
-    n = changes[0].n + changes[1].n
+    n = group_changes[0].n + group_changes[1].n
     change = replace(change, before=NAN, size_after=n, clusters=k)
-    return DoubleDifference(kind, day, sides, change)
+    return DoubleDifference(difference_kind, day, change_by_group, change)
 
 
 def change_within(panel: PromptDays, day: float) -> GroupChange:
     """Return the mean change within prompts, from the days before ``day`` to the days since."""
     periods = [panel.select(panel.days >= day), panel.select(panel.days < day)]
     sums = [period.by_prompt(values) for period in periods for values in (period.y, period.n)]
-    has_late, has_early = (plain_value(sums[i]) > 0 for i in (1, 3))
-    used_prompts = np.flatnonzero(has_late & has_early)
-    left_out_count = int((has_late ^ has_early).sum())
+    has_answers_after, has_answers_before = (plain_value(sums[i]) > 0 for i in (1, 3))
+    used_prompts = np.flatnonzero(has_answers_after & has_answers_before)
+    left_out_count = int((has_answers_after ^ has_answers_before).sum())
     if not len(used_prompts):
         return GroupChange(left_out_count=left_out_count)
     y1, n1, y0, n0 = (take(values, used_prompts) for values in sums)
@@ -404,16 +411,16 @@ def change_within(panel: PromptDays, day: float) -> GroupChange:
     name_variables()
     # The values before and after are means with the same weights.
     before, after = (total_of(m * y / n) / weight for y, n in ((y0, n0), (y1, n1)))
-    mean_change = estimate_sample(m * (y1 / n1 - y0 / n0), m, panel.group)
+    mean_change = estimate_sample(m * (y1 / n1 - y0 / n0), m, panel.group_name)
     return GroupChange(mean_change, before, after, total_of(n1) + total_of(n0), left_out_count)
 
 
 def _placebo_checks(
-    panels: Sequence[PromptDays], day: pd.Timestamp, level: Any
+    panels: Sequence[PromptDays], action_day: pd.Timestamp, level: Any
 ) -> list[DoubleDifference]:
     """Return checks that use only the days before the action: the trend and the placebo effects.
 
-    ``day`` is the day of the action.
+    ``action_day`` is the day of the action.
     """
     panels_before = [panel.select(panel.days < 0) for panel in panels]
     days = np.unique(np.concatenate([panel.days for panel in panels]))
@@ -423,18 +430,18 @@ def _placebo_checks(
     days_between = setting(
         "span", float(days_after.mean() - days_before.mean()) if len(days_after) else NAN
     )
-    trends = [slope_within([panel], days_between) for panel in panels_before]
-    estimates = [_difference_of_groups("pre-trend", None, trends, level)]
+    group_trends = [slope_within([panel], days_between) for panel in panels_before]
+    differences = [_difference_of_groups("pre-trend", None, group_trends, level)]
     quarters = (2,) if len(days_before) < 16 else (1, 2, 3)
-    for position in dict.fromkeys(quarter * len(days_before) // 4 for quarter in quarters):
-        placebo_day = float(days_before[position])
+    for day_position in dict.fromkeys(quarter * len(days_before) // 4 for quarter in quarters):
+        placebo_day = float(days_before[day_position])
         group_changes = [change_within(panel, placebo_day) for panel in panels_before]
-        estimates.append(
+        differences.append(
             _difference_of_groups(
-                "placebo", day + pd.Timedelta(days=placebo_day), group_changes, level
+                "placebo", action_day + pd.Timedelta(days=placebo_day), group_changes, level
             )
         )
-    return estimates
+    return differences
 
 
 def slope_within(panels: Sequence[PromptDays], days_between: Any) -> GroupChange:
@@ -447,7 +454,7 @@ def slope_within(panels: Sequence[PromptDays], days_between: Any) -> GroupChange
     for panel in panels:
         size, total = panel.by_prompt(panel.n), panel.by_prompt(panel.y)
         middle = panel.by_prompt(panel.n * panel.day) / size
-        offset = panel.day - take(middle, panel.prompt)
+        offset = panel.day - take(middle, panel.prompt_positions)
         name_variables()
         sums.append(
             (panel.by_prompt(panel.n * offset**2), panel.by_prompt(offset * panel.y), size, total)
@@ -464,7 +471,7 @@ def slope_within(panels: Sequence[PromptDays], days_between: Any) -> GroupChange
     y, n = take(total, usable_prompts), take(size, usable_prompts)
     name_variables()
     start = total_of(y) / total_of(n)
-    slope = estimate_sample(used_products * days_between, m, panels[0].group)
+    slope = estimate_sample(used_products * days_between, m, panels[0].group_name)
     return GroupChange(slope, start, start + slope.value, total_of(n))
 
 
@@ -472,7 +479,7 @@ def slope_within(panels: Sequence[PromptDays], days_between: Any) -> GroupChange
 
 
 def _reason_to_doubt(
-    estimates: Sequence[DoubleDifference],
+    differences: Sequence[DoubleDifference],
     p_values: Sequence[float],
     panels: Sequence[PromptDays],
     cluster: str,
@@ -481,12 +488,12 @@ def _reason_to_doubt(
 ) -> str:
     """Return why an effect is doubtful, e.g. as the groups differed before; "" if it is not.
 
-    ``estimates`` has the effect and then its checks, ``p_values`` their p-values.
+    ``differences`` has the effect and then its checks, ``p_values`` their p-values.
     """
-    effect_estimate, *checks = estimates
+    effect_difference, *checks = differences
     failed_checks = [
-        estimate.kind + (f" of {estimate.day:%Y-%m-%d}" if estimate.day is not None else "")
-        for estimate, p in zip(checks, p_values[1:], strict=True)
+        check.kind + (f" of {check.day:%Y-%m-%d}" if check.day is not None else "")
+        for check, p in zip(checks, p_values[1:], strict=True)
         if p < 1 - level
     ]
     if failed_checks:
@@ -497,13 +504,13 @@ def _reason_to_doubt(
     days = np.unique(np.concatenate([panel.days for panel in panels]))
     days_between = float(days[days >= 0].mean() - days[days < 0].mean())
     periods = [(panel.select(panel.days < 0), panel.select(panel.days >= 0)) for panel in panels]
-    slopes = [slope_within(period_panels, days_between) for period_panels in periods]
-    trend = _difference_of_groups("trend", None, slopes, level).change
-    error = np.hypot(effect_estimate.change.error, trend.error)
-    df = min(effect_estimate.change.df, trend.df)
-    effect_change, trend_change = effect_estimate.change.change, trend.change
-    excess = (effect_change - trend_change) * np.sign(effect_change)
-    if not np.isfinite(error) or excess > t_quantile(_TREND_LEVEL, df) * error:
+    group_slopes = [slope_within(period_panels, days_between) for period_panels in periods]
+    trend_difference = _difference_of_groups("trend", None, group_slopes, level).change
+    error = np.hypot(effect_difference.change.error, trend_difference.error)
+    df = min(effect_difference.change.df, trend_difference.df)
+    effect_change, trend_change = effect_difference.change.change, trend_difference.change
+    excess_change = (effect_change - trend_change) * np.sign(effect_change)
+    if not np.isfinite(error) or excess_change > t_quantile(_TREND_LEVEL, df) * error:
         return ""
     return (
         f"the treated {cluster} may have been moving already: the trend within both periods, "

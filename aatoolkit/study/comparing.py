@@ -18,7 +18,7 @@ from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import counted, visible, wrapped_in_ipython
 from aatoolkit.errors import ItemNotFound, StudyError, unknown
 from aatoolkit.frame.csv import as_texts
-from aatoolkit.frame.groupby import flattened
+from aatoolkit.frame.groupby import flatten_index
 from aatoolkit.frame.parquet import read_parquet, write_parquet
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.table_hash import logical_hash
@@ -135,7 +135,7 @@ def frame_differences(
     Rows match if the columns ``key`` are equal. If ``key`` is empty or not unique, rows match by
     position.
     """
-    frames = [flattened(frame) for frame in (before, after)]
+    frames = [flatten_index(frame) for frame in (before, after)]
     comparable_frames = [
         pd.DataFrame({str(name): _as_comparable(frame[name]) for name in frame if name != "_row"})
         for frame in frames
@@ -507,8 +507,8 @@ def compare_results(
     if old_frame is None or new_frame is None or logical_hash(old_frame) == logical_hash(new_frame):
         status = "new" if old_frame is None else "missing" if new_frame is None else "same"
         return ResultComparison(name, status)
-    before_frame = flattened(old_frame)
-    after_frame = flattened(new_frame)
+    before_frame = flatten_index(old_frame)
+    after_frame = flatten_index(new_frame)
     level_names = [str(level) for level in old_frame.index.names if level is not None]
     key = common_key(before_frame, after_frame) or (
         [] if {*level_names} - {*after_frame.columns} else level_names

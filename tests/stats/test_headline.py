@@ -12,7 +12,7 @@ from samples import sample
 import aatoolkit as aa
 from aatoolkit.sections import Profile, Section, Table, count, fraction, records, text
 from aatoolkit.stats import estimate
-from aatoolkit.stats.headline import design_of
+from aatoolkit.stats.headline import design_effect_of
 
 SAMPLE = sample("prompts")
 
@@ -207,6 +207,6 @@ def test_flat_totals_raise_few_alarms(is_paired: bool, k: int, icc: float, uneve
                 for pair in zip(counts[1], runs, strict=True)
                 for part in pair
             ]
-            alarms.append(estimate.two_rate_change(*totals, 0.95, *design_of(own)).p < 0.05)
+            alarms.append(estimate.two_rate_change(*totals, 0.95, *design_effect_of(own)).p < 0.05)
     assert len(alarms) >= 0.85 * times  # of 5 uneven prompts one has most answers in 12 %
     assert np.mean(alarms) <= 0.08

@@ -21,9 +21,9 @@ from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.display.plot.style import BLANK, Texts, are_states
 from aatoolkit.frame.aggregate import aggregate
-from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
-from aatoolkit.frame.duplicates import is_joined, once
-from aatoolkit.frame.groupby import as_floats, by_period, flattened, naive_times
+from aatoolkit.frame.cell_status import COVERAGE_END, Cells, cells_of, is_status_column
+from aatoolkit.frame.duplicates import is_joined, without_repeated_rows
+from aatoolkit.frame.groupby import as_floats, flatten_index, period_groupers, to_naive_times
 from aatoolkit.metadata.arrow_schema import declaration_of
 from aatoolkit.metadata.attrs import (
     FrameMetadata,
@@ -82,7 +82,7 @@ _CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 _LEVEL = re.compile("[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+")
 _CODE_NAME = re.compile("(^|_)(id|sku|http|status|statut|code|year)(_|$)")
 """Matches names of identifiers, codes and years: numbers that nobody counts, adds or compares."""
-_ABOUT = re.compile(f"({COVERAGE}|_low|_high)$")
+_ABOUT = re.compile(f"({COVERAGE_END}|_low|_high)$")
 """Matches the names of columns that are about another column."""
 _TOTAL = re.compile(r"(?i)\W*(all|total|overall|sum|gesamt|summe|todos|tous|totale)\b.*")
 """Matches names of rows that may add up the others, such as ``(all pages)``."""
@@ -468,7 +468,7 @@ class PlotData:
 
     def moments(self, name: str) -> pd.Series:
         """Return a column as times in UTC, without a time zone."""
-        return naive_times(self.series[name])
+        return to_naive_times(self.series[name])
 
     def time_noun(self, name: str) -> str:
         """Return a noun for the time step of a column, such as ``day``; ``time`` if unknown."""
@@ -577,8 +577,8 @@ class PlotData:
         first = moments - step if self.is_by_last_day else moments
         is_cut = first < pd.Timestamp(start or 0)
         is_cut |= (first + step).dt.normalize() > pd.Timestamp(end or "2262")
-        if name + COVERAGE in self.kinds:
-            is_cut |= self.values(name + COVERAGE) < 1
+        if name + COVERAGE_END in self.kinds:
+            is_cut |= self.values(name + COVERAGE_END) < 1
         return is_cut.to_numpy(bool) & ~np.isnan(self.values(name))
 
     def are_totals(self) -> Mask:
@@ -665,10 +665,10 @@ def _rule_columns(rule: Aggregation) -> tuple[str, ...]:
 def plot_data(frame: pd.DataFrame) -> PlotData:
     """Prepare a frame for plotting; its index levels become columns."""
     with cache_checks():
-        flat = flattened(frame)
+        flat = flatten_index(frame)
         metadata = metadata_of(flat)
         if metadata.repeated_tables:
-            flat = once(flat)
+            flat = without_repeated_rows(flat)
             metadata = metadata_of(flat)
         rows = pd.DataFrame(flat)  # without attrs, which each of its columns would copy
         rows.columns = pd.Index([str(name) for name in rows.columns])
@@ -808,7 +808,7 @@ def one_row_per_mark(data: PlotData, by: Texts, columns: Texts, freq: str = "") 
         for condition in statement.rows
     )
     selected = data.frame[[name for name in dict.fromkeys(names) if name in data.kinds]]
-    grouping = by_period(selected, by, freq) if freq else by
+    grouping = period_groupers(selected, by, freq) if freq else by
     grouped = plot_data(aggregate(selected, grouping, None, True, {}, True))
     # Weeks, and periods such as "ME", are named by their last day.
     return replace(grouped, is_by_last_day=getattr(grouping[0], "closed", "") == "right")
@@ -826,7 +826,7 @@ def whiskers(data: PlotData, y: str, rows: PlotData | None = None, by: Texts = (
 # --- why there is no number -------------------------------------------------------------------
 
 NOT_MEASURED, NOT_GIVEN = "not measured", "no value given"
-NOTHING, NOT_LISTED, DOES_NOT_APPLY = "nothing to count", "not listed", "does not apply"
+NO_METADATA, NOT_LISTED, DOES_NOT_APPLY = "nothing to count", "not listed", "does not apply"
 
 _NOTHING_REASONS = ("the denominator is 0", "zero weight", "nothing to count")
 """The reasons that an aggregation gives where the denominator is 0."""
@@ -838,17 +838,17 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
     missing = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)
     size, cells, has_no_sample = data.sample_column(name) or "", data.cells(name), ~missing
     if data.kinds.get(size) == "number":  # a size that may not be measured says nothing
-        has_no_sample = (data.values(size) == 0) & ~data.cells(size).having(Status.UNKNOWN)
+        has_no_sample = (data.values(size) == 0) & ~data.cells(size).has_any(Status.UNKNOWN)
 
     def reason(row: int, unit: str | None) -> str:
-        state = cells.states[int(cells.codes[row])]
+        state = cells.states[int(cells.state_codes[row])]
         status = state.status
         if status == Status.NOT_APPLICABLE:
-            return NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
+            return NO_METADATA if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
         if status == Status.UNAVAILABLE:
             return NOT_MEASURED
         if has_no_sample[row] and unit in (FRACTION, RANK, SCORE):
-            return NOTHING
+            return NO_METADATA
         return NOT_MEASURED if status == Status.PARTIAL else NOT_GIVEN
 
     return [reason(row, unit) if missing[row] else "" for row, unit in enumerate(data.units(name))]

@@ -40,7 +40,7 @@ from aatoolkit.display.plot.style import (
     source_phrases,
 )
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
-from aatoolkit.frame.groupby import by_period, check_columns, group, names_of
+from aatoolkit.frame.groupby import check_columns, flatten_names, group, period_groupers
 from aatoolkit.stats.explain import Explainer, Explanation
 
 KINDS: Mapping[str, Callable[..., Spec | None]] = {
@@ -66,7 +66,7 @@ def plot(
     """Draw a frame and return the axes; see ``df.aa.plot``."""
     frame, rate = _with_rate(frame)
     data, kind = plot_data(frame), kind or (rate and "bars")
-    y_columns = names_of([y or rate or ()])
+    y_columns = flatten_names([y or rate or ()])
     check_columns(data.frame, [*filter(None, (x, color)), *y_columns])
     not_numeric = [f"{n} holds no numbers but {data.frame[n].dtype}" for n in y_columns
                    if data.kinds[n] not in ("number", "code")]  # fmt: skip
@@ -159,7 +159,7 @@ def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, O
 
     Numbers are aggregated by period. Rows that are events are counted by period.
     """
-    (period,) = by_period(data.frame, [], freq)
+    (period,) = period_groupers(data.frame, [], freq)
     period_column = str(period.key)  # type: ignore[union-attr]
     # Periods are along x; each value of the column given as x has its own mark in each period.
     color_columns = [
@@ -177,7 +177,7 @@ def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, O
             data, [period_column, *data.varying_context(), *color_columns], columns, freq
         ), options
     groups = group(data.frame, [period], True)
-    frame = data.frame.assign(**{period_column: groups.keys[period_column].array[groups.ids]})
+    frame = data.frame.assign(**{period_column: groups.keys[period_column].array[groups.of_row]})
     return replace(data, frame=frame), replace(options, kind=options.kind or "counts")
 
 

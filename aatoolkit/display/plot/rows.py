@@ -159,7 +159,7 @@ def tips_of(
     values, reasons = data.values(name).tolist(), missing_reasons(data, name)
     columns = dict.fromkeys([*data.rule_columns(name), data.sample_column(name)])
     counts = [(humanize(size), data.values(size)) for size in columns if size and size != name]
-    state_codes, tooltips = data.cells(name).codes.tolist(), []
+    state_codes, tooltips = data.cells(name).state_codes.tolist(), []
     state_texts = [
         f"{STATUS_WORDS[state.status]}: {state.reason or ''}".removesuffix(": ")
         for state in data.cells(name).states

@@ -57,7 +57,7 @@ from aatoolkit.display.plot.style import (
 )
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
 from aatoolkit.stats.interval import Bounds
-from aatoolkit.stats.results import CANNOT_SAY, CHANGED, NO_EVIDENCE, UP
+from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, NO_EVIDENCE, UP
 
 # --- key figures ------------------------------------------------------------------------------
 
@@ -431,7 +431,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         ends = value[row], low[row], high[row]
         text = plot.words.format(**{name: column[row] for name, column in texts.items()})
         style = _VERDICTS.get(verdict, BAD) if plot.colour == "verdict" else OWN
-        if unit == RANK and plot.is_change and verdict in CHANGED:
+        if unit == RANK and plot.is_change and verdict in CHANGE_WORDS:
             # A higher position is worse.
             style, judgement = (BAD, "worse") if verdict == UP else (GOOD, "better")
             text += f", which is {judgement}"
@@ -445,7 +445,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     headline *= plot.has_lead or len(rows) == 1
     headline = capitalized(headline) if plot.names or "measure" in texts else headline
     if plot.is_comparison and len(rows) > 1:
-        change_count = sum(verdict in CHANGED for verdict in verdicts)
+        change_count = sum(verdict in CHANGE_WORDS for verdict in verdicts)
         headline = f"{change_count} of {len(rows)}" if change_count else "Nothing is"
         headline += " shown to have changed"
         headline = "It cannot be said what changed" if is_undecided.all() else headline

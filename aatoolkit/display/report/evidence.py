@@ -14,7 +14,7 @@ from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.html import attribute, escape, fold
 from aatoolkit.display.report.words import plain_words
 from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation
-from aatoolkit.stats.explain.explanation import describe_part
+from aatoolkit.stats.explain.explanation import describe_number
 
 
 @dataclass
@@ -115,7 +115,7 @@ def explanation_html(explanation: Explanation, written: dict[str, Any]) -> str:
     value = explanation.value
     value_text = f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else str(value)
     written[""] = explanation.response  # is named above
-    lines = [*describe_part(explanation, written, None)]
+    lines = [*describe_number(explanation, written, None)]
     if value is None:
         value_text = "missing"
         lines = lines or ["the response has no value here"]

@@ -41,7 +41,7 @@ from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.metadata.attrs import Source
 from aatoolkit.metadata.recorded import cache_checks
 from aatoolkit.stats.explain import Explainer
-from aatoolkit.stats.results import CANNOT_SAY, CHANGED, NO_EVIDENCE
+from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, NO_EVIDENCE
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
@@ -194,7 +194,7 @@ class _Page:
             comparisons = [*self._dataset.compare(before).to_dict("records")]
         except AAToolkitError as error:
             failed.append(f"What changed cannot be said: {escape(plain_words(str(error)), 400)}")
-        changed = {n: row for n, row in enumerate(comparisons, 1) if row["verdict"] in CHANGED}
+        changed = {n: row for n, row in enumerate(comparisons, 1) if row["verdict"] in CHANGE_WORDS}
         untested = [_figure_name(row) for row in comparisons if row["verdict"] == CANNOT_SAY]
         head = ""
         if changed:
@@ -261,7 +261,7 @@ class _Page:
 
 _SUBJECTS = {"key figure": "", "all answers": "", "all prompts": " over all prompts"}
 _VERDICTS = {
-    **{word: f"shown to be {word}" for word in CHANGED},
+    **{word: f"shown to be {word}" for word in CHANGE_WORDS},
     NO_EVIDENCE: "may be chance",
     CANNOT_SAY: "cannot be tested",
 }

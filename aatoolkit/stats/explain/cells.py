@@ -3,8 +3,9 @@
 A frame's metadata records the steps that made it. They are repeated to trace a cell to its inputs.
 """
 
-# In reading order: `View`, after plain pandas steps; `Result`, of a method of ``df.aa`` such as
-# ``merge``; `AggregateCells`, of ``aggregate``; `ArchivedCells`, a frame from an archive.
+# In reading order: `PlainPandasResult`, after plain pandas steps; `MethodResult`, of a method of
+# ``df.aa`` such as ``merge``; `AggregateCells`, of ``aggregate``; `ArchivedCells`, a frame from an
+# archive.
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ from aatoolkit._util.text import counted
 from aatoolkit.frame.aggregate import PlannedCells, plan_cells
 from aatoolkit.frame.aggregation_plan import Plan
 from aatoolkit.frame.cell_status import cells_of, is_status_column
-from aatoolkit.frame.groupby import as_floats, flattened
-from aatoolkit.frame.merge import columns_after
+from aatoolkit.frame.groupby import as_floats, flatten_index
+from aatoolkit.frame.merge import merged_names
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import load_positions, load_values
@@ -39,7 +40,7 @@ from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailE
 from aatoolkit.stats.results import equals_text
 
 
-class Replayed(Protocol):
+class RecomputedFrame(Protocol):
     """The protocol of frames recomputed from their recorded steps, which can explain cells."""
 
     frame: pd.DataFrame
@@ -57,43 +58,49 @@ def describe_cell(
     The availability is whether the column was measured.
     """
     declaration = metadata.declaration_of(column)
-    row = pd.DataFrame(frame).iloc[[position]]  # without attrs, which it would copy
-    cells = cells_of(row, column, metadata) if column in metadata.columns else None
+    row_frame = pd.DataFrame(frame).iloc[[position]]  # without attrs, which it would copy
+    cell_statuses = cells_of(row_frame, column, metadata) if column in metadata.columns else None
     return Explanation(
-        to_json_value(row[column].iloc[0]),
+        to_json_value(row_frame[column].iloc[0]),
         column,
-        {name: to_json_value(row[name].iloc[0]) for name in metadata.key if name in row.columns},
+        {
+            name: to_json_value(row_frame[name].iloc[0])
+            for name in metadata.key
+            if name in row_frame.columns
+        },
         unit=declaration.unit,
         meaning=declaration.doc or None,
-        availability=str(cells.states[int(cells.codes[0])]) if cells else None,
+        availability=str(cell_statuses.states[int(cell_statuses.state_codes[0])])
+        if cell_statuses
+        else None,
     )
 
 
-class View:
+class PlainPandasResult:
     """A frame recomputed by plain pandas steps: selected rows, assigned values, or a new index."""
 
     frame: pd.DataFrame
     metadata: FrameMetadata
 
     def __init__(
-        self, base: Replayed | None, changes: Mapping[str, Any], why_base_unknown: str = ""
+        self, base_frame: RecomputedFrame | None, changes: Mapping[str, Any], why_unknown: str = ""
     ) -> None:
-        self._base, self._why_base_unknown = base, why_base_unknown
+        self._base, self._why_base_unknown = base_frame, why_unknown
         self._unknown_columns = changes.get("unknown", ())
-        if "lost" in changes or (base is None and self._unknown_columns):
+        if "lost" in changes or (base_frame is None and self._unknown_columns):
             raise TrailEnd(
-                changes.get("lost", f"{why_base_unknown}; it is too large to be carried along")
+                changes.get("lost", f"{why_unknown}; it is too large to be carried along")
             )
         self.new_values = {
             name: load_values(values) for name, values in changes.get("values", {}).items()
         }
-        if base is None:
+        if base_frame is None:
             frame = pd.DataFrame(index=range(changes.get("size", 0)))
         else:
-            frame = flattened(base.frame)
-        if isinstance(base, View):
+            frame = flatten_index(base_frame.frame)
+        if isinstance(base_frame, PlainPandasResult):
             # Metadata was attached anew before these steps, and is about the rows of that moment.
-            frame = attach(frame.copy(deep=False), base.metadata)
+            frame = attach(frame.copy(deep=False), base_frame.metadata)
         self._base_rows = np.arange(len(frame))
         if "rows" in changes:
             self._base_rows = load_positions(changes["rows"])
@@ -124,24 +131,24 @@ class View:
             and self._base is not None
         ):
             return self._base.explain(int(self._base_rows[position]), column)
-        cell = describe_cell(flattened(self.frame), self.metadata, position, column)
+        cell = describe_cell(flatten_index(self.frame), self.metadata, position, column)
         reason = self._why_base_unknown or f"{column} was set by a plain pandas step"
         return Explanation(cell.value, column, cell.row, end=reason)
 
 
-class Result:
+class MethodResult:
     """The recomputed result of a method of ``df.aa``, such as ``merge``."""
 
     def __init__(
         self,
         verb: str,
         frame: pd.DataFrame,
-        inputs: Sequence[Replayed],
+        input_frames: Sequence[RecomputedFrame],
         arguments: Mapping[str, Any],
     ) -> None:
-        self.verb, self.frame, self.inputs, self.arguments = verb, frame, inputs, arguments
+        self.verb, self.frame, self.inputs, self.arguments = verb, frame, input_frames, arguments
         self.metadata = metadata_of(frame, with_levels=True)
-        self.flat_frame = flattened(frame)
+        self.flat_frame = flatten_index(frame)
 
     def explain(self, position: int, column: str) -> Explanation:
         """Return the explanation of the value in a row (by position) and a column."""
@@ -150,37 +157,38 @@ class Result:
     @cached_property
     def first_input(self) -> pd.DataFrame:
         """The first frame that the method was called with, with its index levels as columns."""
-        return flattened(self.inputs[0].frame)
+        return flatten_index(self.inputs[0].frame)
 
     @cached_property
-    def merge_sides(self) -> list[tuple[str, Replayed, pd.Series, dict[str, str]]]:
-        """Return for each of the two merged frames a tuple of facts that trace its cells.
+    def merge_sides(self) -> list[tuple[str, RecomputedFrame, pd.Series, dict[str, str]]]:
+        """How the result was merged: a tuple for the left frame, and one for the right.
 
-        The tuple has the name of the frame, the frame, the row positions in it of each row of the
-        result, and a dict from result column to original column.
+        The tuple has "left" or "right", the recomputed frame, a Series with the position in it of
+        the row that each row of the result came from, and a dict from the columns of the result to
+        their names in that frame.
         """
         # By row of the result, the position of the row in the side; missing without a match.
-        options = {
+        merge_options = {
             name: value for name, value in self.arguments.items() if name not in ("left", "right")
         }
         left, right = (replayed.frame for replayed in self.inputs)
         merged_frame = left.assign(_left=range(len(left))).merge(
-            right.assign(_right=range(len(right))), **options
+            right.assign(_right=range(len(right))), **merge_options
         )
-        old_names = [
+        old_name_by_new = [
             {new_name: old_name for old_name, new_name in reversed(new_names.items())}
-            for new_names in columns_after(left, right, options)
+            for new_names in merged_names(left, right, merge_options)
         ]
-        rows = (merged_frame["_left"], merged_frame["_right"])
-        return [*zip(("left", "right"), self.inputs, rows, old_names, strict=True)]
+        input_positions = (merged_frame["_left"], merged_frame["_right"])
+        return [*zip(("left", "right"), self.inputs, input_positions, old_name_by_new, strict=True)]
 
-    def describe(self, position: int, column: str, *notes: str, **fields: Any) -> Explanation:
+    def describe(self, position: int, column: str, *notes: str, **other_fields: Any) -> Explanation:
         """Explain a cell from the metadata of the result alone.
 
-        ``notes`` are texts to add, and ``fields`` are other fields of `Explanation` to set.
+        ``notes`` are texts to add, and ``other_fields`` are other fields of `Explanation` to set.
         """
-        cell = describe_cell(self.flat_frame, self.metadata, position, column)
-        return replace(cell, operation=self.verb, notes=notes, **fields)
+        explanation = describe_cell(self.flat_frame, self.metadata, position, column)
+        return replace(explanation, operation=self.verb, notes=notes, **other_fields)
 
     def copy_cell(self, cell: Explanation, position: int, column: str, note: str) -> Explanation:
         """Explain a cell that was copied from an input frame.
@@ -192,14 +200,16 @@ class Result:
         return replace(cell, column=column, row=row, notes=(*cell.notes, note, *rename_note))
 
 
-def _explain_rename(result: Result, position: int, column: str) -> Explanation:
+def _explain_rename(result: MethodResult, position: int, column: str) -> Explanation:
     """Explain a cell after ``rename`` by the same cell under its old column name."""
-    old_names = {new_name: old_name for old_name, new_name in result.arguments["names"].items()}
-    cell = result.inputs[0].explain(position, old_names.get(column, column))
+    old_name_by_new = {
+        new_name: old_name for old_name, new_name in result.arguments["names"].items()
+    }
+    cell = result.inputs[0].explain(position, old_name_by_new.get(column, column))
     return result.copy_cell(cell, position, column, "by rename")
 
 
-def _explain_unchanged(result: Result, position: int, column: str) -> Explanation:
+def _explain_unchanged(result: MethodResult, position: int, column: str) -> Explanation:
     """Explain a cell that a method either copied unchanged or added in a new row or column."""
     is_added = position >= len(result.first_input)
     if column in result.first_input.columns and not is_added:
@@ -217,88 +227,92 @@ _NOTE_BY_VERB = {
 }
 
 
-def _explain_concat(result: Result, position: int, column: str) -> Explanation:
+def _explain_concat(result: MethodResult, position: int, column: str) -> Explanation:
     """Explain a cell of ``concat`` by the input cell that it was copied from."""
-    end_positions = np.cumsum([len(replayed.frame) for replayed in result.inputs])
+    end_positions = np.cumsum([len(input_frame.frame) for input_frame in result.inputs])
     frame_position = int(np.searchsorted(end_positions, position, side="right"))
-    replayed = result.inputs[frame_position]
-    source_row = position - int(end_positions[frame_position] - len(replayed.frame))
-    note = f"by concat: row {source_row + 1} of frame {frame_position + 1} of {len(result.inputs)}"
-    if column in flattened(replayed.frame).columns:
-        return result.copy_cell(replayed.explain(source_row, column), position, column, note)
+    input_frame = result.inputs[frame_position]
+    input_row = position - int(end_positions[frame_position] - len(input_frame.frame))
+    note = f"by concat: row {input_row + 1} of frame {frame_position + 1} of {len(result.inputs)}"
+    if column in flatten_index(input_frame.frame).columns:
+        return result.copy_cell(input_frame.explain(input_row, column), position, column, note)
     if column in result.frame.columns:
         return result.describe(position, column, note, missing="its frame has no such column")
     return result.describe(position, column, note, end="it is a label that concat was given")
 
 
-def _explain_merge(result: Result, position: int, column: str) -> Explanation:
+def _explain_merge(result: MethodResult, position: int, column: str) -> Explanation:
     """Explain a cell of ``merge`` by the input cell that it was copied from."""
     sides_without_match = [
-        side for side, _, rows, _ in result.merge_sides if pd.isna(rows.iloc[position])
+        side_name
+        for side_name, _, input_positions, _ in result.merge_sides
+        if pd.isna(input_positions.iloc[position])
     ]
-    merge_sides = [side for side in result.merge_sides if column in side[-1]]
-    for side, replayed, rows, old_names in merge_sides:
-        if side not in sides_without_match:
-            source_row = int(rows.iloc[position])
-            note = f"by merge: from the {side} frame, its row {source_row + 1}"
+    sides_with_column = [side_name for side_name in result.merge_sides if column in side_name[-1]]
+    for side_name, input_frame, input_positions, old_name_by_new in sides_with_column:
+        if side_name not in sides_without_match:
+            input_row = int(input_positions.iloc[position])
+            note = f"by merge: from the {side_name} frame, its row {input_row + 1}"
             note += "; the other side has no match" * bool(sides_without_match)
             return result.copy_cell(
-                replayed.explain(source_row, old_names[column]), position, column, note
+                input_frame.explain(input_row, old_name_by_new[column]), position, column, note
             )
-    if merge_sides:
-        reason = f"no row of the {merge_sides[0][0]} frame matches this one"
+    if sides_with_column:
+        reason = f"no row of the {sides_with_column[0][0]} frame matches this one"
         return result.describe(position, column, missing=reason)
     return result.describe(position, column, "by merge: which of the sides has the row")
 
 
-def _explain_to_long(result: Result, position: int, column: str) -> Explanation:
+def _explain_to_long(result: MethodResult, position: int, column: str) -> Explanation:
     """Explain a cell of ``to_long`` by the cell of the wide frame that it was copied from."""
-    source_row = position % max(len(result.first_input), 1)
+    input_position = position % max(len(result.first_input), 1)
     measure = str(result.frame["variable"].iloc[position])
-    note = f"by to_long: {measure} in row {source_row + 1}"
+    note = f"by to_long: {measure} in row {input_position + 1}"
     if column == "value":
         cell = result.copy_cell(
-            result.inputs[0].explain(source_row, measure), position, column, note
+            result.inputs[0].explain(input_position, measure), position, column, note
         )
         return replace(cell, column=f"value of {measure}")
     if column in ("variable", "unit") or is_status_column(result.frame, column):
         return result.describe(position, column, note)
-    source_column = column if column in result.first_input.columns else column.removesuffix("_")
+    input_column = column if column in result.first_input.columns else column.removesuffix("_")
     return result.copy_cell(
-        result.inputs[0].explain(source_row, source_column), position, column, note
+        result.inputs[0].explain(input_position, input_column), position, column, note
     )
 
 
-def _explain_answers(result: Result, position: int, column: str) -> Explanation:
+def _explain_answers(result: MethodResult, position: int, column: str) -> Explanation:
     """Explain a cell of ``answers`` by its source rows of chats, mentions or citations."""
     chats, mentions, citations = result.inputs
     brand, chat_id = result.arguments.get("brand"), result.frame["chat_id"].iloc[position]
-    replayed, source_column, missing_text = {
+    input_frame, input_column, missing_text = {
         "date": (chats, "ran_at", ""),
         "cited": (citations, "domain_type", "nothing says of any citation whose page it is"),
     }.get(column, (mentions, "brand" if brand else "own", "it does not mention the brand"))
 
-    def find_rows(replayed: Replayed) -> Any:
-        return np.flatnonzero(equals_text(replayed.frame["chat_id"], chat_id))
+    def find_rows(input_frame: RecomputedFrame) -> Any:
+        return np.flatnonzero(equals_text(input_frame.frame["chat_id"], chat_id))
 
-    (chat_row,), rows = find_rows(chats).tolist(), find_rows(replayed)
+    (chat_position,), rows = find_rows(chats).tolist(), find_rows(input_frame)
     if column in chats.frame.columns:
-        return result.copy_cell(chats.explain(chat_row, column), position, column, "of the answer")
+        return result.copy_cell(
+            chats.explain(chat_position, column), position, column, "of the answer"
+        )
     cell = result.describe(position, column)
     if column == "brand":
         return replace(cell, formula="the brand that was asked for, else the own ones")
     if column == "position":
-        has_brand = replayed.frame[source_column].eq(brand or True).fillna(False)
+        has_brand = input_frame.frame[input_column].eq(brand or True).fillna(False)
         if has_brand.iloc[rows].any():
-            rows, source_column = rows[has_brand.iloc[rows].to_numpy(bool)], column
-    children = tuple(replayed.explain(int(position), source_column) for position in rows)
+            rows, input_column = rows[has_brand.iloc[rows].to_numpy(bool)], column
+    children = tuple(input_frame.explain(int(position), input_column) for position in rows)
     is_missing = cell.value is None
     return replace(
         cell,
-        formula=None if is_missing else f"by {source_column}, of {len(rows)} rows",
+        formula=None if is_missing else f"by {input_column}, of {len(rows)} rows",
         missing=missing_text if is_missing else None,
         rows=len(rows),
-        children=children or (chats.explain(chat_row, "chat_id"),),
+        children=children or (chats.explain(chat_position, "chat_id"),),
     )
 
 
@@ -317,25 +331,26 @@ def explain_sum(
     plan: Plan,
     frame: pd.DataFrame,
     is_denominator: bool,
-    rows: Sequence[int],
+    row_positions: Sequence[int],
     explain_cells: Any,
     name: str = "",
 ) -> Explanation:
     """Explain the numerator or denominator of an aggregate by the cells that it sums or counts.
 
-    ``plan`` is the rule by which the column is aggregated. ``rows`` are the positions of the summed
-    rows. The function ``explain_cells(column, rows)`` explains the single cells.
+    ``plan`` is the rule by which the column is aggregated. ``row_positions`` are the positions of
+    the summed rows in ``frame``. The function ``explain_cells(column, rows)`` explains the single
+    cells. ``name`` is the name of the result in formulas.
     """
-    columns, rule = plan.parts, plan.rule
+    columns, rule = plan.inputs, plan.rule
     if is_denominator and not rule.over and not rule.by:
-        formula = f"{counted(len(rows), 'row')} with {columns[0]}"
-        cells = explain_cells(columns[0], rows)
+        formula = f"{counted(len(row_positions), 'row')} with {columns[0]}"
+        cells = explain_cells(columns[0], row_positions)
         return Explanation(
-            len(rows), name or "rows", operation="count", formula=formula, children=cells
+            len(row_positions), name or "rows", operation="count", formula=formula, children=cells
         )
     column = columns[is_denominator]
-    numbers = as_floats(frame[column])[rows]
-    children = explain_cells(column, rows)
+    numbers = as_floats(frame[column])[row_positions]
+    children = explain_cells(column, row_positions)
     if rule.by and not is_denominator:
         children = tuple(
             Explanation(
@@ -346,20 +361,22 @@ def explain_sum(
                 formula=f"{in_words(value.value)} × {in_words(weight.value)}",
                 children=(value, weight),
             )
-            for value, weight in zip(children, explain_cells(columns[1], rows), strict=False)
+            for value, weight in zip(
+                children, explain_cells(columns[1], row_positions), strict=False
+            )
         )
-        numbers = numbers * as_floats(frame[columns[1]])[rows]
+        numbers = numbers * as_floats(frame[columns[1]])[row_positions]
         column = " × ".join(columns)
     *values, total = (
-        int(value) if value.is_integer() else value
-        for value in (*numbers.tolist(), float(np.sum(numbers)))
+        int(number) if number.is_integer() else number
+        for number in (*numbers.tolist(), float(np.sum(numbers)))
     )
     return Explanation(
         total,
         name or f"sum of {column}",
         operation="sum",
         formula=f"sum of {column} = {sum_in_words(values)}",
-        rows=len(rows),
+        rows=len(row_positions),
         children=children,
     )
 
@@ -372,7 +389,7 @@ _PHRASE_BY_RULE = {
 }
 
 
-class AggregateCells(Result):
+class AggregateCells(MethodResult):
     """The recomputed result of ``aggregate``; it explains numbers by formula and input cells."""
 
     @cached_property
@@ -386,7 +403,7 @@ class AggregateCells(Result):
     def explain(self, position: int, column: str) -> Explanation:
         """Return the explanation of the value in a row (by position) and a column."""
         groups = next(iter(self._planned_cells_by_column.values())).groups
-        cell, rows = self.describe(position, column), np.flatnonzero(groups.ids == position)
+        cell, rows = self.describe(position, column), np.flatnonzero(groups.of_row == position)
         if column in groups.keys.columns:
             note = f"the {len(rows)} rows of the group have it in common"
             return replace(cell, rows=len(rows), notes=(note,))
@@ -398,8 +415,10 @@ class AggregateCells(Result):
             (name for name in self._planned_cells_by_column if column.startswith(f"{name}_")), None
         )
         if measure is not None:
-            measure_cell = self.explain(position, measure)
-            return replace(cell, rows=len(rows), children=(measure_cell,), notes=(f"of {measure}",))
+            measure_explanation = self.explain(position, measure)
+            return replace(
+                cell, rows=len(rows), children=(measure_explanation,), notes=(f"of {measure}",)
+            )
         return replace(
             cell,
             rows=len(rows),
@@ -407,9 +426,9 @@ class AggregateCells(Result):
             notes=("of the rows of its group",),
         )
 
-    def _explain_cells(self, column: str, rows: Any) -> tuple[Explanation, ...]:
-        """Explain the cells of the input frame in ``column`` and ``rows``."""
-        return tuple(self.inputs[0].explain(int(row), column) for row in rows)
+    def _explain_cells(self, column: str, row_positions: Any) -> tuple[Explanation, ...]:
+        """Explain the cells of the input frame in ``column`` and ``row_positions``."""
+        return tuple(self.inputs[0].explain(int(row), column) for row in row_positions)
 
     def _explain_aggregate(
         self, cell: Explanation, position: int, planned: PlannedCells, rows: Any
@@ -430,10 +449,10 @@ class AggregateCells(Result):
         elif rule.rule in ("mean", "ratio"):
             response_text, denominator_rows = "", used_rows
             if plan.response_totals is not None:
-                groups, first_rows = plan.response_totals.used_pairs(
+                group_ids, first_rows = plan.response_totals.used_pairs(
                     cells.has_number, planned.groups
                 )
-                denominator_rows = first_rows[groups == position].tolist()
+                denominator_rows = first_rows[group_ids == position].tolist()
                 response_text = f" over {len(denominator_rows)} responses"
             children = numerator, denominator = (
                 explain_sum(plan, self.first_input, False, used_rows, self._explain_cells),
@@ -445,13 +464,13 @@ class AggregateCells(Result):
             )
         else:
             formula = f"{_PHRASE_BY_RULE.get(rule.rule, rule.rule)} of {count_text}"
-            children = self._explain_cells(plan.parts[0], used_rows)
+            children = self._explain_cells(plan.inputs[0], used_rows)
         reasons = pd.Series(
-            [str(cells.states[int(cells.codes[row])]) for row in unused_rows], dtype=object
+            [str(cells.states[int(cells.state_codes[row])]) for row in unused_rows], dtype=object
         )
         if rule.over:
-            is_zero = (as_floats(self.first_input[plan.parts[1]]) == 0) & cells.applicable
-            reasons[is_zero[unused_rows]] = f"{plan.parts[1]} is 0, and it is " + reasons
+            is_zero = (as_floats(self.first_input[plan.inputs[1]]) == 0) & cells.is_applicable
+            reasons[is_zero[unused_rows]] = f"{plan.inputs[1]} is 0, and it is " + reasons
         counts_by_reason = Counter(reasons)
         notes = [
             f"{counted(row_count, 'row')} left out: {reason}"
@@ -467,7 +486,7 @@ class AggregateCells(Result):
                 why_missing += "; skip_missing=True leaves them out" * bool(used_rows)
             elif used_rows:
                 why_missing = "its denominator is 0, and there is no rate of nothing"
-            children = (*children, *self._explain_cells(plan.parts[0], unused_rows))
+            children = (*children, *self._explain_cells(plan.inputs[0], unused_rows))
         return replace(
             cell,
             formula=None if why_missing and (unused_rows or not used_rows) else formula,
@@ -478,11 +497,11 @@ class AggregateCells(Result):
         )
 
 
-_MAX_SEARCHED = 50
+_MAX_SEARCHED_RESPONSES = 50
 """The maximum number of responses that are searched for an archived value."""
 
 
-class ArchivedCells(Result):
+class ArchivedCells(MethodResult):
     """A frame that was read from an archive; its rows may come from different responses."""
 
     def __init__(
@@ -497,20 +516,20 @@ class ArchivedCells(Result):
         if declared_name is None:
             return self.describe(position, column, "from the responses in which the row was seen")
         cell, reason = self.describe(position, column), "the archive names no response for this row"
-        table, _, name = declared_name.rpartition(":")[2].partition(".")
-        for source in islice(self._find_sources(position), _MAX_SEARCHED):
+        table_name, _, name = declared_name.rpartition(":")[2].partition(".")
+        for source in islice(self._find_sources(position), _MAX_SEARCHED_RESPONSES):
             try:
                 response = self._finder.find(source)
-            except TrailEnd as end:
-                reason = str(end)
+            except TrailEnd as trail_end:
+                reason = str(trail_end)
                 continue
-            if table not in response.tables:
+            if table_name not in response.tables:
                 continue
-            cells = TableCells(response, table)
-            rows = self._find_rows_like(position, table, cells)
-            if len(rows) == 1 and are_equal(cells.frame[name].iloc[rows[0]], cell.value):
+            table_cells = TableCells(response, table_name)
+            rows = self._find_rows_like(position, table_name, table_cells)
+            if len(rows) == 1 and are_equal(table_cells.frame[name].iloc[rows[0]], cell.value):
                 return self.copy_cell(
-                    cells.explain(rows[0], name), position, column, "kept in the archive"
+                    table_cells.explain(rows[0], name), position, column, "kept in the archive"
                 )
             reason = f"no response at hand has {in_words(cell.value)} in this row"
         return replace(cell, end=reason)
@@ -533,20 +552,22 @@ class ArchivedCells(Result):
             if source.host == row["host"] and is_candidate:
                 yield source
 
-    def _find_rows_like(self, position: int, table: str, cells: TableCells) -> list[int]:
+    def _find_rows_like(self, position: int, table_name: str, table_cells: TableCells) -> list[int]:
         """Return the positions of rows in a response's table with the same key as this row.
 
-        ``position`` is this row. ``cells`` are the cells of the response's table, and ``table`` is
-        its name.
+        ``position`` is the position of this row. ``table_cells`` are the cells of the response's
+        table, and ``table_name`` is its name.
         """
-        frame_columns = {
+        column_by_declared_name = {
             (column.declared_name or "").rpartition(":")[2]: name
             for name, column in self.metadata.columns.items()
         }
-        mask = np.ones(len(cells.frame), bool)
-        for name in cells.metadata.key:
-            frame_column = frame_columns.get(f"{table}.{name}")
+        is_match = np.ones(len(table_cells.frame), bool)
+        for name in table_cells.metadata.key:
+            frame_column = column_by_declared_name.get(f"{table_name}.{name}")
             if frame_column is None:
                 return []
-            mask &= equal_cells_mask(cells.frame[name], self.frame[frame_column].iloc[position])
-        return np.flatnonzero(mask).tolist()
+            is_match &= equal_cells_mask(
+                table_cells.frame[name], self.frame[frame_column].iloc[position]
+            )
+        return np.flatnonzero(is_match).tolist()

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ArgumentError, ItemNotFound
-from aatoolkit.frame.groupby import check_columns, flattened
+from aatoolkit.frame.groupby import check_columns, flatten_index
 from aatoolkit.metadata.attrs import NO_METADATA, FrameMetadata, attached_metadata, metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.fingerprint import OVERWRITTEN_REASON, arrays_of
@@ -31,9 +31,9 @@ from aatoolkit.stats.explain.cells import (
     EXPLAIN_CELL_BY_VERB,
     AggregateCells,
     ArchivedCells,
-    Replayed,
-    Result,
-    View,
+    MethodResult,
+    PlainPandasResult,
+    RecomputedFrame,
     describe_cell,
 )
 from aatoolkit.stats.explain.explanation import (
@@ -50,10 +50,10 @@ from aatoolkit.stats.explain.statistics import StatisticCells, Tracer
 
 T = TypeVar("T")
 
-_MAX_READ = 200
+_MAX_EXPLAINED_VALUES = 200
 """The maximum number of missing values that are explained to list their causes."""
 
-_MAX_CAUSES = 8
+_MAX_LISTED_CAUSES = 8
 """The maximum number of causes that are listed."""
 
 
@@ -136,19 +136,19 @@ class Explainer:
             missing=f"the frame has no rows; {column} is {availability}",
         )
         try:
-            replayed = self._require_replay(frame)
-        except TrailEnd as end:
-            return replace(cell, end=str(end))
-        return replayed.add_column_facts(cell) if isinstance(replayed, TableCells) else cell
+            recomputed = self._require_replay(frame)
+        except TrailEnd as trail_end:
+            return replace(cell, end=str(trail_end))
+        return recomputed.describe_column(cell) if isinstance(recomputed, TableCells) else cell
 
     @staticmethod
-    def rows_with(frame: pd.DataFrame, row: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
-        """Return a boolean mask of the rows whose columns have the values in ``row``."""
-        check_columns(frame, row)
-        mask = np.ones(len(frame), bool)
-        for name, value in row.items():
-            mask &= equal_cells_mask(frame[name], value)
-        return mask
+    def rows_with(frame: pd.DataFrame, value_by_column: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
+        """Return a boolean mask of the rows that have all the values in ``value_by_column``."""
+        check_columns(frame, value_by_column)
+        is_match = np.ones(len(frame), bool)
+        for name, value in value_by_column.items():
+            is_match &= equal_cells_mask(frame[name], value)
+        return is_match
 
     def _compute_once(self, function: Callable[[pd.DataFrame], T], frame: pd.DataFrame) -> T:
         """Return ``function(frame)``, from a cache if it was called with this frame before."""
@@ -164,38 +164,46 @@ class Explainer:
         explained.
         """
         flat_frame, metadata = self._compute_once(_flatten_with_metadata, frame)
-        arrays = self._compute_once(arrays_of, frame)
+        array_by_column = self._compute_once(arrays_of, frame)
         try:
-            replayed = self._require_replay(frame)
-            replayed_position = self._find_replayed_row(frame, position, replayed, column)
-            cell = replayed.explain(replayed_position, column)
-        except TrailEnd as end:
-            return replace(describe_cell(flat_frame, metadata, position, column), end=str(end))
-        replayed_value = self._compute_once(arrays_of, replayed.frame)[column][replayed_position]
+            recomputed_frame = self._require_replay(frame)
+            recomputed_position = self._find_recomputed_row(
+                frame, position, recomputed_frame, column
+            )
+            explanation = recomputed_frame.explain(recomputed_position, column)
+        except TrailEnd as trail_end:
+            return replace(
+                describe_cell(flat_frame, metadata, position, column), end=str(trail_end)
+            )
+        recomputed_value = self._compute_once(arrays_of, recomputed_frame.frame)[column][
+            recomputed_position
+        ]
         stored_reason = (
             attached_metadata(frame)[0].columns.get(column, NO_METADATA).availability.reason
         )
         if (
             metadata.columns[column].availability.reason == OVERWRITTEN_REASON != stored_reason
-            or not are_equal(replayed_value, arrays[column][position])
+            or not are_equal(recomputed_value, array_by_column[column][position])
             or is_changed(flat_frame, column)
         ):
             change_note = (
                 f"{column} was changed since by a plain pandas step: "
-                f"this was {in_words(replayed_value)}"
+                f"this was {in_words(recomputed_value)}"
             )
             return replace(
                 describe_cell(flat_frame, metadata, position, column),
                 end=change_note,
-                children=(cell,),
+                children=(explanation,),
             )
-        row = {
-            name: to_json_value(arrays[name][position]) for name in metadata.key if name in arrays
+        key = {
+            name: to_json_value(array_by_column[name][position])
+            for name in metadata.key
+            if name in array_by_column
         }
-        return replace(cell, row=row or cell.row)
+        return replace(explanation, row=key or explanation.row)
 
-    def _find_replayed_row(
-        self, frame: pd.DataFrame, position: int, replayed: Replayed, column: str
+    def _find_recomputed_row(
+        self, frame: pd.DataFrame, position: int, recomputed_frame: RecomputedFrame, column: str
     ) -> int:
         """Return the position, in the recomputed frame, of the row ``frame.iloc[position]``.
 
@@ -203,48 +211,52 @@ class Explainer:
         """
         # Two rows match if their key columns are equal; without a key, all shared columns except
         # ``column``. If several rows match, the index label decides.
-        arrays, replayed_arrays = (
-            self._compute_once(arrays_of, side) for side in (frame, replayed.frame)
+        arrays, recomputed_arrays = (
+            self._compute_once(arrays_of, side) for side in (frame, recomputed_frame.frame)
         )
-        if column not in replayed_arrays:
+        if column not in recomputed_arrays:
             raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
         label_positions = np.zeros(0, np.intp)
-        if frame.index.names == replayed.frame.index.names:
-            label_positions = _find_label_positions(replayed.frame, frame.index[position])
-        key_columns = [*replayed.metadata.key]
-        has_key = bool(key_columns) and {*key_columns} <= {*arrays} & {*replayed_arrays}
-        shared_columns = [name for name in arrays if name in replayed_arrays and name != column]
+        if frame.index.names == recomputed_frame.frame.index.names:
+            label_positions = _find_label_positions(recomputed_frame.frame, frame.index[position])
+        key_columns = [*recomputed_frame.metadata.key]
+        has_key = bool(key_columns) and {*key_columns} <= {*arrays} & {*recomputed_arrays}
+        shared_columns = [name for name in arrays if name in recomputed_arrays and name != column]
         if not shared_columns and not has_key and len(label_positions) != 1:
             raise TrailEnd("no column identifies its row any longer")
-        positions = np.arange(len(replayed.frame))
+        matching_positions = np.arange(len(recomputed_frame.frame))
         for columns in [key_columns, shared_columns] if has_key else [shared_columns]:
             label_position = label_positions[0] if len(label_positions) == 1 else -1
-            if label_position in positions and all(
-                are_equal(replayed_arrays[name][label_position], arrays[name][position])
+            if label_position in matching_positions and all(
+                are_equal(recomputed_arrays[name][label_position], arrays[name][position])
                 for name in columns
             ):
                 return int(label_position)
             for name in columns:
-                cells = replayed_arrays[name].take(positions).astype(object)
-                positions = positions[[are_equal(cell, arrays[name][position]) for cell in cells]]
-            if len(positions) == 1:
-                return int(positions[0])
-            if columns is key_columns and not len(positions):
+                cells = recomputed_arrays[name].take(matching_positions).astype(object)
+                matching_positions = matching_positions[
+                    [are_equal(cell, arrays[name][position]) for cell in cells]
+                ]
+            if len(matching_positions) == 1:
+                return int(matching_positions[0])
+            if columns is key_columns and not len(matching_positions):
                 raise TrailEnd("no row that was read has its key: the key was changed since")
-        if len(positions):
+        if len(matching_positions):
             advice = f"; keep its key: {', '.join(key_columns)}" if key_columns else ""
-            raise TrailEnd(f"{len(positions)} rows that were read could be this one{advice}")
+            raise TrailEnd(
+                f"{len(matching_positions)} rows that were read could be this one{advice}"
+            )
         raise TrailEnd("no row that was read is like this one: its row was changed since")
 
-    def _require_replay(self, frame: pd.DataFrame) -> Replayed:
+    def _require_replay(self, frame: pd.DataFrame) -> RecomputedFrame:
         """Recompute a frame from its responses; raise `TrailEnd` with the reason if that fails."""
-        replayed = self._compute_once(self._try_replay, frame)
-        if isinstance(replayed, str):
-            raise TrailEnd(replayed)
-        return replayed
+        frame_or_reason = self._compute_once(self._try_replay, frame)
+        if isinstance(frame_or_reason, str):
+            raise TrailEnd(frame_or_reason)
+        return frame_or_reason
 
-    def _try_replay(self, frame: pd.DataFrame) -> Replayed | str:
-        """Return the frame recomputed from its responses, or the reason why that fails, as text."""
+    def _try_replay(self, frame: pd.DataFrame) -> RecomputedFrame | str:
+        """Recompute a frame from its responses; return the reason as text if that fails."""
         stored_metadata, responses = attached_metadata(frame)
         self.finder.responses_in_memory |= dict.fromkeys(responses)
         if stored_metadata.recipe is None:
@@ -253,8 +265,8 @@ class Explainer:
             return "the frame has no metadata, so its origin is not known"
         try:
             return replay(stored_metadata.recipe, stored_metadata.sources, self.finder)
-        except TrailEnd as end:
-            return str(end)
+        except TrailEnd as trail_end:
+            return str(trail_end)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             return f"what the frame says of how it was made is damaged: {error}"
 
@@ -267,26 +279,26 @@ class Explainer:
                 "no row was named, so this is the first: "
                 f"none of {len(flat_frame):,} values is missing"
             )
-        missing_cells = [
+        explanations = [
             self._explain_cell(frame, position, column)
-            for position in missing_positions[:_MAX_READ].tolist()
+            for position in missing_positions[:_MAX_EXPLAINED_VALUES].tolist()
         ]
-        reasons = [cell.missing or cell.end or str(cell.availability) for cell in missing_cells]
+        reasons = [cell.missing or cell.end or str(cell.availability) for cell in explanations]
         causes = tuple(
-            MissingRows(count, reason, missing_cells[reasons.index(reason)].row)
-            for reason, count in Counter(reasons).most_common(_MAX_CAUSES)
+            MissingRows(count, reason, explanations[reasons.index(reason)].row)
+            for reason, count in Counter(reasons).most_common(_MAX_LISTED_CAUSES)
         )
         note = f"{len(missing_positions):,} of {len(flat_frame):,} have none"
-        if len(missing_positions) > _MAX_READ:
-            note += f", of which the first {_MAX_READ} were looked up"
-        return replace(missing_cells[0], causes=causes).with_notes(
+        if len(missing_positions) > _MAX_EXPLAINED_VALUES:
+            note += f", of which the first {_MAX_EXPLAINED_VALUES} were looked up"
+        return replace(explanations[0], causes=causes).with_notes(
             f"no row was named, so this is the first without a value: {note}"
         )
 
 
 def _flatten_with_metadata(frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMetadata]:
     """Return a copy of a frame with index levels as columns, and the metadata of the copy."""
-    flat_frame = flattened(frame)
+    flat_frame = flatten_index(frame)
     return flat_frame, metadata_of(flat_frame)
 
 
@@ -326,15 +338,15 @@ def _find_label_positions(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.int
     return np.atleast_1d(np.arange(len(frame))[location])
 
 
-def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) -> Replayed:
+def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) -> RecomputedFrame:
     """Recompute a frame from responses, by repeating the recorded steps that made it.
 
     ``recipe`` is the last step; it contains the steps that made its inputs. ``sources`` identify
     the responses.
     """
-    step_kind, *details = recipe
+    step_kind, *step_details = recipe
     if step_kind == READ:
-        source_position, table_name = details
+        source_position, table_name = step_details
         if not 0 <= source_position < len(sources):
             raise TrailEnd("its metadata does not name the response it was read from")
         response = finder.find(sources[source_position])
@@ -343,42 +355,44 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
             raise TrailEnd(f"the response has no table {table} as it is declared now")
         return TableCells(response, table)
     if step_kind == VIEW:
-        recipe_below, changes = details
-        if recipe_below[0] == END:
-            return View(None, changes, recipe_below[1])
-        return View(replay(recipe_below, sources, finder), changes)
+        base_recipe, changes = step_details
+        if base_recipe[0] == END:
+            return PlainPandasResult(None, changes, base_recipe[1])
+        return PlainPandasResult(replay(base_recipe, sources, finder), changes)
     if step_kind == END:
-        raise TrailEnd(details[0])
+        raise TrailEnd(step_details[0])
     if step_kind == ARCHIVED:
-        return ArchivedCells(finder.read_archived_frame(details[0], details[1]), sources, finder)
-    # Each module of frames and statistics adds its verbs to `METHOD_BY_VERB` when it is imported.
+        return ArchivedCells(
+            finder.read_archived_frame(step_details[0], step_details[1]), sources, finder
+        )
+    # Each module of frames and statistics registers its verbs in `VERBS` when it is imported.
     for package in ("aatoolkit.frame", "aatoolkit.stats"):
         for module in iter_modules(import_module(package).__path__, f"{package}."):
             import_module(module.name)
-    if details[0] not in METHOD_BY_VERB:
-        raise TrailEnd(f"{details[0]} cannot be replayed by this version")
-    verb, arguments, input_recipes = details
-    inputs = [replay(input_recipe, sources, finder) for input_recipe in input_recipes]
+    if step_details[0] not in METHOD_BY_VERB:
+        raise TrailEnd(f"{step_details[0]} cannot be replayed by this version")
+    verb, arguments, input_recipes = step_details
+    input_frames = [replay(input_recipe, sources, finder) for input_recipe in input_recipes]
     function, frame_arguments = METHOD_BY_VERB[verb]
-    options = {
-        name: [inputs[position].frame for position in value]
+    argument_by_name = {
+        name: [input_frames[position].frame for position in value]
         if name in frame_arguments and isinstance(value, list)
-        else inputs[value].frame
+        else input_frames[value].frame
         if name in frame_arguments and value is not None
         else _restore_argument(value)
         for name, value in arguments.items()
     }
     try:
-        with warnings.catch_warnings(), Tracer(inputs) as tracer:
+        with warnings.catch_warnings(), Tracer(input_frames) as tracer:
             warnings.simplefilter("ignore", AAToolkitWarning)
-            frame = function(**options)
+            frame = function(**argument_by_name)
     except (AAToolkitError, LookupError, TypeError, ValueError) as error:
         raise TrailEnd(f"{verb} cannot be replayed: {error}") from None
     if verb == "aggregate":
-        return AggregateCells(verb, frame, inputs, options)
+        return AggregateCells(verb, frame, input_frames, argument_by_name)
     if verb in EXPLAIN_CELL_BY_VERB:
-        return Result(verb, frame, inputs, options)
-    return StatisticCells(verb, frame, inputs, options, tracer=tracer)
+        return MethodResult(verb, frame, input_frames, argument_by_name)
+    return StatisticCells(verb, frame, input_frames, argument_by_name, tracer=tracer)
 
 
 def _restore_argument(json_value: Any) -> Any:
@@ -387,15 +401,15 @@ def _restore_argument(json_value: Any) -> Any:
         return [_restore_argument(item) for item in json_value]
     if not isinstance(json_value, dict):
         return json_value
-    (kind, content), *_ = json_value.items()
-    if kind == "rule":
+    (type_name, content), *_ = json_value.items()
+    if type_name == "rule":
         parameters: Any = {
             name: tuple(parameter) if isinstance(parameter, list) else parameter
             for name, parameter in content.items()
         }
         return Aggregation(**parameters)
-    if kind == "grouper":
+    if type_name == "grouper":
         return pd.Grouper(**content)
-    if kind == "moment":
+    if type_name == "moment":
         return pd.Timestamp(content)
     return {name: _restore_argument(item) for name, item in content.items()}

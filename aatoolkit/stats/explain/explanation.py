@@ -15,7 +15,7 @@ import pandas as pd
 from aatoolkit._util.text import clipped, joined, markup, wrapped_in_ipython
 from aatoolkit.metadata.column import Source
 
-_MAX_IN_TEXT, _MAX_IN_HTML = 8, 200
+_MAX_PARTS_IN_TEXT, _MAX_PARTS_IN_HTML = 8, 200
 """The maximum number of parts of one number that are written, as text and as HTML."""
 
 
@@ -59,7 +59,7 @@ def in_words(value: Any) -> str:
     return "missing" if json_value is None else clipped(str(json_value))
 
 
-def are_equal(value: Any, other: Any) -> bool:
+def are_equal(value: Any, other_value: Any) -> bool:
     """Return whether two cells are equal, whatever their dtypes; missing values are equal, too.
 
     Examples
@@ -67,10 +67,10 @@ def are_equal(value: Any, other: Any) -> bool:
     >>> are_equal(3, 3.0), are_equal(None, pd.NA), are_equal("3", 3), are_equal(0.1 + 0.2, 0.3)
     (True, True, False, True)
     """
-    value, other = to_json_value(value), to_json_value(other)
-    if isinstance(value, float) and isinstance(other, int | float):
-        return abs(value - other) <= 1e-12 * max(abs(value), abs(other))
-    return bool(value == other)
+    value, other_value = to_json_value(value), to_json_value(other_value)
+    if isinstance(value, float) and isinstance(other_value, int | float):
+        return abs(value - other_value) <= 1e-12 * max(abs(value), abs(other_value))
+    return bool(value == other_value)
 
 
 def equal_cells_mask(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
@@ -303,21 +303,27 @@ class Explanation:
 
     def walk(self) -> Iterator[Explanation]:
         """Yield this explanation, then its children, their children and so on."""
-        pending_parts = [self]
-        while pending_parts:
-            part = pending_parts.pop()
-            yield part
-            pending_parts += reversed(part.children)
+        pending_explanations = [self]
+        while pending_explanations:
+            explanation = pending_explanations.pop()
+            yield explanation
+            pending_explanations += reversed(explanation.children)
 
     @property
     def sources(self) -> tuple[CitedResponse, ...]:
         """All responses that the number was computed from, without duplicates."""
-        return tuple(dict.fromkeys(part.response for part in self.walk() if part.response))
+        return tuple(
+            dict.fromkeys(
+                explanation.response for explanation in self.walk() if explanation.response
+            )
+        )
 
     @property
     def ends(self) -> tuple[str, ...]:
         """The reasons why numbers in the tree could not be traced to the bytes of a response."""
-        return tuple(dict.fromkeys(part.end for part in self.walk() if part.end))
+        return tuple(
+            dict.fromkeys(explanation.end for explanation in self.walk() if explanation.end)
+        )
 
     @property
     def is_complete(self) -> bool:
@@ -332,11 +338,13 @@ class Explanation:
         >>> Explanation(3, "n", end="a plain pandas step").to_dict()
         {'value': 3, 'column': 'n', 'end': 'a plain pandas step'}
         """
-        json_fields = {field.name: _to_json(getattr(self, field.name)) for field in fields(self)}
+        json_fields = {
+            json_field.name: _to_json(getattr(self, json_field.name)) for json_field in fields(self)
+        }
         return {
-            name: field
-            for name, field in json_fields.items()
-            if name == "value" or field not in _EMPTY_VALUES
+            name: json_field
+            for name, json_field in json_fields.items()
+            if name == "value" or json_field not in _EMPTY_VALUES
         }
 
     def with_notes(self, *notes: str) -> Explanation:
@@ -353,16 +361,17 @@ class Explanation:
         return f"{name}: {in_words(self.value)}{unit_note}"
 
     def __repr__(self) -> str:
-        return "\n".join(_indent_tree(_build_tree(self, _MAX_IN_TEXT, {})))
+        return "\n".join(_indent_tree(_build_tree(self, _MAX_PARTS_IN_TEXT, {})))
 
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        tree_html = _tree_to_html(_build_tree(self, _MAX_IN_HTML, {}), " open")
+        tree_html = _tree_to_html(_build_tree(self, _MAX_PARTS_IN_HTML, {}), " open")
         return f'<div class="tex2jax_ignore aatoolkit-explanation">{tree_html}</div>'
 
 
 _EMPTY_VALUES: tuple[Any, ...] = (None, [], {})
+# Explanations by these operations have no value of their own.
 _VALUELESS_OPERATIONS = ("path", "column", "rows")
 
 
@@ -382,31 +391,32 @@ def _to_json(value: Any) -> Any:
     return to_json_value(value)
 
 
-Tree = tuple[str, list[str], list[Any]]
+ExplanationTree = tuple[str, list[str], list[Any]]
 """The first line of an explanation, its further lines, and the trees of its parts."""
 
 
 def _build_tree(
-    part: Explanation,
+    explanation: Explanation,
     max_parts: int,
     written_lines: dict[str, Any],
     parent: Explanation | None = None,
-) -> Tree:
+) -> ExplanationTree:
     """Return an explanation as a tree of text lines.
 
     Lines in ``written_lines`` were written before and are not repeated. Of each number, at most
     ``max_parts`` of the numbers that it was computed from are listed.
     """
-    lines = [*describe_part(part, written_lines, parent)]
+    further_lines = [*describe_number(explanation, written_lines, parent)]
     trees_of_parts = [
-        _build_tree(child, max_parts, written_lines, part) for child in part.children[:max_parts]
+        _build_tree(child, max_parts, written_lines, explanation)
+        for child in explanation.children[:max_parts]
     ]
-    if len(part.children) > max_parts:
-        trees_of_parts.append((f"… {len(part.children) - max_parts:,} more", [], []))
-    return part.headline, lines, trees_of_parts
+    if len(explanation.children) > max_parts:
+        trees_of_parts.append((f"… {len(explanation.children) - max_parts:,} more", [], []))
+    return explanation.headline, further_lines, trees_of_parts
 
 
-def describe_part(
+def describe_number(
     part: Explanation, written_lines: dict[str, Any], parent: Explanation | None
 ) -> Iterator[str]:
     """Yield lines of text about one number of an explanation.
@@ -451,21 +461,22 @@ def describe_part(
         yield f"the trail ends here: {clipped(part.end)}"
 
 
-def _indent_tree(tree: Tree, indent: str = "") -> Iterator[str]:
+def _indent_tree(tree: ExplanationTree, indent: str = "") -> Iterator[str]:
     """Yield the lines of a tree as text; children are indented below their parent."""
-    headline, lines, trees_of_parts = tree
+    headline, further_lines, trees_of_parts = tree
     yield indent + headline
-    yield from (f"{indent}  {line}" for line in lines)
+    yield from (f"{indent}  {line}" for line in further_lines)
     for tree_of_part in trees_of_parts:
         yield from _indent_tree(tree_of_part, indent + "  ")
 
 
-def _tree_to_html(tree: Tree, attribute: str = "") -> str:
+def _tree_to_html(tree: ExplanationTree, attribute: str = "") -> str:
     """Convert a tree to HTML with branches that can be folded."""
-    headline, lines, trees_of_parts = tree
-    if not lines and not trees_of_parts:
+    headline, further_lines, trees_of_parts = tree
+    if not further_lines and not trees_of_parts:
         return markup(headline)
     items = "".join(
-        f"<li>{item}</li>" for item in (*map(markup, lines), *map(_tree_to_html, trees_of_parts))
+        f"<li>{item_html}</li>"
+        for item_html in (*map(markup, further_lines), *map(_tree_to_html, trees_of_parts))
     )
     return f"<details{attribute}><summary>{markup(headline)}</summary>\n<ul>{items}</ul></details>"

@@ -54,8 +54,8 @@ class ReadResponse:
 
     source: Source
     tables: Tables
-    body: bytes | None
-    found_in: str
+    body: bytes | None  # None if only the tables are left in memory
+    storage_place: str  # where the response was found, such as "in memory"
 
     @cached_property
     def citation(self) -> CitedResponse:
@@ -67,7 +67,7 @@ class ReadResponse:
         return CitedResponse(
             **asdict(self.source) | {"sha256": digest},
             status=None if payload is None else payload.status,
-            found_in=self.found_in,
+            found_in=self.storage_place,
             checked=self.source.sha256 == digest,
         )
 
@@ -86,7 +86,7 @@ class ReadResponse:
         return ByteIndex(self.body or b"")
 
     @cached_property
-    def extra(self) -> Mapping[str, tuple[str, str]]:
+    def extra_by_path(self) -> Mapping[str, tuple[str, str]]:
         """A dict of the values that no column holds: from JSON path to JSON text and reason."""
         rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, reason) for path, value, reason in rows}
@@ -96,7 +96,7 @@ class ResponseFinder:
     """Finds responses in studies, archives and memory, and parses each at most once."""
 
     def __init__(self, within: Any = None) -> None:
-        self._stores = [*_stores(within)]
+        self._iterate_stores = [*_iterate_stores(within)]
         self.responses_in_memory: dict[HeldResponse, None] = {}
         self._response_by_source: dict[Source, ReadResponse] = {}
 
@@ -108,13 +108,13 @@ class ResponseFinder:
 
     def _find_in_stores(self, source: Source) -> ReadResponse:
         """Search studies, archives and memory for the response of a `Source` record."""
-        reason, fallback = "", None
-        for store in (*self._stores, self.responses_in_memory):
+        reason, bodyless_response = "", None
+        for store in (*self._iterate_stores, self.responses_in_memory):
             try:
                 for place, response in _find_candidates(store, source):
                     body = response.body
                     if body is None:
-                        fallback = fallback or (place, response)
+                        bodyless_response = bodyless_response or (place, response)
                         continue
                     if source.sha256 not in (None, hashlib.sha256(body).hexdigest()):
                         reason = f"the response in {place} does not have the SHA-256 of its source"
@@ -125,8 +125,8 @@ class ResponseFinder:
                         return ReadResponse(source, tables, body, place)
             except AAToolkitError as error:
                 reason = str(error)
-        if fallback is not None and not reason:
-            place, response = fallback
+        if bodyless_response is not None and not reason:
+            place, response = bodyless_response
             tables = response.tables()
             if tables is not None:
                 return ReadResponse(source, tables, None, place)
@@ -138,7 +138,7 @@ class ResponseFinder:
         ``reader_name`` is a method of `Archive`, such as "history", and ``options`` are its
         arguments.
         """
-        for store in self._stores:
+        for store in self._iterate_stores:
             if hasattr(store, "_archived_frame"):
                 try:
                     frame: pd.DataFrame = store._archived_frame(reader_name, options)
@@ -148,7 +148,7 @@ class ResponseFinder:
         raise TrailEnd("it was read from an archive, which is not at hand; give it with within=")
 
 
-def _stores(within: Any) -> Iterator[Any]:
+def _iterate_stores(within: Any) -> Iterator[Any]:
     """Yield each place to search for responses in the argument ``within`` of the explainer.
 
     A place is a study, an archive or a list of responses.
@@ -159,7 +159,7 @@ def _stores(within: Any) -> Iterator[Any]:
         yield within
     elif isinstance(within, Iterable) and not isinstance(within, str | bytes):
         for item in within.values() if isinstance(within, Mapping) else within:
-            yield from _stores(item)
+            yield from _iterate_stores(item)
     elif within is not None:
         raise ArgumentError(
             f"within= is a study, an archive, Tables or a Dataset, not a {type(within).__name__}",
@@ -182,7 +182,7 @@ def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResp
             yield "in memory", response
 
 
-_WHY_NOT_TAKEN = {
+_NOT_TAKEN_TEXT_BY_REASON = {
     DENIED_REASON: ", and states that it was not measured",
     "wrong type": ", which is no {dtype}; it is kept in tables.extra",
     "missing": ", which is declared to mean that there is no value",
@@ -192,7 +192,7 @@ _WHY_NOT_TAKEN = {
     "no value": ", which is no {dtype}",
 }
 """Texts that say why a response's value is not in its column, by reason in ``tables.extra``."""
-_REASON_COLUMNS = re.compile(
+_REASON_COLUMN_PATTERN = re.compile(
     r"(?:^|_)(?:state|status|reason|cause|why|because)(?:_|$)", re.IGNORECASE
 )
 """Matches names of columns that may say why another column has no value."""
@@ -201,12 +201,13 @@ _REASON_COLUMNS = re.compile(
 class _ColumnCells:
     """One column of a table that was read from a response: values, units and JSON paths.
 
-    It also has what the response states on whether the values were measured.
+    ``signals`` has what the response states on whether the values were measured, with the rows that
+    each statement is about.
     """
 
     def __init__(self, table: TableCells, name: str) -> None:
         table_rows = table.response.tables._parts.built[table.name].rows
-        frame = table.rows
+        frame = table.plain_frame
         self.values = frame[name].array
         self.availability = cells_of(frame, name, table.metadata)
         self.units = row_units(frame, table.metadata, name)
@@ -220,13 +221,13 @@ class _ColumnCells:
         self.count_columns = count_names if {*count_names} <= {*frame.columns} else ()
         for signal in table.response.tables._parts.signals:
             is_about_all_rows = signal.scope in ("section", "engine")
-            extent = (
+            coverage = (
                 "all"
                 if is_about_all_rows
                 else target_extent(signal.target or "", self.declaration.pattern)
             )
-            if extent and signal.rule != ENGINE_LIST_RULE:
-                self.signals.append((signal, extent))
+            if coverage and signal.rule != ENGINE_LIST_RULE:
+                self.signals.append((signal, coverage))
 
 
 class TableCells:
@@ -237,7 +238,7 @@ class TableCells:
         self.metadata, _ = attached_metadata(
             self.frame
         )  # just read, so that nothing has changed it
-        self.rows = pd.DataFrame(self.frame)  # without attrs, which its columns would copy
+        self.plain_frame = pd.DataFrame(self.frame)  # without attrs, which its columns would copy
         self._key_columns = [
             key for key in (*self.metadata.key, "_row") if key in self.frame.columns
         ]
@@ -259,17 +260,17 @@ class TableCells:
         ``with_counts`` says whether to explain also the two counts that a rate is made of.
         """
         cells, value = self.cells_of_column(column), self.value_at(position, column)
-        cell = self.add_column_facts(
+        explanation = self.describe_column(
             Explanation(
                 value, column, {name: self.value_at(position, name) for name in self._key_columns}
             )
         )
-        state_position = int(cells.availability.codes[position])
+        state_position = int(cells.availability.state_codes[position])
         availability, place, notes = str(cells.availability.states[state_position]), None, []
-        end = _NOT_IN_MEMORY if self.response.body is None else None
+        end_reason = _NOT_IN_MEMORY if self.response.body is None else None
         if cells.declaration is not None:
             is_counted = (cells.declaration.source or "").lstrip("^")[:1] == "#"
-            path = None if end else cells.path_at(position)
+            path = None if end_reason else cells.path_at(position)
             if path is not None:
                 place = ValuePlace(path) if is_counted else self.response.locate(path)
             has_text = place is not None and place.text is not None
@@ -294,8 +295,10 @@ class TableCells:
             self._explain_rate(position, cells, value) if with_counts else (None, ())
         )
         return replace(
-            cell,
-            unit=cell.unit if cells.units is None else to_json_value(cells.units.iloc[position]),
+            explanation,
+            unit=explanation.unit
+            if cells.units is None
+            else to_json_value(cells.units.iloc[position]),
             operation="read",
             formula=formula,
             place=place,
@@ -306,58 +309,58 @@ class TableCells:
             else None,
             notes=tuple(notes),
             children=children,
-            end=end,
+            end=end_reason,
         )
 
-    def add_column_facts(self, explanation: Explanation) -> Explanation:
+    def describe_column(self, explanation: Explanation) -> Explanation:
         """Return a copy of an explanation with the response, unit and meaning added."""
-        cells = self.cells_of_column(explanation.column)
+        column_cells = self.cells_of_column(explanation.column)
         return replace(
             explanation,
-            unit=cells.declaration.unit if cells.declaration else None,
-            meaning=(cells.declaration and cells.declaration.doc) or None,
+            unit=column_cells.declaration.unit if column_cells.declaration else None,
+            meaning=(column_cells.declaration and column_cells.declaration.doc) or None,
             response=self.response.citation,
-            statements=self._find_statements(None, cells, None),
+            statements=self._find_statements(None, column_cells, None),
         )
 
     def _explain_rate(
-        self, position: int, cells: _ColumnCells, value: Any
+        self, position: int, column_cells: _ColumnCells, value: Any
     ) -> tuple[str | None, tuple[Explanation, ...]]:
         """Return the formula of a rate, and the explanations of its numerator and denominator."""
         # Nothing if one of them is missing, or their quotient is not ``value``.
-        counts = [self.value_at(position, count_name) for count_name in cells.count_columns]
+        counts = [self.value_at(position, count_name) for count_name in column_cells.count_columns]
         numerator, denominator = counts or (None, None)
         if numerator is None or denominator is None or (value is None and denominator):
             return None, ()
         if denominator and abs(numerator / denominator - value) > 5e-7:
             return None, ()
         formula = (
-            f"{' / '.join(cells.count_columns)} = {numerator} / {denominator}, "
+            f"{' / '.join(column_cells.count_columns)} = {numerator} / {denominator}, "
             "as the response gives it"
         )
         return formula, tuple(
             self.explain(position, count_name, with_counts=False)
-            for count_name in cells.count_columns
+            for count_name in column_cells.count_columns
         )
 
     def _find_statements(
-        self, position: int | None, cells: _ColumnCells, place: ValuePlace | None
+        self, position: int | None, column_cells: _ColumnCells, value_place: ValuePlace | None
     ) -> tuple[StatedAvailability, ...]:
         """Return what the response states on whether a cell, or its whole column, was measured.
 
-        ``position`` is the row; None for the whole column. ``place`` is the location of the value
-        in the response.
+        ``position`` is the position of the row; None for the whole column. ``value_place`` is the
+        location of the value in the response.
         """
         return tuple(
             _convert_to_statement(signal)
-            for signal, extent in cells.signals
+            for signal, coverage in column_cells.signals
             if (
-                extent == "all"
+                coverage == "all"
                 or (
-                    place is not None
+                    value_place is not None
                     # Whether the statement on some cells covers the value at the place.
                     and narrowest_path(
-                        place.path,
+                        value_place.path,
                         {format_json_path(parse_target(signal.target or "")): signal.availability},
                     )
                 )
@@ -372,40 +375,46 @@ class TableCells:
             )
         )
 
-    def _why_missing(self, position: int, column: str, place: ValuePlace | None, state: str) -> str:
+    def _why_missing(
+        self, position: int, column: str, value_place: ValuePlace | None, availability_text: str
+    ) -> str:
         """Return the reason why a cell has no value.
 
-        ``place`` is the location in the response where the value is expected. ``state`` is a text
-        on whether the cell was measured.
+        ``value_place`` is the location in the response where the value is expected.
+        ``availability_text`` says whether the cell was measured.
         """
         cells = self.cells_of_column(column)
         if cells.declaration is None:
             reason = f"it is no column of the table {self.name}"
         elif self.response.body is None:
             reason = "its response is not at hand"
-        elif place is None:
+        elif value_place is None:
             reason = "no record of the response holds this field for the row"
-        elif place.text is None:
+        elif value_place.text is None:
             reason = "the response has no such key here"
         else:
-            default_reason = "null" if place.text == "null" else "no value"
-            _, extra_reason = self.response.extra.get(place.path, ("", default_reason))
-            why_not_taken = _WHY_NOT_TAKEN.get(extra_reason, ", which no column takes").format(
-                dtype=cells.declaration.dtype
+            default_reason = "null" if value_place.text == "null" else "no value"
+            _, extra_reason = self.response.extra_by_path.get(
+                value_place.path, ("", default_reason)
             )
-            reason = f"the response holds {in_words(place.text)} here{why_not_taken}"
+            not_taken_text = _NOT_TAKEN_TEXT_BY_REASON.get(
+                extra_reason, ", which no column takes"
+            ).format(dtype=cells.declaration.dtype)
+            reason = f"the response holds {in_words(value_place.text)} here{not_taken_text}"
         if cells.count_columns and self.value_at(position, cells.count_columns[1]) == 0:
             reason += f"; {cells.count_columns[1]} is 0, and there is no rate of nothing"
-        elif state.startswith("partial"):  # this says of other cells why they have no value
-            reason += f", without a reason; it is {state}"
-        elif not state.startswith(("available", "unknown")):
-            reason += f"; it is {state}"
+        elif availability_text.startswith(
+            "partial"
+        ):  # this says of other cells why they have no value
+            reason += f", without a reason; it is {availability_text}"
+        elif not availability_text.startswith(("available", "unknown")):
+            reason += f"; it is {availability_text}"
         # Add the row's own state or reason, unless rows with a value have it, too.
-        rows_with_value = self.rows[self.rows[column].notna()]
-        for name in filter(_REASON_COLUMNS.search, self.rows.columns):
+        rows_with_value = self.plain_frame[self.plain_frame[column].notna()]
+        for name in filter(_REASON_COLUMN_PATTERN.search, self.plain_frame.columns):
             stated_reason = self.value_at(position, name)
-            is_new = isinstance(stated_reason, str) and in_words(stated_reason) not in reason
-            if is_new and not rows_with_value[name].eq(stated_reason).any():
+            is_new_reason = isinstance(stated_reason, str) and in_words(stated_reason) not in reason
+            if is_new_reason and not rows_with_value[name].eq(stated_reason).any():
                 reason += f"; its {name} is {in_words(stated_reason)}"
                 break
         return reason
@@ -413,11 +422,11 @@ class TableCells:
 
 def _convert_to_statement(signal: Signal) -> StatedAvailability:
     """Convert a `Signal`, found in a response, to a `StatedAvailability`, shown to users."""
-    state = signal.availability
+    availability = signal.availability
     return StatedAvailability(
-        str(state.status),
-        state.cause and str(state.cause),
-        state.reason,
+        str(availability.status),
+        availability.cause and str(availability.cause),
+        availability.reason,
         signal.target,
         " and ".join(map(str, signal.rows)) or None,
         signal.path,
@@ -442,32 +451,32 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         (ReadResponse(held.source, tables, held.body, "in memory") for held in held_responses), None
     )
     try:
-        target = format_json_path(parse_path(path.removesuffix(KEY_SIGN)))
-        target += KEY_SIGN * path.endswith(KEY_SIGN)
-        place = response.locate(target) if response else ValuePlace(target)
+        json_path = format_json_path(parse_path(path.removesuffix(KEY_SIGN)))
+        json_path += KEY_SIGN * path.endswith(KEY_SIGN)
+        value_place = response.locate(json_path) if response else ValuePlace(json_path)
     except ValueError as error:
         raise ArgumentError(str(error), argument="path") from None
     explanation = Explanation(
-        place.text,
-        target,
+        value_place.text,
+        json_path,
         operation="path",
-        place=place,
+        place=value_place,
         response=response.citation if response else None,
         statements=tuple(
             _convert_to_statement(signal)
             for signal in tables._parts.signals
-            if signal.path and is_within(signal.path, target)
+            if signal.path and is_within(signal.path, json_path)
         ),
     )
     if response is None or response.body is None:
         return replace(explanation, end="the bytes of the response are no longer in memory")
-    if place.start is None:
+    if value_place.start is None:
         return replace(explanation, missing="the response has no such path")
-    cells = [*_explain_cells_at(tables, response, target)]
+    cells = [*_explain_cells_at(tables, response, json_path)]
     extra_values = [
         Explanation(value, "tables.extra", {"path": extra_path}, operation="extra", notes=(reason,))
-        for extra_path, (value, reason) in response.extra.items()
-        if is_within(extra_path, target)
+        for extra_path, (value, reason) in response.extra_by_path.items()
+        if is_within(extra_path, json_path)
     ]
     return replace(
         explanation,
@@ -478,13 +487,13 @@ def explain_path(tables: Tables, path: str) -> Explanation:
 
 def _explain_cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Explanation]:
     """Yield an explanation of each cell whose value is at a JSON path or below it."""
-    for name, built_table in tables._parts.built.items():
-        cells = TableCells(response, name)
+    for table_name, built_table in tables._parts.built.items():
+        table_cells = TableCells(response, table_name)
         for column in built_table.table.columns:
             if path != "$" and target_extent(path.removesuffix(KEY_SIGN), column.pattern) is None:
                 continue
-            for position in range(len(cells.frame)):
-                cell_path = cells.cells_of_column(column.name).path_at(position)
+            for position in range(len(table_cells.frame)):
+                cell_path = table_cells.cells_of_column(column.name).path_at(position)
                 if cell_path is not None and is_within(cell_path, path):
-                    cell = cells.explain(position, column.name, with_counts=False)
-                    yield replace(cell, column=f"{name}.{column.name}")
+                    explanation = table_cells.explain(position, column.name, with_counts=False)
+                    yield replace(explanation, column=f"{table_name}.{column.name}")

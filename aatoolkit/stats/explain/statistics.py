@@ -1,7 +1,7 @@
 """Explain the results of statistics: the formula of each number, down to the input cells.
 
-To explain a result, its function is called again while the variable ``TRACER`` holds a `Tracer`.
-The numbers are then `Traced` objects, which store the formula that computed them.
+To explain a result, its function is called again while the variable ``CURRENT_TRACER`` holds a
+`Tracer`. The numbers are then `Traced` objects, which store the formula that computed them.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.stats.explain.cells import Replayed, Result, explain_sum
+from aatoolkit.stats.explain.cells import MethodResult, RecomputedFrame, explain_sum
 from aatoolkit.stats.explain.explanation import Explanation, sum_in_words, to_json_value
 from aatoolkit.stats.sums import ClusterSums
 from aatoolkit.stats.trace import (
-    DRAWN,
-    LEAF,
-    SETTING,
-    STACKED,
-    TAKEN,
-    TOTAL,
-    TRACER,
+    CURRENT_TRACER,
+    DRAWN_OP,
+    GROUP_TOTAL_OP,
+    LEAF_OP,
+    SETTING_OP,
+    TAKE_OP,
+    TOTAL_OP,
     Traced,
     formula_text,
     named_parts,
@@ -39,31 +39,32 @@ _TOO_MANY_REASON = "these are too many rows to list them all here"
 class Tracer:
     """Records the formulas of a statistic's numbers while the statistic is computed again."""
 
-    def __init__(self, inputs: Iterable[Replayed]) -> None:
+    def __init__(self, input_frames: Iterable[RecomputedFrame]) -> None:
         self._frames = {
-            id(replayed.frame): (replayed.frame, replayed.explain) for replayed in inputs
+            id(input_frame.frame): (input_frame.frame, input_frame.explain)
+            for input_frame in input_frames
         }
         self._cells: dict[Any, Explanation] = {}
         self._traced_columns: Mapping[str, Any] = {}
         self._row_order: Any = None
 
     def __enter__(self) -> Tracer:
-        self._token = TRACER.set(self)
+        self._token = CURRENT_TRACER.set(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        TRACER.reset(self._token)
+        CURRENT_TRACER.reset(self._token)
 
-    def derive(
-        self, frame: pd.DataFrame, source: pd.DataFrame, rows: Any, names: Mapping[str, str]
+    def record_copy(
+        self, frame: pd.DataFrame, source_frame: pd.DataFrame, rows: Any, names: Mapping[str, str]
     ) -> None:
-        """Record that the rows of ``frame`` were copied from rows of ``source``.
+        """Record that the rows of ``frame`` were copied from rows of ``source_frame``.
 
-        ``rows`` has their positions in ``source``; None if all rows were copied. ``names`` maps
-        columns to their names in ``source``.
+        ``rows`` has the positions of these rows in ``source_frame``; None if all were copied.
+        ``names`` maps columns of ``frame`` to their names in ``source_frame``.
         """
-        explain = self._frames[id(source)][1]
-        if frame is not source:
+        explain = self._frames[id(source_frame)][1]
+        if frame is not source_frame:
             self._frames[id(frame)] = (
                 frame,
                 lambda position, column: explain(
@@ -71,45 +72,48 @@ class Tracer:
                 ),
             )
 
-    def keep(self, values: Mapping[str, Any], order: Any) -> dict[str, Any]:
+    def keep_columns(self, column_by_name: Mapping[str, Any], row_order: Any) -> dict[str, Any]:
         """Store the columns of a result for later explanations, and return them as plain numbers.
 
-        ``order`` has the positions of the rows after sorting; None if they are not sorted.
+        ``row_order`` has the positions of the rows after sorting; None if they are not sorted.
         """
-        self._traced_columns, self._row_order = values, order
+        self._traced_columns, self._row_order = column_by_name, row_order
         return {
             name: [*map(plain_value, column)]
             if isinstance(column, list | tuple)
             else plain_value(column)
-            for name, column in values.items()
+            for name, column in column_by_name.items()
         }
 
-    def number(self, position: int, column: str) -> Explanation | None:
+    def explain_number(self, position: int, column: str) -> Explanation | None:
         """Explain the number in a row and column of the result; None if no formula was recorded."""
         node = self._traced_columns.get(column)
         row = int(position if self._row_order is None else self._row_order[position])
         if isinstance(node, list | tuple):
             node = node[row]
-        return TracedExplainer().number(node, row) if isinstance(node, Traced) else None
+        return TracedExplainer().explain_number(node, row) if isinstance(node, Traced) else None
 
-    def rows(
+    def explain_by_rows(
         self,
         name: str,
         value: Any,
         frame: pd.DataFrame,
         columns: Sequence[str],
-        rows: Sequence[int],
+        row_positions: Sequence[int],
         formula: str,
         row: Mapping[str, Any] | None = None,
     ) -> Explanation:
-        """Explain a number by the cells of a frame in ``columns`` and ``rows``.
+        """Explain a number by the cells of a frame in ``columns`` and ``row_positions``.
 
         ``name`` and ``value`` are those of the number. ``formula`` says in words how it was
         computed from the cells. ``row`` is its key, as a dict by column.
         """
         explain = self._cell_explainer(frame)
         cells = tuple(
-            cell for position in rows for column in columns for cell in explain(column, [position])
+            cell
+            for position in row_positions
+            for column in columns
+            for cell in explain(column, [position])
         )
         if row is None and cells:
             value, row = cells[0].value, cells[0].row
@@ -117,28 +121,31 @@ class Tracer:
             to_json_value(value),
             name,
             to_json_value(row or {}),
-            operation=DRAWN,
+            operation=DRAWN_OP,
             formula=formula,
-            rows=len(rows),
+            rows=len(row_positions),
             children=cells,
-            end=_TOO_MANY_REASON if len(rows) and not cells else None,
+            end=_TOO_MANY_REASON if len(row_positions) and not cells else None,
         )
 
-    def setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
+    def explain_setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
         """Explain a value that comes from no cell, such as an argument or the day of a row."""
-        return Explanation(to_json_value(value), name, to_json_value(row), operation=SETTING)
+        return Explanation(to_json_value(value), name, to_json_value(row), operation=SETTING_OP)
 
-    def total(self, sums: ClusterSums, name: str, pair: int, is_denominator: bool) -> Explanation:
+    def explain_total(
+        self, sums: ClusterSums, name: str, pair_position: int, is_denominator: bool
+    ) -> Explanation:
         """Explain the numerator or denominator of one cluster, such as a prompt, in one group.
 
-        ``pair`` is the position of the number in ``sums``; ``name`` is its name in formulas.
+        ``pair_position`` is the position of the number in the arrays of ``sums``, which have an
+        element per pair of group and cluster. ``name`` is its name in formulas.
         """
-        cell_key = (id(sums), name, pair, is_denominator)
+        cell_key = (id(sums), name, pair_position, is_denominator)
         if cell_key not in self._cells:
-            rows = sums.rows[np.flatnonzero(sums.pair == pair)].tolist()
+            rows = sums.row_positions[np.flatnonzero(sums.pair_of_row == pair_position)].tolist()
             explain = self._cell_explainer(sums.frame)
             if sums.is_count and is_denominator:
-                formula, cells = f"one {sums.cluster_column}", explain(sums.plan.parts[0], rows)
+                formula, cells = f"one {sums.cluster_column}", explain(sums.plan.inputs[0], rows)
                 count_cell = Explanation(
                     1, name, operation="count", formula=formula, children=cells
                 )
@@ -146,7 +153,7 @@ class Tracer:
                 count_cell = explain_sum(sums.plan, sums.frame, is_denominator, rows, explain, name)
             self._cells[cell_key] = replace(
                 count_cell,
-                row=to_json_value(sums.row(pair)),
+                row=to_json_value(sums.key_of_pair(pair_position)),
                 end=_TOO_MANY_REASON if rows and not count_cell.children else None,
             )
         return self._cells[cell_key]
@@ -155,8 +162,8 @@ class Tracer:
         """Return a function that explains the cells in a column and several rows of ``frame``."""
         explain = self._frames[id(frame)][1]
 
-        def explain_column(column: str, rows: Iterable[int]) -> tuple[Explanation, ...]:
-            cell_keys = [(id(frame), column, int(row)) for row in rows]
+        def explain_column(column: str, row_positions: Iterable[int]) -> tuple[Explanation, ...]:
+            cell_keys = [(id(frame), column, int(row)) for row in row_positions]
             new_keys = [cell_key for cell_key in cell_keys if cell_key not in self._cells]
             if len(self._cells) + len(new_keys) > _MAX_CELLS:
                 return ()
@@ -166,7 +173,7 @@ class Tracer:
         return explain_column
 
 
-class StatisticCells(Result):
+class StatisticCells(MethodResult):
     """The result of a statistic, computed again while a `Tracer` recorded the formulas."""
 
     def __init__(self, *arguments: Any, tracer: Tracer) -> None:
@@ -192,7 +199,7 @@ class StatisticCells(Result):
             for column_name in ("method", "verdict")
             if texts[column_name] and column_name != column
         ]
-        number_cell = None if cell.value is None else self._tracer.number(position, column)
+        number_cell = None if cell.value is None else self._tracer.explain_number(position, column)
         if number_cell is None:
             reason = texts["why"] or texts["verdict"] or "it could not be computed"
             return replace(
@@ -209,32 +216,34 @@ class TracedExplainer:
     def __init__(self) -> None:
         self._explained_parts: set[tuple[int, int | None]] = set()
 
-    def number(self, node: Traced, position: int | None = None) -> Explanation:
+    def explain_number(self, node: Traced, position: int | None = None) -> Explanation:
         """Explain a single number, or the element of an array at ``position``."""
         position = position if node.is_vector else None
         value = to_json_value(node.value if position is None else node.value[position])
-        leaf: Explanation | None = None
-        if node.op == LEAF and node.cells is not None:
-            leaf = node.cells(position or 0)
-        if node.op == SETTING or (leaf is not None and leaf.operation == SETTING):
-            return leaf or Explanation(value, node.name, operation=SETTING)
-        row = _find_key(node, position) if position is not None else {}
+        input_explanation: Explanation | None = None
+        if node.operation == LEAF_OP and node.describe is not None:
+            input_explanation = node.describe(position or 0)
+        if node.operation == SETTING_OP or (
+            input_explanation is not None and input_explanation.operation == SETTING_OP
+        ):
+            return input_explanation or Explanation(value, node.name, operation=SETTING_OP)
+        key = _find_key(node, position) if position is not None else {}
         if (id(node), position) in self._explained_parts:
-            return Explanation(value, node.name, row, operation="above")
+            return Explanation(value, node.name, key, operation="above")
         self._explained_parts.add((id(node), position))
-        if leaf is not None:
-            return replace(leaf, column=node.name)
+        if input_explanation is not None:
+            return replace(input_explanation, column=node.name)
         children = tuple(self._explain_parts(node, position))
-        operation, formula = DRAWN, node.description
-        if node.op != DRAWN:
+        operation, formula = DRAWN_OP, node.description
+        if node.operation != DRAWN_OP:
             operation, numbers = "formula", formula_text(node, position, in_numbers=True)
-            if node.op == TOTAL and node.args[0].name:
-                numbers = sum_in_words([float(f"{x:.12g}") for x in node.args[0].value]) or "0"
+            if node.operation == TOTAL_OP and node.operands[0].name:
+                numbers = sum_in_words([float(f"{x:.12g}") for x in node.operands[0].value]) or "0"
             formula = f"{formula_text(node, position)} = {numbers}"
         return Explanation(
             value,
             node.name,
-            row,
+            key,
             operation=operation,
             formula=formula,
             rows=sum(child.rows or 1 for child in children) or None,
@@ -248,20 +257,25 @@ class TracedExplainer:
         """
         for part, part_position in named_parts(node, position):
             if part.is_vector and part_position is None:
-                yield from (self.number(part, i) for i in range(len(part.value)))
+                yield from (self.explain_number(part, i) for i in range(len(part.value)))
             else:
-                yield self.number(part, part_position)
+                yield self.explain_number(part, part_position)
 
 
 def _find_key(node: Traced, position: int) -> dict[str, Any]:
     """Return the key of an element of an array as a dict, such as ``{"prompt_id": "p1"}``."""
-    if node.cells is not None:
-        cell = node.cells(position)
-        return dict(cell.row) if node.op == LEAF else to_json_value(cell)
-    if node.op == STACKED:
-        keys = [_find_key(node.args[0], int(i)) for i in np.flatnonzero(node.index == position)[:1]]
+    if node.describe is not None:
+        element = node.describe(position)
+        return dict(element.row) if node.operation == LEAF_OP else to_json_value(element)
+    if node.operation == GROUP_TOTAL_OP:
+        keys = [
+            _find_key(node.operands[0], int(i))
+            for i in np.flatnonzero(node.positions == position)[:1]
+        ]
         return {name: value for key in keys for name, value in key.items() if name != "day"}
-    if node.op == TAKEN:
-        position = int(node.index[position])
-    vectors = (arg for arg in node.args if isinstance(arg, Traced) and arg.is_vector)
-    return next((_find_key(arg, position) for arg in vectors), {})
+    if node.operation == TAKE_OP:
+        position = int(node.positions[position])
+    array_operands = (
+        operand for operand in node.operands if isinstance(operand, Traced) and operand.is_vector
+    )
+    return next((_find_key(operand, position) for operand in array_operands), {})
