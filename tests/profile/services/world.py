@@ -14,7 +14,10 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import Any
+
+from aatoolkit._util.lexicon import read_text_table
 
 ENGINES = ("atlas", "borealis", "cirrus")
 BRANDS = ("Nordvik", "Ostra", "Pellworm", "Quill & Sons", "Rusk")
@@ -264,37 +267,15 @@ def nested(section: str, engines: Iterable[str] = ()) -> Any:
 
 SERVICES = {"ledger": ledger, "nested": nested}
 
-# service, section, path of the column: kind, unit (its beginning), rule
-KEY: dict[tuple[str, str, str], tuple[str, str | None, str]] = {
-    ("ledger", "domains", "Citations"): ("Int64", "count", "sum"),
-    ("ledger", "domains", "Answers"): ("Int64", "count", "sum"),
-    ("ledger", "domains", "Own mention rate"): ("Float64", "fraction", "ratio"),
-    ("ledger", "domains", "Distinct pages"): ("Int64", "count", "none"),
-    ("ledger", "ranking", "#"): ("Int64", "rank", "none"),
-    ("ledger", "ranking", "Mentions"): ("Int64", "count", "sum"),
-    ("ledger", "ranking", "Mention share"): ("Float64", "fraction", "ratio"),
-    ("ledger", "ranking", "Avg. position"): ("Float64", "position", "mean"),
-    ("ledger", "ranking", "Firsts"): ("Int64", "count", "sum"),
-    ("ledger", "prompts", "Runs"): ("Int64", "count", "sum"),
-    ("ledger", "prompts", "Named"): ("Int64", "count", "sum"),
-    ("ledger", "prompts", "Named %"): ("Float64", "fraction", "ratio"),
-    ("nested", "domains", "citationCount"): ("Int64", "count", "sum"),
-    ("nested", "domains", "answerCount"): ("Int64", "count", "sum"),
-    ("nested", "domains", "ownShare"): ("Float64", "fraction", "ratio"),
-    ("nested", "domains", "uniqueUrls"): ("Int64", "count", "none"),
-    ("nested", "domains", "lastSeenAt"): ("timestamp", None, "max"),
-    ("nested", "domains", "bestSlot"): ("Int64", "position", "none"),
-    ("nested", "ranking", "mentionCount"): ("Int64", "count", "sum"),
-    ("nested", "ranking", "visibility"): ("Float64", "fraction", "ratio"),
-    ("nested", "ranking", "meanPosition"): ("Float64", "position", "mean"),
-    ("nested", "ranking", "byEngine"): ("Int64", "count", "sum"),
-    ("nested", "ranking", "mentions"): ("Int64", "count", "sum"),
-    ("nested", "crawl", "weekly"): ("Int64", "count", "sum"),
-    ("nested", "prompts", "runCount"): ("Int64", "count", "sum"),
-    ("nested", "prompts", "namedRuns"): ("Int64", "count", "sum"),
-    ("nested", "prompts", "namedRate"): ("Float64", "fraction", "ratio"),
-    ("nested", "prompts", "perEngine"): ("Int64", "count", "sum"),
+_COLUMNS: dict[tuple[str, str, str], tuple[str, str | None, str]] = {
+    (service, section, path): (kind, None if unit == "-" else unit, rule)
+    for service, section, path, kind, unit, rule in read_text_table(
+        Path(__file__).with_name("columns.txt")
+    )
 }
+"""By service, section and path of a column: its kind, the beginning of its unit, and its rule."""
+
+KEY = {place: column for place, column in _COLUMNS.items() if place[0] in SERVICES}
 
 
 # --- two more, as strangers would write them -------------------------------------------------
@@ -379,22 +360,4 @@ def terse(section: str, engines: tuple[str, ...] = ()) -> Any:
 
 
 STRANGE = {"abroad": abroad, "terse": terse}
-STRANGE_KEY: dict[tuple[str, str, str], tuple[str, str | None, str]] = {
-    ("abroad", "domains", "number-of-citations"): ("Int64", "count", "sum"),
-    ("abroad", "domains", "number-of-answers"): ("Int64", "count", "sum"),
-    ("abroad", "domains", "own-mention-share"): ("Float64", "fraction", "mean"),
-    ("abroad", "domains", "different-pages"): ("Int64", "count", "none"),
-    ("abroad", "ranking", "mentions"): ("Int64", "count", "sum"),
-    ("abroad", "ranking", "visibility"): ("Float64", "fraction", "ratio"),
-    ("abroad", "ranking", "mean-place"): ("Float64", "position", "mean"),
-    ("abroad", "prompts", "runs"): ("Int64", "count", "sum"),
-    ("abroad", "prompts", "runs-with-us"): ("Int64", "count", "sum"),
-    ("abroad", "prompts", "hit-rate"): ("Float64", "fraction", "ratio"),
-    ("terse", "domains", "c"): ("Int64", "count", "sum"),
-    ("terse", "domains", "a"): ("Int64", "count", "sum"),
-    ("terse", "domains", "own"): ("Int64", "count", "sum"),
-    ("terse", "domains", "shr"): ("Float64", "fraction", "ratio"),
-    ("terse", "prompts", "n"): ("Int64", "count", "sum"),
-    ("terse", "prompts", "m"): ("Int64", "count", "sum"),
-    ("terse", "prompts", "r"): ("Float64", "fraction", "ratio"),
-}
+STRANGE_KEY = {place: column for place, column in _COLUMNS.items() if place[0] in STRANGE}
