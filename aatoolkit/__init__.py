@@ -49,74 +49,83 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aatoolkit import errors as errors
-    from aatoolkit import profile as profile
-    from aatoolkit import sections as sections
-    from aatoolkit import stats as stats
+    from aatoolkit import errors as errors, profile as profile, sections as sections, stats as stats
     from aatoolkit.archive import Archive as Archive
-    from aatoolkit.availability import Availability as Availability
-    from aatoolkit.availability import Cause as Cause
-    from aatoolkit.availability import Status as Status
-    from aatoolkit.client.client import Client as Client
-    from aatoolkit.client.client import Project as Project
-    from aatoolkit.client.client import demo as demo
-    from aatoolkit.client.client import project as project
-    from aatoolkit.client.dataset import Collection as Collection
-    from aatoolkit.client.dataset import Dataset as Dataset
+    from aatoolkit.availability import (
+        Availability as Availability,
+        Cause as Cause,
+        Status as Status,
+    )
+    from aatoolkit.client.client import (
+        Client as Client,
+        Project as Project,
+        demo as demo,
+        project as project,
+    )
+    from aatoolkit.client.dataset import Collection as Collection, Dataset as Dataset
     from aatoolkit.client.reading import read_dataset as read_dataset
     from aatoolkit.display.theme import set_theme as set_theme
-    from aatoolkit.display.widgets.picker import ScopePicker as ScopePicker
-    from aatoolkit.display.widgets.picker import SectionPicker as SectionPicker
+    from aatoolkit.display.widgets.picker import (
+        ScopePicker as ScopePicker,
+        SectionPicker as SectionPicker,
+    )
     from aatoolkit.frame.merge import concat as concat
-    from aatoolkit.frame.parquet import read_metadata as read_metadata
-    from aatoolkit.frame.parquet import read_parquet as read_parquet
-    from aatoolkit.frame.parquet import rebuild as rebuild
-    from aatoolkit.jsontree.shred import shred as shred
-    from aatoolkit.jsontree.shred import unshred as unshred
+    from aatoolkit.frame.parquet import (
+        read_metadata as read_metadata,
+        read_parquet as read_parquet,
+        rebuild as rebuild,
+    )
+    from aatoolkit.jsontree.shred import shred as shred, unshred as unshred
     from aatoolkit.metadata.table_hash import logical_hash as logical_hash
     from aatoolkit.normalizer.normalize import normalize as normalize
     from aatoolkit.normalizer.tables import Tables as Tables
     from aatoolkit.payload import Payload as Payload
-    from aatoolkit.scope import Scope as Scope
-    from aatoolkit.scope import ScopeOptions as ScopeOptions
-    from aatoolkit.sections import Column as Column
-    from aatoolkit.sections import Section as Section
-    from aatoolkit.sections import Table as Table
+    from aatoolkit.scope import Scope as Scope, ScopeOptions as ScopeOptions
+    from aatoolkit.sections import Column as Column, Section as Section, Table as Table
     from aatoolkit.study import Study as Study
 
 __version__ = "0.1.0"
 
 _NAMES_BY_MODULE = {
-    "": ("errors", "profile", "sections", "stats"),
-    "archive": ("Archive",),
-    "availability": ("Availability", "Cause", "Status"),
-    "client.client": ("Client", "Project", "demo", "project"),
-    "client.dataset": ("Collection", "Dataset"),
-    "client.reading": ("read_dataset",),
-    "display.theme": ("set_theme",),
-    "display.widgets.picker": ("ScopePicker", "SectionPicker"),
-    "frame.merge": ("concat",),
-    "frame.parquet": ("read_metadata", "read_parquet", "rebuild"),
-    "jsontree.shred": ("shred", "unshred"),
-    "metadata.table_hash": ("logical_hash",),
-    "normalizer.normalize": ("normalize",),
-    "normalizer.tables": ("Tables",),
-    "payload": ("Payload",),
-    "scope": ("Scope", "ScopeOptions"),
-    "sections": ("Column", "Section", "Table"),
-    "study": ("Study",),
+    "": "errors profile sections stats",
+    "archive": "Archive",
+    "availability": "Availability Cause Status",
+    "client.client": "Client Project demo project",
+    "client.dataset": "Collection Dataset",
+    "client.reading": "read_dataset",
+    "display.theme": "set_theme",
+    "display.widgets.picker": "ScopePicker SectionPicker",
+    "frame.merge": "concat",
+    "frame.parquet": "read_metadata read_parquet rebuild",
+    "jsontree.shred": "shred unshred",
+    "metadata.table_hash": "logical_hash",
+    "normalizer.normalize": "normalize",
+    "normalizer.tables": "Tables",
+    "payload": "Payload",
+    "scope": "Scope ScopeOptions",
+    "sections": "Column Section Table",
+    "study": "Study",
 }
 """The public names by the module that defines them; each is imported when it is first used.
 
 The imports above are for type checkers.
 """
 
-_MODULE_BY_NAME = {name: home for home, names in _NAMES_BY_MODULE.items() for name in names}
+_MODULE_BY_NAME = {name: home for home, names in _NAMES_BY_MODULE.items() for name in names.split()}
 
 _NAMES_NOT_COMPLETED = {
-    *("Availability", "Cause", "Collection", "Column", "Project"),
-    *("ScopeOptions", "Section", "Status", "Table", "Tables"),
-    *("logical_hash", "read_metadata", "rebuild"),
+    *[
+        "Availability",
+        "Cause",
+        "Collection",
+        "Column",
+        "Project",
+        "ScopeOptions",
+        "Section",
+        "Status",
+        "Table",
+    ],
+    *["Tables", "logical_hash", "read_metadata", "rebuild"],
 }
 """Public names that Tab does not complete, as few users need them."""
 

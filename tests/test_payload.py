@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 import requests
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aatoolkit import Payload, Scope
 from aatoolkit.jsontree import decode

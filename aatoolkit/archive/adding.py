@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future
-from concurrent.futures import wait as wait_for
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait as wait_for
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime

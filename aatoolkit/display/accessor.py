@@ -1000,7 +1000,7 @@ class Accessor(NamesNear, Described):
             A rate with a declared numerator and denominator, a mean, or a count. For a count, a day
             without a row, or with a missing cell, is a gap.
         date : str
-            The column of days, such as ``bucket_start``; 20 to 1,100 of them.
+            The column of days, such as ``bucket_start``; at least 20 of them.
         level : float
             The confidence level.
         rules : dict, optional

@@ -10,9 +10,10 @@ response) or raises a `FetchError`. The modules, in reading order:
 - ``endpoint``: the base URL, and the token, which is masked wherever a response repeats it.
 """
 
-from aatoolkit.http.cache import ResponseCache as ResponseCache
-from aatoolkit.http.cache import cache_info as cache_info
-from aatoolkit.http.cache import clear_cache as clear_cache
-from aatoolkit.http.endpoint import BaseUrl as BaseUrl
-from aatoolkit.http.endpoint import Secret as Secret
+from aatoolkit.http.cache import (
+    ResponseCache as ResponseCache,
+    cache_info as cache_info,
+    clear_cache as clear_cache,
+)
+from aatoolkit.http.endpoint import BaseUrl as BaseUrl, Secret as Secret
 from aatoolkit.http.fetcher import Fetcher as Fetcher

@@ -17,8 +17,12 @@ from typing import Any
 import pyarrow as pa
 
 from aatoolkit.errors import MetadataError
-from aatoolkit.metadata.attrs import ATTRS_KEY, FrameMetadata, table_names_of
-from aatoolkit.metadata.attrs import declaration_of as declaration_of
+from aatoolkit.metadata.attrs import (
+    ATTRS_KEY,
+    FrameMetadata,
+    declaration_of as declaration_of,
+    table_names_of,
+)
 from aatoolkit.metadata.column import dump_availability
 from aatoolkit.metadata.recipe import compress_text
 from aatoolkit.sections.profile_json import dump_table, load_table

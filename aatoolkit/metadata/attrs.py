@@ -21,16 +21,16 @@ from aatoolkit._util.text import canonical_json
 from aatoolkit.availability import Availability, Status
 from aatoolkit.availability.status import EMPTY as EMPTY
 from aatoolkit.errors import MetadataError
-from aatoolkit.metadata.column import NO_METADATA as NO_METADATA
-from aatoolkit.metadata.column import ColumnMetadata as ColumnMetadata
 from aatoolkit.metadata.column import (
+    NO_METADATA as NO_METADATA,
+    ColumnMetadata as ColumnMetadata,
     RowStatus,
+    Source as Source,
     dump_availability,
     dump_statements,
     load_availability,
     load_statements,
 )
-from aatoolkit.metadata.column import Source as Source
 from aatoolkit.metadata.fingerprint import (
     MOVED_REASON,
     OVERWRITTEN_REASON,

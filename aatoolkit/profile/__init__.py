@@ -29,8 +29,7 @@ from typing import TYPE_CHECKING, NoReturn
 from aatoolkit.errors import missing_attribute
 from aatoolkit.profile.asking import Responses as Responses
 from aatoolkit.profile.checking import check as check
-from aatoolkit.profile.drafting import Draft as Draft
-from aatoolkit.profile.drafting import draft as draft
+from aatoolkit.profile.drafting import Draft as Draft, draft as draft
 from aatoolkit.profile.section_draft import SectionDraft as SectionDraft
 
 _PUBLIC = ["check", "draft"]

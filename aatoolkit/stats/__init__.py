@@ -51,8 +51,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from aatoolkit.errors import missing_attribute
-from aatoolkit.stats.answer_rows import answers as answers
-from aatoolkit.stats.answer_rows import cited_and_mentioned as cited_and_mentioned
+from aatoolkit.stats.answer_rows import (
+    answers as answers,
+    cited_and_mentioned as cited_and_mentioned,
+)
 from aatoolkit.stats.interval import samples as samples
 from aatoolkit.stats.treatment import effect as effect
 

@@ -20,7 +20,6 @@ from aatoolkit.stats.results import (
     amount,
     make_result,
     points,
-    refusal,
 )
 from aatoolkit.stats.sums import Rules, cluster_sums
 from aatoolkit.stats.trace import (
@@ -40,7 +39,6 @@ from aatoolkit.stats.trace import (
 # The distributions of daily rates, counts and means.
 BINOMIAL, POISSON, NORMAL = "binomial", "Poisson", "normal"
 _NOUN_BY_NAME = {BINOMIAL: "rate", POISSON: "count", NORMAL: "mean"}
-MAX_DAYS = 1_100  # the maximum length of a series
 _P_VALUE_DESCRIPTION = (
     "the share of this series and those of its days shuffled in blocks (seed 0) that "
     "gain as much from a change"
@@ -67,9 +65,6 @@ def changes(
     sums = cluster_sums(frame, column, None, date, rules, allow_counts=True)
     date_order = np.argsort(sums.cluster_labels[sums.cluster_ids])
     days, (y, n) = sums.cluster_labels[sums.cluster_ids][date_order], sums.y_and_n(date_order)
-    if len(days) > MAX_DAYS:
-        reason = f"{len(days):,} days; {MAX_DAYS:,} are the most: aggregate to weeks first"
-        raise refusal(column, "changes", reason)
     distribution = POISSON if sums.is_count else BINOMIAL if sums.is_rate else NORMAL
     size = total_of(n)
     row: Row = {}

@@ -6,8 +6,7 @@ import pickle
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from IPython.lib.pretty import pretty
 
 import aatoolkit as aa

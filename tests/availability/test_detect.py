@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from effort import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from signal_words import options_of, statements_in
 
 from aatoolkit import Availability, Cause, Status

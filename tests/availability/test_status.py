@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.availability import UNKNOWN, combine, join

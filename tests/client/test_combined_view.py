@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from effort import examples
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from samples import payload_of, sample
 
 from aatoolkit import sections

@@ -8,8 +8,7 @@ import pytest
 from samples import payload_of
 
 import aatoolkit as aa
-from aatoolkit.client import options as scope_answers
-from aatoolkit.client import reading
+from aatoolkit.client import options as scope_answers, reading
 from aatoolkit.errors import AAToolkitWarning, ArgumentError, ScopeError
 from aatoolkit.sections import Profile, scope_options
 

@@ -13,8 +13,7 @@ from carried import (
     attach,
     metadata_of,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import aatoolkit as aa
 from aatoolkit.availability import Availability, Cause, Status, combine

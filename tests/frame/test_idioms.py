@@ -17,8 +17,7 @@ from carried import attach, metadata_of
 from effort import one_in
 from helpers.effort import examples, is_thorough
 from helpers.idioms import IDIOMS, KEEPING, numbers, texts
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import aatoolkit as aa
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError

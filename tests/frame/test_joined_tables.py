@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from helpers.effort import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from aatoolkit.errors import AvailabilityError
 

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 from carried import MEASURED, ColumnMetadata, FrameMetadata, attach, described
 from effort import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from serving import shared_client
 
 import aatoolkit as aa

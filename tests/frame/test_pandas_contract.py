@@ -24,8 +24,7 @@ from carried import (
     metadata_of,
 )
 from effort import one_in
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from aatoolkit import Status
 

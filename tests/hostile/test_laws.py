@@ -12,8 +12,7 @@ import pytest
 import requests
 from effort import examples
 from hostile.server import HostileServer, Wire, chunked, head, message
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from aatoolkit import errors
 from aatoolkit._util.hosts import canonical_host

@@ -6,8 +6,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit.jsontree.coerce import ARROW_TYPE_BY_DTYPE, coerce_values, read_as

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from effort import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from aatoolkit.errors import DecodeError
 from aatoolkit.jsontree import decode

@@ -18,8 +18,7 @@ from carried import (
     attach,
     metadata_of,
 )
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.availability import UNKNOWN

@@ -18,8 +18,7 @@ import pandas as pd
 import pytest
 from declared_paths import fits_step, steps
 from effort import examples, one_in
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from samples import sample
 
 import aatoolkit as aa

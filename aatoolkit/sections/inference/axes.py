@@ -40,13 +40,13 @@ _HEADER_PATTERN = re.compile(
     r"(.*_)?(columns?|cols?|fields?|headers?|schema|keys?|vars|variables|names|metadata|meta|type"
     r"|info|dimensions?|metrics?|definitions?|ids)(_(entries|list))?"
 )
-_PART_NAMES_AND_DTYPES = (
-    ({"num", "den"}, "Float64"),
-    ({"numerator", "denominator"}, "Float64"),
-    ({"units", "nanos"}, "Float64"),
-    ({"year", "month", "day"}, "date"),
-)
-"""Sets of field names that together are one value, such as year, month and day, with its dtype."""
+_DTYPE_BY_PART_NAMES = {
+    "num den": "Float64",
+    "numerator denominator": "Float64",
+    "units nanos": "Float64",
+    "year month day": "date",
+}
+"""The dtype of a value of which an object has the parts, such as year, month and day."""
 
 _MIN_SIMILARITY = 0.55
 """How similar the values of an object must be, from 0 to 1, if its keys are data."""
@@ -290,8 +290,8 @@ class JsonStructure:
                 row_set.data_key_objects.append((steps, dicts))
             else:
                 field_names = dict.fromkeys(name for value in objects for name in value)
-                for part_names, dtype in _PART_NAMES_AND_DTYPES:
-                    if part_names <= {*field_names}:
+                for part_names, dtype in _DTYPE_BY_PART_NAMES.items():
+                    if {*part_names.split()} <= {*field_names}:
                         parsed_parts = read_as(dicts, Reading(dtype, "parts"))
                         if not parsed_parts.invalid and parsed_parts.array.null_count < len(dicts):
                             self.raw_columns.append(RawColumn(row_set, steps, dicts))

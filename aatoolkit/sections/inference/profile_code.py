@@ -10,8 +10,7 @@ from typing import Any
 from aatoolkit import sections as vocabulary
 from aatoolkit.jsontree.paths import format_path
 from aatoolkit.scope import FILTERS
-from aatoolkit.sections import COUNT, FRACTION, Aggregation, Rule, Section
-from aatoolkit.sections import column as columns
+from aatoolkit.sections import COUNT, FRACTION, Aggregation, Rule, Section, column as columns
 from aatoolkit.sections.column import camel, to_snake_case
 from aatoolkit.sections.inference.analysis import Analysis, declare_column, declare_table
 from aatoolkit.sections.inference.findings import PROVED, FoundColumn, FoundTable

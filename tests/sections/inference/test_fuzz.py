@@ -7,8 +7,7 @@ import warnings
 
 from effort import examples
 from foreign import draft_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import aatoolkit as aa
 
