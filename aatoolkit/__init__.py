@@ -114,18 +114,9 @@ The imports above are for type checkers.
 _MODULE_BY_NAME = {name: home for home, names in _NAMES_BY_MODULE.items() for name in names.split()}
 
 _NAMES_NOT_COMPLETED = {
-    *[
-        "Availability",
-        "Cause",
-        "Collection",
-        "Column",
-        "Project",
-        "ScopeOptions",
-        "Section",
-        "Status",
-        "Table",
-    ],
-    *["Tables", "logical_hash", "read_metadata", "rebuild"],
+    *("Availability", "Cause", "Collection", "Column", "Project"),
+    *("ScopeOptions", "Section", "Status", "Table", "Tables"),
+    *("logical_hash", "read_metadata", "rebuild"),
 }
 """Public names that Tab does not complete, as few users need them."""
 

@@ -1438,8 +1438,8 @@ class _WordMeanings:
             return NO_MEANING  # a task that succeeded may have read a part
         if word and not is_flag and not (states_lack and not engines and is_positive):
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY
-            is_absent = word.availability.status == Status.UNAVAILABLE
-            is_of_row = self._is_in_rows and (is_absent or not engines)
+            # What does not apply to an engine is about all of its numbers.
+            is_of_row = self._is_in_rows and not (engines and word.canonical == "not_applicable")
             is_of_part = has_numbers_beside and (states_lack or " " in text or is_of_row)
             return "partial" if is_of_part else word.canonical
         if number_flags == {False}:

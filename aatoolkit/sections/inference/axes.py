@@ -1125,7 +1125,7 @@ def _has_header_row(lists: list[list[Any]]) -> bool:
     """
     longest = max(lists, key=len, default=[])
     for rows in lists:
-        if len(longest) > 2 > len(rows) and rows == longest[: len(rows)]:
+        if rows == longest[:1]:
             continue  # there are no rows below the names
         if len(rows) < 3 or not all(isinstance(row, list) for row in rows):
             return False
@@ -1135,4 +1135,4 @@ def _has_header_row(lists: list[list[Any]]) -> bool:
             return False
         if _kinds_of(item for row in other_rows for item in row) <= {"text"}:
             return False
-    return bool(lists)
+    return len(longest) > 2
