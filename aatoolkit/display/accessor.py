@@ -148,7 +148,7 @@ class Accessor(NamesNear, Described):
     def _described(self) -> tuple[str, Sequence[str]]:
         counts = self.availability["status"].value_counts()
         status_counts = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
-        lines = [f"{verb:16} {line}" for verb, line in members_of(type(self))]
+        lines = [f"{verb:16} {description}" for verb, description in members_of(type(self))]
         return f"<df.aa of {self._frame.shape[1]} columns: {status_counts or 'none'}>", lines
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""The colour theme of pictures, which `set_theme` sets."""
+"""The colour theme of pictures (for light or dark backgrounds), which `set_theme` sets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from aatoolkit.errors import ArgumentError, unknown
 
 THEMES = ("auto", "light", "dark")
 
-_theme = "auto"
+_current_theme_name = "auto"
 
 
 def set_theme(theme: str) -> AbstractContextManager[object]:
@@ -38,16 +38,17 @@ def set_theme(theme: str) -> AbstractContextManager[object]:
     >>> with aa.set_theme("dark"):
     ...     picture = aa.demo().read("ranking").main.aa.plot()
     """
-    global _theme
+    global _current_theme_name
     current(theme)  # raises
-    before, _theme = _theme, theme
-    block = ExitStack()
-    block.callback(set_theme, before)
-    return block
+    earlier_theme = _current_theme_name
+    _current_theme_name = theme
+    theme_block = ExitStack()
+    theme_block.callback(set_theme, earlier_theme)
+    return theme_block
 
 
 def current(theme: str) -> str:
     """Return ``theme``, with ``auto`` replaced by the theme that `set_theme` has set."""
     if theme not in THEMES:
         raise ArgumentError(unknown("theme", theme, THEMES), argument="theme")
-    return _theme if theme == "auto" else theme
+    return _current_theme_name if theme == "auto" else theme

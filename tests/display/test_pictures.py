@@ -148,7 +148,7 @@ def test_a_picture_says_what_it_shows_and_where_it_is_from(kind: str) -> None:
     assert axes.kind == kind
     assert FINDINGS.get(kind, "") in axes.finding
     title = axes.figure.get_suptitle().replace("\n", " ")
-    assert title in (axes.spec.headline, axes.spec.whole_title)
+    assert title in (axes.spec.headline, axes.spec.title_with_extent)
     assert "\n" not in axes.figure.get_supxlabel(), "the caption is one line"
     assert all(axes.spec.caption)
     assert str(axes) == f"<Picture: {axes.finding}>"
@@ -162,10 +162,10 @@ def test_a_picture_says_what_it_shows_and_where_it_is_from(kind: str) -> None:
 def test_marks_have_tips_and_explanations(kind: str) -> None:
     axes = KINDS[kind]()
     for mark in axes.spec.marks:
-        assert len(mark.tips) in (0, len(mark))
-    told = [mark for mark in axes.spec.marks if mark.tips]
+        assert len(mark.tooltips) in (0, len(mark))
+    told = [mark for mark in axes.spec.marks if mark.tooltips]
     assert told or kind in ("table", "empty", "verdicts", "figures")
-    tips = [tip for mark in told for tip in mark.tips]
+    tips = [tip for mark in told for tip in mark.tooltips]
     assert all(tips)
     assert not [tip for tip in tips if "nothing to count" in tip and "0%" in tip]
     if kind not in ("table", "empty", "counts", "stages"):
@@ -246,7 +246,7 @@ def test_marks_and_words_contrast_with_their_paper(theme: str) -> None:
         for text in [*axes.get_yticklabels(), *axes.get_xticklabels(), axes.figure._suptitle]:
             assert contrast(to_hex(text.get_color()), paper) >= 4.5, text
         for mark in axes.spec.marks:
-            if mark.style.look not in ("hatched", "dotted", "empty") and mark.tips:
+            if mark.style.fill not in ("hatched", "dotted", "empty") and mark.tooltips:
                 assert contrast(axes.palette[mark.style.key], paper) >= 3, mark.style
     with pytest.raises(ArgumentError, match="no theme 'night'; did you mean"):
         aa.set_theme("night")
@@ -268,7 +268,7 @@ def test_series_differ_by_more_than_colour_and_engines_keep_theirs() -> None:
     every = styles(frame)
     assert styles(frame[frame["engine"].isin(["gemini", "claude"])]).items() <= every.items()
     bars = frame.tail(6).aa.plot("bars", x="engine", y="n").spec
-    assert {mark.style.colour for mark in bars.marks if mark.tips} == {
+    assert {mark.style.colour for mark in bars.marks if mark.tooltips} == {
         style.colour for style in every.values()
     }
     colours = frame.aa.plot("line", x="day", y="n", color="engine").palette

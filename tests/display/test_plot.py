@@ -74,7 +74,7 @@ def legend(axes: Any) -> list[str]:
 
 def notes(axes: Any) -> str:
     """What stands around a picture besides its title."""
-    return " · ".join([axes.spec.title, axes.spec.how, *axes.spec.caption])
+    return " · ".join([axes.spec.title, axes.spec.how_to_read, *axes.spec.caption])
 
 
 def hatched(axes: Any) -> list[Any]:
@@ -112,7 +112,7 @@ def test_a_line_breaks_where_nothing_was_measured_and_its_band_is_the_interval()
     assert "not measured" in legend(axes)
     (band,) = [mark for mark in axes.spec.marks if mark.kind == "band"]
     expected = trend.aa.interval("mention_rate").to_numpy(float, na_value=np.nan)
-    np.testing.assert_allclose(np.transpose([band.y, band.to]), expected)
+    np.testing.assert_allclose(np.transpose([band.y, band.end]), expected)
     counts = trend["answer_count"][trend["answer_count"] > 0]
     assert f"answer count {counts.min()}–{counts.max()}" in axes.figure.get_supxlabel()
     fewer = trend.head(8).drop(index=[3, 4]).aa.plot()
@@ -140,7 +140,7 @@ def test_a_week_that_the_window_cuts_is_marked_as_a_part(kind: str) -> None:
     weeks = counted([1, 2, 3]).assign(week=pd.date_range("2026-01-05", periods=3, freq="7D"))
     source = Source("a.example", window_start="2026-01-07", window_end="2026-01-20")
     axes = attach(weeks, FrameMetadata(sources=(source,))).aa.plot(kind, x="week", y="n")
-    (part,) = [mark for mark in axes.spec.marks if mark.style.look == "hollow"]
+    (part,) = [mark for mark in axes.spec.marks if mark.style.fill == "hollow"]
     assert len(part) == 2
     assert "07 Jan to 20 Jan 2026" in words_of(axes)
 
@@ -377,10 +377,10 @@ def test_what_has_no_room_is_left_out_and_not_cut() -> None:
 
 def test_turned_names_and_rows_of_long_texts_have_room() -> None:
     axes = read("cited_url_prompts").aa.plot(figsize=(6, 4))
-    apart = 0.57 * axes.layout.wide / len(axes.spec.x.names)
+    apart = 0.57 * axes.layout.marks_width / len(axes.spec.x.names)
     lines = max(tick.text.count("\n") + 1 for tick in axes.layout.x_ticks)
-    assert axes.layout.is_turned
-    assert lines * 1.1 * axes.layout.size <= apart
+    assert axes.layout.has_turned_labels
+    assert lines * 1.1 * axes.layout.font_size <= apart
     row = pd.DataFrame({"a": ["much " * 30], "b": ["word " * 30]})
     assert "…" not in words_of(row.aa.plot(figsize=(6, 4)))
 
@@ -406,7 +406,7 @@ def test_the_title_of_cards_with_verdicts_is_what_these_say() -> None:
 
 def test_cards_say_what_their_lines_are() -> None:
     spec = read("overview").aa.plot().spec
-    assert "lines: by day" in spec.how.lower()
+    assert "lines: by day" in spec.how_to_read.lower()
     position = [name.text for name in spec.y.names].index("Average position (1 is best)")
     assert position in [round(mark.y[0]) for mark in spec.marks if mark.kind == "line"]
 
@@ -461,16 +461,16 @@ def test_own_rows_are_marked_where_any_table_of_the_answer_names_them() -> None:
 def test_rows_are_named_by_what_identifiers_stand_for() -> None:
     steps = read("action_steps").aa.plot()
     titles = {*read("actions")["title"]}
-    assert {*steps.spec.beside[0].words} <= {*titles, ""}
+    assert {*steps.spec.word_columns[0].words} <= {*titles, ""}
     prompts = {*read("prompts")["prompt"]}
     # A dataset names what its sections refer to; a response that was read alone, what it has.
-    assert {*read("fanout_query_prompts").aa.plot().spec.beside[1].words} <= prompts
+    assert {*read("fanout_query_prompts").aa.plot().spec.word_columns[1].words} <= prompts
     alone = shared_client().project("acme.example").read("fanouts", days=30)
-    bare = {*alone["fanout_query_prompts"].aa.plot().spec.beside[1].words}
+    bare = {*alone["fanout_query_prompts"].aa.plot().spec.word_columns[1].words}
     assert bare <= {*read("prompts")["prompt_id"]}
     assert {name.text for name in read("prompts").aa.plot().spec.y.names} <= prompts
     evidence = read("action_evidence").aa.plot()
-    assert {*evidence.spec.beside[1].words} == {"prompts", "competitors"}
+    assert {*evidence.spec.word_columns[1].words} == {"prompts", "competitors"}
     small = read("action_evidence").aa.plot(figsize=(3, 2))
     assert small.spec.title.startswith("Action evidence")
     assert "IDs" not in small.spec.title
@@ -492,8 +492,8 @@ def test_an_identifier_beside_its_text_is_named_by_the_text() -> None:
 
 
 def test_a_state_looks_alike_in_the_legend_and_in_the_marks() -> None:
-    access = read("crawlability_bot_access").aa.plot().spec.beside[0]
-    assert access.signs[access.words.index("blocked")].colour == "orange"
+    access = read("crawlability_bot_access").aa.plot().spec.word_columns[0]
+    assert access.symbol_styles[access.words.index("blocked")].colour == "orange"
     frame = pd.DataFrame({"engine": [*"aabb"], "state": ["ok", "unknown", "failed", "unknown"]})
     axes = frame.aa.plot("counts", x="engine", color="state")
     looks = {words: style for words, style, _ in axes.spec.legend}
@@ -543,7 +543,9 @@ def test_a_cell_of_few_answers_has_its_number_and_no_colour() -> None:
     few = read("ranking_matrix").query("0 < sample_count < 10")["value"]
     assert "n below 10" in legend(axes)
     assert {f"{few.min():.2f}"} <= {*axes.spec.marks[-1].words}
-    coloured = [tip for mark in axes.spec.marks if mark.strength is not None for tip in mark.tips]
+    coloured = [
+        tip for mark in axes.spec.marks if mark.colour_strength is not None for tip in mark.tooltips
+    ]
     assert not [tip for tip in coloured if re.search(r"count: \d$", tip, re.MULTILINE)]
 
 
@@ -672,7 +674,7 @@ def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     assert shares.figure.get_suptitle().startswith("As concentrated as ")
     totals = shared_dataset()["conversions"]["conversion_totals"].aa.plot()
     assert re.search(r"AI revenue: value [0-9.,]+ USD", totals.finding)
-    assert "USD" in "".join(read("shopping_offers").aa.plot().spec.beside[-1].words)
+    assert "USD" in "".join(read("shopping_offers").aa.plot().spec.word_columns[-1].words)
     level = read("overview_trend").aa.changes("mention_rate").aa.plot()
     assert re.match("The whole window: [0-9]+% to [0-9]+%, no evidence", level.spec.headline)
 
@@ -761,7 +763,7 @@ def test_changes_in_other_units_are_counted_and_a_lower_position_is_better() -> 
     rates = of_units().aa.plot()
     places = of_units().query("unit == 'rank'").aa.plot()
     unsaid = of_units().query("unit == 'score 0-100'").aa.plot()
-    words = [word for axes in (rates, places) for word in axes.spec.beside[0].words]
+    words = [word for axes in (rates, places) for word in axes.spec.word_columns[0].words]
     assert words == ["+0.03 pp  no evidence", "+25.0 pp  up", "+0.80  up, which is worse"]
     assert row_words(unsaid) == {"sentiment score": "cannot say"}
     good, bad = (

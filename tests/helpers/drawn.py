@@ -21,7 +21,7 @@ def row_looks(axes: Any) -> dict[str, str]:
     """The look of the box of each row by its label."""
     names = axes.spec.y.names
     return {
-        names[round(y)].text: mark.style.look
+        names[round(y)].text: mark.style.fill
         for mark in axes.spec.marks
         if mark.kind == "boxes"
         for y in mark.y

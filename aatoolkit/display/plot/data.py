@@ -1,4 +1,4 @@
-"""`PlotData`, a frame prepared for plotting, and the reasons why values are missing."""
+"""`PlotData`, a DataFrame prepared for plotting, and the reasons why values are missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pandas as pd
 from aatoolkit._util.text import capitalized, humanize
 from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status, combine
-from aatoolkit.display.plot.style import BLANK, Texts, are_states
+from aatoolkit.display.plot.style import NO_VALUE_TEXT, Texts, are_states
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE_END, Cells, cells_of, is_status_column
 from aatoolkit.frame.duplicates import is_joined, without_repeated_rows
@@ -50,52 +50,63 @@ from aatoolkit.stats.interval import Bounds, bounds
 Numbers = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-NAMES = json.loads(Path(__file__).with_name("names.json").read_bytes())
-"""The names of columns that mean something to a picture; and the ``kinds`` of columns by the kind
-of their dtype (all other dtypes hold words or lists), and by how many digits times have,
-their ``notations``: the dtype and the arguments for `pandas.to_datetime`."""
+COLUMN_CONVENTIONS = json.loads(Path(__file__).with_name("names.json").read_bytes())
+"""What pictures know about columns. Most entries are names of columns with a fixed meaning.
 
-CONTEXT = NAMES["context"]
-"""The columns that say which response a row is from; they hold no results."""
+The entry ``kinds`` has the kind of a column by the ``kind`` of its dtype (columns of all other
+dtypes hold words or lists). The entry ``notations`` is about times that are written as numbers: by
+the number of digits, it has a dtype and the arguments for `pandas.to_datetime`.
+"""
 
-APART = ("host", "days")
-"""The columns for the host and the window; rows that differ in them are never added up."""
+CONTEXT_COLUMNS = COLUMN_CONVENTIONS["context"]
+"""The columns that say for which days and when a row was requested; they hold no results."""
 
-TITLES = NAMES["titles"]
-"""The names of columns that hold a readable name of the row, the English ones first."""
+HOST_AND_DAYS = ("host", "days")
+"""The columns for the host and the number of days of a request; never add up rows across them."""
 
-FEW = 10
-"""The rate of fewer cases than this is mostly chance."""
+TITLE_COLUMNS = COLUMN_CONVENTIONS["titles"]
+"""The names of columns that hold a readable title of the row; the English names come first."""
 
-_ID = ("_id", "_key", "sku", "cursor")
+MIN_SAMPLE_SIZE = 10
+"""A rate that is computed from fewer cases, such as answers, is mostly chance."""
+
+_ID_ENDINGS = ("_id", "_key", "sku", "cursor")
 """The endings of the names of columns that hold identifiers."""
 
-_CODED = re.compile("[A-Za-z]+[-_][A-Za-z0-9-]+")
-"""Matches identifiers, such as ``brd_X8m8`` or ``AC-1022``; of names too, but not of addresses."""
-_MOMENT = re.compile(r"(1[2-9]|2[01])\d{8}(\d{3})?|(19|20)\d\d(0[1-9]|1[0-2])([0-2]\d|3[01])")
-"""Matches Unix times in seconds or milliseconds, and days in the form YYYYMMDD."""
-_UNITS = {word: unit for unit, facts in UNITS.items() for word in facts.metrics.split()}
-"""The unit of a metric by the last word of its name, such as ``rate``."""
-_SITE = re.compile(r"^(?:https?://)?(?:www\.)?([^/]+)")
-"""Matches the domain at the beginning of an address."""
-_CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
-_LEVEL = re.compile("[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+")
-_CODE_NAME = re.compile("(^|_)(id|sku|http|status|statut|code|year)(_|$)")
+_ID_VALUE_PATTERN = re.compile("[A-Za-z]+[-_][A-Za-z0-9-]+")
+"""Matches identifiers, such as ``brd_X8m8`` or ``AC-1022``.
+
+Hyphenated names, such as ``Coca-Cola``, also match, but URLs do not.
+"""
+_TIME_NUMBER_PATTERN = re.compile(
+    r"(1[2-9]|2[01])\d{8}(\d{3})?|(19|20)\d\d(0[1-9]|1[0-2])([0-2]\d|3[01])"
+)
+"""Matches numbers that are times: Unix seconds or milliseconds, or days such as 20261115."""
+_UNIT_BY_WORD = {word: unit for unit, facts in UNITS.items() for word in facts.metrics.split()}
+"""The unit of a metric, by the last word of the metric's name, such as ``rate``."""
+_DOMAIN_PATTERN = re.compile(r"^(?:https?://)?(?:www\.)?([^/]+)")
+"""Matches the beginning of a URL; group 1 is the domain without ``www.``."""
+_CODE_PATTERN = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
+"""Matches code words, such as ``not_started`` or ``BLOCKED``."""
+_LEVEL_PATTERN = re.compile("[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+")
+"""Matches code words among categories, such as ``notStarted``; not names such as ``US``."""
+_CODE_NAME_PATTERN = re.compile("(^|_)(id|sku|http|status|statut|code|year)(_|$)")
 """Matches names of identifiers, codes and years: numbers that nobody counts, adds or compares."""
-_ABOUT = re.compile(f"({COVERAGE_END}|_low|_high)$")
-"""Matches the names of columns that are about another column."""
-_TOTAL = re.compile(r"(?i)\W*(all|total|overall|sum|gesamt|summe|todos|tous|totale)\b.*")
-"""Matches names of rows that may add up the others, such as ``(all pages)``."""
-_BARE = re.compile("value|(by|per)_.*|(dai|week|month)ly")
-"""Matches names that say nothing without their table, such as ``value`` or ``daily``."""
-_AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
+_SIDE_COLUMN_PATTERN = re.compile(f"({COVERAGE}|_low|_high)$")
+"""Matches names of columns that only describe another column, such as ``x_low`` for ``x``."""
+_TOTAL_PATTERN = re.compile(r"(?i)\W*(all|total|overall|sum|gesamt|summe|todos|tous|totale)\b.*")
+"""Matches names of rows that may be totals of the other rows, such as ``(all pages)``."""
+_VAGUE_NAME_PATTERN = re.compile("value|(by|per)_.*|(dai|week|month)ly")
+"""Matches names of columns that do not say what is measured, such as ``value`` or ``daily``."""
+_NOTE_BY_UNIT = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
+"""What the label of an axis says about its numbers, by their unit."""
 
 
 @dataclass(frozen=True)
 class Options:
     """The arguments of ``df.aa.plot`` that choose what to draw; None means the default.
 
-    ``height`` is the available height in points.
+    ``height``, the available height in points, limits the number of rows.
     """
 
     kind: str | None = None
@@ -106,9 +117,14 @@ class Options:
     height: float = np.inf
 
     def max_rows(self, default: int) -> int:
-        """Return the number of rows to draw: ``top`` or ``default``, limited by the height."""
-        pitch = 8 if self.top else 15
-        return int(max(min(self.top or default, (self.height - 60) / pitch), min(self.top or 2, 2)))
+        """Return the maximum number of rows to draw.
+
+        It is ``top``, or ``default`` if the user gave no ``top``, but not more than fit the height.
+        """
+        row_height = 8 if self.top else 15
+        return int(
+            max(min(self.top or default, (self.height - 60) / row_height), min(self.top or 2, 2))
+        )
 
     @property
     def is_chosen(self) -> bool:
@@ -117,15 +133,17 @@ class Options:
 
 
 def _all_match(pattern: re.Pattern[str], values: pd.Series) -> bool:
+    """Return whether all present values match a pattern as a whole; False if there are none."""
     present_values = values.array.dropna()
     return len(present_values) > 0 and all(map(pattern.fullmatch, map(str, present_values)))
 
 
-def _kind_of(values: pd.Series) -> str:
-    types = pd.api.types
-    if types.is_object_dtype(values.dtype) and values.map(types.is_list_like).any():
+def _column_kind(values: pd.Series) -> str:
+    """Return the kind of a column: ``number``, ``time``, ``flag`` (bool), ``list`` or ``word``."""
+    pandas_types = pd.api.types
+    if pandas_types.is_object_dtype(values.dtype) and values.map(pandas_types.is_list_like).any():
         return "list"
-    return str(NAMES["kinds"].get(values.dtype.kind, "word"))
+    return str(COLUMN_CONVENTIONS["kinds"].get(values.dtype.kind, "word"))
 
 
 def days_of(moments: Any) -> Numbers:
@@ -135,50 +153,66 @@ def days_of(moments: Any) -> Numbers:
 
 
 def shares_of_range(values: Numbers) -> Numbers:
-    """Return numbers linearly scaled, so that the smallest is 0 and the largest is 1."""
-    finite = values[~np.isnan(values)]
-    return (values - finite.min()) / (np.ptp(finite) or 1.0) if finite.size > 1 else finite[:0]
+    """Return numbers linearly scaled, so that the smallest is 0 and the largest is 1.
+
+    NaN stays NaN. The result is empty if there are fewer than two numbers.
+    """
+    present_numbers = values[~np.isnan(values)]
+    return (
+        (values - present_numbers.min()) / (np.ptp(present_numbers) or 1.0)
+        if present_numbers.size > 1
+        else present_numbers[:0]
+    )
 
 
 def filled_times(moments: pd.Series) -> pd.DatetimeIndex:
-    """Return the distinct times, sorted; in regular times, such as days, gaps are filled."""
+    """Return the distinct times, sorted.
+
+    If most times have the same distance, such as a day, times are added where some are missing.
+    """
     times = pd.DatetimeIndex(moments.dropna().unique()).sort_values()
     if len(times) < 3:
         return times
     # If most steps are longer than the smallest, the times are not regular.
-    full = pd.date_range(times[0], times[-1], freq=min(b - a for a, b in pairwise(times)))
-    return full if times.isin(full).all() and len(full) < 2 * len(times) else times
+    regular_times = pd.date_range(
+        times[0], times[-1], freq=min(later - earlier for earlier, later in pairwise(times))
+    )
+    is_regular = times.isin(regular_times).all() and len(regular_times) < 2 * len(times)
+    return regular_times if is_regular else times
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def per_column(function: _Function) -> _Function:
-    """Decorate a function of a `PlotData` and a column, so that its result is cached by column."""
+def cached_by_column(function: _Function) -> _Function:
+    """Decorate a function of a `PlotData` and a column name, so that its results are cached.
+
+    The results are stored in the `PlotData`, by function and column name.
+    """
 
     @wraps(function)
-    def computed(data: PlotData, name: str) -> Any:
-        results = vars(data).setdefault(f"_{function.__name__}", {})
-        if name not in results:
-            results[name] = function(data, name)
-        return results[name]
+    def cached_function(data: PlotData, name: str) -> Any:
+        result_by_column = vars(data).setdefault(f"_{function.__name__}", {})
+        if name not in result_by_column:
+            result_by_column[name] = function(data, name)
+        return result_by_column[name]
 
-    return cast(_Function, computed)
+    return cast(_Function, cached_function)
 
 
 @dataclass(frozen=True, eq=False)
 class PlotData:
-    """A frame prepared for plotting, with its metadata and the API responses it was read from.
+    """A DataFrame prepared for plotting, with its metadata and the API responses it was read from.
 
-    For a selection of rows, ``whole`` is the data that they were selected from, and ``positions``
-    are their positions in it. ``is_by_last_day`` says whether periods, such as weeks, are labelled
-    by their last day.
+    If ``frame`` has only selected rows, ``all_rows`` is the data from which they were selected, and
+    ``positions`` are their positions there. ``is_by_last_day`` says whether periods, such as weeks,
+    are labelled by their last day. Most methods take the name of a column.
     """
 
     frame: pd.DataFrame
     metadata: FrameMetadata
     responses: tuple[HeldResponse, ...] = ()
-    whole: PlotData | None = None
+    all_rows: PlotData | None = None
     positions: slice | None = None
     is_by_last_day: bool = False
 
@@ -188,114 +222,128 @@ class PlotData:
     # --- columns
 
     @cached_property
-    def series(self) -> dict[str, pd.Series]:
-        """A dict of the columns by name, as Series without ``attrs``, which would slow pandas."""
+    def series_by_column(self) -> dict[str, pd.Series]:
+        """A dict from column name to Series, without ``attrs``, which would slow pandas."""
         return {str(name): values for name, values in pd.DataFrame(self.frame).items()}
 
     @cached_property
-    def kinds(self) -> dict[str, str]:
+    def kind_by_column(self) -> dict[str, str]:
         """A dict from column name to kind: ``number``, ``time``, ``flag``, ``list`` or ``word``.
 
-        Whole numbers that are no measures, such as an HTTP status, are of the kind ``code``.
+        A ``flag`` is true or false. Whole numbers that nobody would add or compare, such as an HTTP
+        status, are of the kind ``code``.
         """
-        return {name: self._kind(name, values) for name, values in self.series.items()}
+        return {name: self._kind(name, values) for name, values in self.series_by_column.items()}
 
     def _kind(self, name: str, values: pd.Series) -> str:
-        kind = _kind_of(values)
-        if kind == "number" and _CODE_NAME.search(name) and not _unit_of(self.column(name)):
+        """Return the kind of a column, for `kind_by_column`."""
+        kind = _column_kind(values)
+        if kind == "number" and _CODE_NAME_PATTERN.search(name) and not _unit_of(self.column(name)):
             return kind if np.nansum(as_floats(values) % 1) else "code"
         return kind
 
-    def of_kind(self, kind: str) -> list[str]:
+    def columns_of_kind(self, kind: str) -> list[str]:
         """Return the names of all columns of a kind, such as ``number``, in order."""
-        return [name for name in self.kinds if self.kinds[name] == kind]
+        return [name for name in self.kind_by_column if self.kind_by_column[name] == kind]
 
     def is_category(self, name: str) -> bool:
         """Return whether a column is categorical."""
         return isinstance(self.frame[name].dtype, pd.CategoricalDtype)
 
     def has_states(self, name: str) -> bool:
-        """Return whether a column's texts are states, such as ``passed`` or ``unknown``."""
-        levels = {*self.texts(name)} - {BLANK} if self.kinds[name] == "word" else ()
-        return bool(levels) and are_states(levels)
+        """Return whether at least half of a column's values are states, such as ``passed``."""
+        words = {*self.texts(name)} - {NO_VALUE_TEXT} if self.kind_by_column[name] == "word" else ()
+        return bool(words) and are_states(words)
 
     def has_engines(self, name: str | None) -> bool:
-        """Return whether a column names engines (AI assistants), which have their own colours."""
+        """Return whether a column holds engines (AI assistants), which have fixed colours."""
         return (name or "").endswith("engine")
 
     @property
-    def is_known(self) -> bool:
+    def has_metadata(self) -> bool:
         """Whether the frame has metadata."""
-        return bool(self.metadata.sources or self.table)
+        return bool(self.metadata.sources or self.table_name)
 
     @property
-    def table(self) -> str:
-        """The name of the table that most columns come from; empty if it is not known."""
+    def table_name(self) -> str:
+        """The name of the API table that most columns come from; "" if it is not known."""
         columns = self.metadata.columns.values()
-        tables = [
-            column.table
-            for column in columns
-            if column.declared_name and not is_joined(column.table)
+        table_names = [
+            column.table for column in columns if column.of and not is_joined(column.table)
         ]
-        return max(tables, key=tables.count, default="")
+        return max(table_names, key=table_names.count, default="")
 
     @property
     def is_result(self) -> bool:
         """Whether the frame is the result of a statistic, such as ``df.aa.compare``."""
-        return self.table.startswith("statistics:")
+        return self.table_name.startswith("statistics:")
 
     @property
     def table_words(self) -> str:
         """The name of the frame's table, or of the statistic that computed it, in plain words."""
-        table = re.sub("^statistics:|^[^:]*#[0-9a-f]+:|_[0-9a-f]{8}$", "", self.table)
+        table_name = re.sub("^statistics:|^[^:]*#[0-9a-f]+:|_[0-9a-f]{8}$", "", self.table_name)
         # Tables of a drafted section begin with the name of the section.
-        return humanize(re.sub(r"^([a-z]+)s_(?=\1_)(?!\1_by_)", "", table))
+        return humanize(re.sub(r"^([a-z]+)s_(?=\1_)(?!\1_by_)", "", table_name))
 
     @cached_property
-    def keys(self) -> list[str]:
-        """The key columns; without a key, columns of times or words that can label the rows."""
-        names = [name for name in self.metadata.key if name in self.kinds]
-        key = declared_key(self.table)
-        if not names and key and {*key} <= {*self.kinds}:
+    def key_columns(self) -> list[str]:
+        """The names of the key columns, without those that have the same value in all rows.
+
+        If the frame has no key, columns of times or words that can label the rows are returned.
+        """
+        key_names = [name for name in self.metadata.key if name in self.kind_by_column]
+        declared_names = declared_key(self.table_name)
+        if not key_names and declared_names and {*declared_names} <= {*self.kind_by_column}:
             # Rows of several responses have no key; the key of their table labels them.
-            names = [n for n in dict.fromkeys((*APART, *key)) if n in self.kinds]
-        if names:
-            return [*filter(self.varies, names)] or names
-        main_times = [name for name in self.of_kind("time") if name not in CONTEXT]
-        word_columns = sorted(self.of_kind("word"), key=lambda name: not self.frame[name].is_unique)
-        if main_times and not self.frame[main_times[0]].is_unique:
-            return [main_times[0], *word_columns[:1]]
-        return (main_times or word_columns)[:1]
+            key_names = [
+                name
+                for name in dict.fromkeys((*HOST_AND_DAYS, *declared_names))
+                if name in self.kind_by_column
+            ]
+        if key_names:
+            return [*filter(self.varies, key_names)] or key_names
+        time_columns = [
+            name for name in self.columns_of_kind("time") if name not in CONTEXT_COLUMNS
+        ]
+        word_columns = sorted(
+            self.columns_of_kind("word"), key=lambda name: not self.frame[name].is_unique
+        )
+        if time_columns and not self.frame[time_columns[0]].is_unique:
+            return [time_columns[0], *word_columns[:1]]
+        return (time_columns or word_columns)[:1]
 
     def varies(self, name: str) -> bool:
         """Return whether a column has several distinct values."""
-        return int(self.series[name].nunique(dropna=False)) > 1
+        return int(self.series_by_column[name].nunique(dropna=False)) > 1
 
     @property
     def time_keys(self) -> list[str]:
         """The names of the key columns that hold times."""
-        return [name for name in self.keys if self.kinds[name] == "time"]
+        return [name for name in self.key_columns if self.kind_by_column[name] == "time"]
 
     def is_repeated(self, name: str) -> bool:
-        """Return whether a merge repeated the rows of the table that a column comes from."""
-        return self.metadata.columns[name].table in self.metadata.repeated_tables
+        """Return whether a column comes from a table whose rows were repeated by a merge."""
+        return self.metadata.columns[name].table in self.metadata.repeated
 
     def column(self, name: str) -> Column | None:
         """Return the declaration of a column (unit, meaning and aggregation rule), or None."""
         return declaration_of(self.metadata.columns[name])
 
     def rule(self, name: str) -> Aggregation:
-        """Return a column's aggregation rule; ``NONE`` if it has none or lacks columns for it."""
+        """Return a column's aggregation rule.
+
+        It is ``NONE`` if the column has no rule, or the frame lacks a column that the rule needs.
+        """
         column = self.column(name)
         rule = column.aggregate if column else NONE
-        return rule if {*_rule_columns(rule)} <= {*self.kinds} else NONE
+        return rule if {*_rule_columns(rule)} <= {*self.kind_by_column} else NONE
 
     def rule_columns(self, name: str) -> tuple[str, ...]:
-        """Return the columns that a column's aggregation rule reads, e.g. two counts."""
+        """Return the names of the columns that a column's aggregation rule needs."""
         return _rule_columns(self.rule(name))
 
     def is_rate(self, name: str) -> bool:
-        """Return whether a column is a rate that can be recomputed from counts."""
+        """Return whether a column is a rate whose aggregate can be computed from counts."""
         rule = self.rule(name)
         return bool(rule.over and not rule.why)
 
@@ -304,342 +352,438 @@ class PlotData:
         return self.rule(name).rule == "sum"
 
     def unit_column(self, name: str) -> str | None:
-        """Return the name of the column with each row's unit or metric; None if there is none."""
+        """Return the name of the column with the unit or metric of each row, or None."""
         column = self.column(name)
-        suffix = (column.unit_by if column.unit else "unit") if column else None
-        candidates = suffix, f"{name.partition('_')[0]}_{suffix}"  # such as control_metric
-        return next((name for name in candidates if name in self.kinds), None)
+        unit_name = (column.unit_by if column.unit else "unit") if column else None
+        candidates = unit_name, f"{name.partition('_')[0]}_{unit_name}"  # such as control_metric
+        return next((name for name in candidates if name in self.kind_by_column), None)
 
-    def is_mixed(self, name: str) -> bool:
+    def has_mixed_units(self, name: str) -> bool:
         """Return whether a column has different units in different rows."""
-        return len({*self.units(name)} - {BLANK}) > 1
+        return len({*self.units(name)} - {NO_VALUE_TEXT}) > 1
 
     def unit(self, name: str) -> str | None:
         """Return the unit of a column if it is the same in all rows; else None."""
-        units = {*self.units(name)} - {BLANK}
+        units = {*self.units(name)} - {NO_VALUE_TEXT}
         return units.pop() if len(units) == 1 else None
 
     def units(self, name: str) -> list[str | None]:
-        """Return a list with the unit of each row of a column."""
-        unit_column, column = self.unit_column(name), self.column(name)
+        """Return the unit of a column's number in each row; None where it is unknown."""
+        unit_column = self.unit_column(name)
+        column = self.column(name)
         unit = _unit_of(column)
         if "currency" in (unit or ""):
             # The unit of price_amount is in price_currency, if there are several currencies.
-            for money in (f"{name.rpartition('_')[0]}_currency", *self.kinds):
-                if money.endswith("currency") and money in self.kinds:
-                    return [*self.texts(money)]
+            for currency_column in (f"{name.rpartition('_')[0]}_currency", *self.kind_by_column):
+                if currency_column.endswith("currency") and currency_column in self.kind_by_column:
+                    return [*self.texts(currency_column)]
         if unit_column is None or column is None:
-            unit = RANK if _UNITS.get(unit or name.rpartition("_")[2]) == RANK else unit
+            unit = RANK if _UNIT_BY_WORD.get(unit or name.rpartition("_")[2]) == RANK else unit
             return [unit] * max(len(self), 1)
-        known_units, separator = UNITS.keys() | column.units, re.compile(r"_|(?=[A-Z])")
+        known_words = UNITS.keys() | column.units
+        word_boundary = re.compile(r"_|(?=[A-Z])")
         units = [
-            column.units.get(word, word) if word in known_units
-            else _UNITS.get(separator.split(word)[-1].lower()) for word in self.texts(unit_column)
+            column.units.get(row_word, row_word) if row_word in known_words
+            else _UNIT_BY_WORD.get(word_boundary.split(row_word)[-1].lower())
+            for row_word in self.texts(unit_column)
         ]  # fmt: skip
         # The change of a rate is in percentage points.
         is_change = name.endswith("change")
         return [FRACTION_CHANGE if is_change and unit == FRACTION else unit for unit in units]
 
     @cached_property
-    def measures(self) -> list[str]:
-        """The names of numeric columns to draw, the most informative first (rates, scores …)."""
-        names = sorted(filter(self._measure_rank, self.numbers), key=self._measure_rank)
-        return [name for name in names if self.frame[name].nunique() > 1] or names
+    def measure_columns(self) -> list[str]:
+        """The names of numeric columns to draw, the most informative first (rates, scores …).
+
+        Columns with the same number in all rows are left out, unless all are such columns.
+        """
+        ranked_names = sorted(
+            filter(self._measure_rank, self.number_columns), key=self._measure_rank
+        )
+        return [name for name in ranked_names if self.frame[name].nunique() > 1] or ranked_names
 
     @property
-    def numbers(self) -> list[str]:
-        """The names of numeric columns, except keys and columns such as ``x_low`` about ``x``."""
+    def number_columns(self) -> list[str]:
+        """The names of numeric columns, without keys and columns that describe another column.
+
+        For example, ``x_low`` describes ``x``.
+        """
         return [
             name
-            for name in self.of_kind("number")
-            if name not in (*self.keys, *CONTEXT, "_row")
-            and not _ABOUT.search(name)
+            for name in self.columns_of_kind("number")
+            if name not in (*self.key_columns, *CONTEXT_COLUMNS, "_row")
+            and not _SIDE_COLUMN_PATTERN.search(name)
             and not is_status_column(self.frame, name)
         ]
 
-    @per_column
+    @cached_by_column
     def _measure_rank(self, name: str) -> int:
-        """Return how informative a numeric column is: 1 (most) to 6; 0 if it is not to be drawn."""
+        """Return how informative a numeric column is, from 1 (most) to 6.
+
+        The result is 0 if the column is not to be drawn by default.
+        """
         unit = self.unit(name)
-        if self.column(name) is None or (unit is None and "#" in self.table):
+        if self.column(name) is None or (unit is None and "#" in self.table_name):
             return 5  # the units of a drafted section are not known
         if unit == FRACTION and self.is_rate(name):
             return 1
-        is_sum = self.is_additive(name) and unit in (SCORE, COUNT, REQUESTS)
+        is_additive_count = self.is_additive(name) and unit in (SCORE, COUNT, REQUESTS)
         # A drafted rate seldom has a rule, and says more than the counts beside it.
-        rate = 4 - 2 * ("#" in self.table and not self.keys[1:])
-        return 3 if is_sum else {SCORE: 2, FRACTION: rate, FRACTION_CHANGE: 6}.get(unit or "", 0)
+        is_drafted = "#" in self.table_name and not self.key_columns[1:]
+        rank_by_unit = {SCORE: 2, FRACTION: 4 - 2 * is_drafted, FRACTION_CHANGE: 6}
+        return 3 if is_additive_count else rank_by_unit.get(unit or "", 0)
 
     def sample_column(self, name: str) -> str | None:
-        """Return the name of the column with the sample sizes of ``name``, or None."""
-        if parts := self.rule_columns(name):
-            return parts[-1]
-        candidates = [f"{name.rpartition('_')[0]}_n", "denominator", "sample_count", "answer_count"]
-        return next((size for size in candidates if size in self.kinds and size != name), None)
+        """Return the name of the column that has the sample sizes of a column, or None.
 
-    def rate_sample(self, name: str) -> str | None:
-        """Return the name of the column with the sample sizes of a rate or mean, or None."""
+        A sample size is, for example, the number of answers from which a rate was computed.
+        """
+        if rule_columns := self.rule_columns(name):
+            return rule_columns[-1]
+        candidates = [f"{name.rpartition('_')[0]}_n", "denominator", "sample_count", "answer_count"]
+        return next(
+            (
+                candidate
+                for candidate in candidates
+                if candidate in self.kind_by_column and candidate != name
+            ),
+            None,
+        )
+
+    def rate_sample_column(self, name: str) -> str | None:
+        """Return the name of the column with the sample sizes of a rate, mean rank or score.
+
+        For other columns, and without such a column, the result is None.
+        """
         return self.sample_column(name) if self.unit(name) in (FRACTION, RANK, SCORE) else None
 
-    def stands_out(self, name: str, best: Mask, ends: Bounds) -> bool:
+    def stands_out(self, name: str, best_rows: Mask, intervals: Bounds) -> bool:
         """Return whether the best numbers of a column exceed all others by more than chance.
 
-        ``best`` is a boolean mask of the best rows. ``ends`` are the confidence intervals of all
-        rows.
+        ``best_rows`` is a boolean mask. ``intervals`` are the confidence intervals of all rows.
+        Sums, and numbers that are of no sample, have no chance error: the result is then True.
         """
-        other = ~best & ~np.isnan(self.values(name))
-        lowest, highest = ends.low[best].min(initial=np.inf), ends.high[other].max(initial=-np.inf)
-        is_sample = self.sample_column(name) or not np.isnan(ends.low).all()
-        return self.is_additive(name) or not is_sample or bool(lowest > highest)
+        other_rows = ~best_rows & ~np.isnan(self.values(name))
+        lowest_best = intervals.low[best_rows].min(initial=np.inf)
+        highest_other = intervals.high[other_rows].max(initial=-np.inf)
+        is_of_sample = self.sample_column(name) or not np.isnan(intervals.low).all()
+        return self.is_additive(name) or not is_of_sample or bool(lowest_best > highest_other)
 
     def axis_label(self, name: str) -> str:
-        """Return the axis label of a column with its unit; "" if the tick labels show the unit."""
+        """Return the axis label of a column, such as "Score (0 to 100)".
+
+        The result is "" if the tick labels alone show the unit.
+        """
         unit = self.unit(name)
-        return f"{humanize(name)} ({_AXIS[unit]})" if unit in _AXIS else ""
+        return f"{humanize(name)} ({_NOTE_BY_UNIT[unit]})" if unit in _NOTE_BY_UNIT else ""
 
     # --- cells
 
-    @per_column
-    def cells(self, name: str) -> Cells:
-        """Return the status of each cell of a column, i.e. whether it was measured."""
+    @cached_by_column
+    def cell_statuses(self, name: str) -> Cells:
+        """Return whether each cell of a column was measured, and if not, why."""
         return cells_of(self.frame, name, self.metadata)
 
-    @per_column
+    @cached_by_column
     def values(self, name: str) -> Numbers:
-        """Return the numbers of a column as floats, with NaN where nothing was measured."""
-        values = as_floats(self.series[name])
-        return np.where(self.cells(name).has_number & np.isfinite(values), values, np.nan)
+        """Return the numbers of a column as floats, with NaN for each cell that has no number."""
+        values = as_floats(self.series_by_column[name])
+        return np.where(self.cell_statuses(name).has_number & np.isfinite(values), values, np.nan)
 
     def is_count(self, name: str) -> bool:
-        """Return whether all numbers of a column are integers that are neither rates nor scores."""
+        """Return whether all numbers of a column are integers, but its unit is no rate or score."""
         return not np.nansum(self.values(name) % 1) and self.unit(name) not in (FRACTION, SCORE)
 
-    @per_column
+    @cached_by_column
     def texts(self, name: str) -> Texts:
-        """Return a column as a list of texts, with ``(none)`` for missing values."""
-        values = self.series[name]
-        if self.kinds[name] == "time":
+        """Return the values of a column as texts, with ``(none)`` for missing values."""
+        values = self.series_by_column[name]
+        if self.kind_by_column[name] == "time":
             values = self.moments(name)
-            is_day = bool((values.dropna() == values.dropna().dt.normalize()).all())
-            values = values.dt.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M")
-        if self.kinds[name] == "code":
+            has_only_days = bool((values.dropna() == values.dropna().dt.normalize()).all())
+            values = values.dt.strftime("%Y-%m-%d" if has_only_days else "%Y-%m-%d %H:%M")
+        if self.kind_by_column[name] == "code":
             values = values.astype("Int64")  # 404, also if missing values made it 404.0
-        return [*values.astype(object).where(values.notna(), BLANK).map(str)]
+        return [*values.astype(object).where(values.notna(), NO_VALUE_TEXT).map(str)]
 
-    @per_column
+    @cached_by_column
     def labels(self, name: str) -> Texts:
-        """Return a column as readable texts: codes as words, titles instead of identifiers."""
-        texts, titles = self.texts(name), dict[str, str]()
-        for _, facts in self.facts_by_host:
-            titles = facts.titles | titles
-        is_id = name.endswith(_ID) or titles.keys() & {*texts}
+        """Return the values of a column as readable texts.
+
+        Code words, such as ``not_started``, become plain words. Identifiers are replaced by the
+        titles that any table of the response has for them.
+        """
+        texts = self.texts(name)
+        title_by_id = dict[str, str]()
+        for _, response_details in self.details_with_host:
+            title_by_id = response_details.title_by_id | title_by_id
+        is_id = name.endswith(_ID_ENDINGS) or title_by_id.keys() & {*texts}
         is_code = (
             not is_id
-            and all(map(_CODE.fullmatch, texts))
+            and all(map(_CODE_PATTERN.fullmatch, texts))
             and any("_" in text or text[5:].isupper() for text in texts)
         )
         has_codes = name == "metric" or self.has_states(name) or is_code
         if has_codes or self.is_category(name):
             # Values with other capitals, such as US or eBay, are names.
             return [humanize(text.lower() if text.isupper() else text).replace(" ids", "s")
-                    if has_codes or _LEVEL.fullmatch(text) else text for text in texts]  # fmt: skip
-        return [titles.get(text) or re.sub(r"^https?://", "", text) for text in texts]
+                    if has_codes or _LEVEL_PATTERN.fullmatch(text) else text
+                    for text in texts]  # fmt: skip
+        return [title_by_id.get(text) or re.sub(r"^https?://", "", text) for text in texts]
 
     def varying_context(self, *excluded: str | None) -> list[str]:
-        """Return the names among ``host`` and ``days`` whose column has several values.
+        """Return which of the columns ``host`` and ``days`` the frame has with several values.
 
-        Names in ``excluded`` are left out.
+        Columns in ``excluded`` are left out.
         """
-        return [n for n in APART if n in self.kinds and n not in excluded and self.varies(n)]
+        return [
+            name
+            for name in HOST_AND_DAYS
+            if name in self.kind_by_column and name not in excluded and self.varies(name)
+        ]
 
     def has_one_row_per(self, name: str) -> bool:
         """Return whether each value of a column has one row only, per host and number of days."""
         return not self.frame.duplicated([name, *self.varying_context(name)]).any()
 
     def row_labels(self, name: str, *excluded: str | None, texts: Texts | None = None) -> list[str]:
-        """Return a label for each row from a column, with host and days added if these vary.
+        """Return a label for each row: the text of a column, after the host and days if these vary.
 
-        ``texts`` are used instead of the texts of the column.
+        ``texts``, one for each row, replace those of the column. The columns ``host`` and ``days``
+        are not used if they are in ``excluded``.
         """
-        columns = [[f"last {text} days" if n == "days" else text for text in self.texts(n)]
-                   for n in self.varying_context(name, *excluded)]  # fmt: skip
-        label_parts = zip(*columns, self.labels(name) if texts is None else texts, strict=True)
-        return [" · ".join(dict.fromkeys(parts)) for parts in label_parts]
+        context_columns = [[f"last {text} days" if context_name == "days" else text
+                            for text in self.texts(context_name)]
+                   for context_name in self.varying_context(name, *excluded)]  # fmt: skip
+        label_parts = zip(
+            *context_columns, self.labels(name) if texts is None else texts, strict=True
+        )
+        return [" · ".join(dict.fromkeys(row_parts)) for row_parts in label_parts]
 
     def moments(self, name: str) -> pd.Series:
         """Return a column as times in UTC, without a time zone."""
-        return to_naive_times(self.series[name])
+        return naive_times(self.series_by_column[name])
 
     def time_noun(self, name: str) -> str:
-        """Return a noun for the time step of a column, such as ``day``; ``time`` if unknown."""
+        """Return a noun for the smallest step between the times of a column, such as ``day``.
+
+        If there is no noun for the step, the result is ``time``.
+        """
         step_hours = round(24 * min(np.diff(np.unique(days_of(self.moments(name)))), default=0.0))
-        nouns = {1: "hour", 24: "day", 168: "week", 8760: "year"}
-        return nouns.get(step_hours, "month" if 672 <= step_hours <= 744 else "time")
+        noun_by_hours = {1: "hour", 24: "day", 168: "week", 8760: "year"}
+        return noun_by_hours.get(step_hours, "month" if 672 <= step_hours <= 744 else "time")
 
     # --- rows
 
-    def is_bare_key(self, name: str) -> bool:
+    def has_untitled_ids(self, name: str) -> bool:
         """Return whether a column holds identifiers for which no titles are known."""
-        return f"_{name}".endswith(_ID) and self.labels(name) == self.texts(name)
+        return f"_{name}".endswith(_ID_ENDINGS) and self.labels(name) == self.texts(name)
 
     @cached_property
     def label_column(self) -> str | None:
-        """The name of the column that names each row most readably, or None."""
-        key = next((name for name in reversed(self.keys) if name not in self.time_keys), None)
-        if key is None or not f"_{key}".endswith(_ID):
+        """The name of the column whose values are the most readable names of the rows, or None."""
+        key = next(
+            (name for name in reversed(self.key_columns) if name not in self.time_keys), None
+        )
+        if key is None or not f"_{key}".endswith(_ID_ENDINGS):
             return key
-        word_columns = [n for n in self.of_kind("word") if not f"_{n}".endswith(_ID)]
-        stem = key.removesuffix("_id")
+        word_columns = [
+            title_name
+            for title_name in self.columns_of_kind("word")
+            if not f"_{title_name}".endswith(_ID_ENDINGS)
+        ]
+        key_stem = key.removesuffix("_id")
         title_columns = [
-            name for n in TITLES for name in (n, f"{stem}_{n}") if name in word_columns
+            name
+            for title_name in TITLE_COLUMNS
+            for name in (title_name, f"{key_stem}_{title_name}")
+            if name in word_columns
         ]
         # A value that several rows have cannot name a row.
-        distinct = [
-            name for name in word_columns if name in self.keys or self.frame[name].is_unique
+        naming_columns = [
+            name for name in word_columns if name in self.key_columns or self.frame[name].is_unique
         ]
-        return next(iter((*title_columns, *distinct)), key)
+        return next(iter((*title_columns, *naming_columns)), key)
 
-    def measure(self, name: str) -> str:
-        """Return the name of a column's numbers in words.
+    def measure_name(self, name: str) -> str:
+        """Return what a column measures, in words, such as "mention rate".
 
-        A name without meaning, such as ``daily``, is replaced by what is counted: by its unit.
+        If the name of the column does not say it, as ``daily``, the result is "count" or "value".
         """
-        if not self.table or not _BARE.fullmatch(name):
+        if not self.table_name or not _VAGUE_NAME_PATTERN.fullmatch(name):
             return humanize(name)
         return "count" if self.unit(name) == COUNT else "value"
 
-    def title(self, what: str, *by: str | None) -> str:
-        """Return a title such as "Mention rate by engine"; ``what`` is the part before "by"."""
-        nouns = [humanize(name.removesuffix("_id").removeprefix("is_")) for name in by if name]
+    def title(self, subject: str, *by: str | None) -> str:
+        """Return a title such as "Mention rate by engine".
+
+        ``subject`` is the part before "by". ``by`` are the names of columns; None is left out.
+        """
+        column_nouns = [
+            humanize(name.removesuffix("_id").removeprefix("is_")) for name in by if name
+        ]
         # Numbers without a name of their own have that of their table.
-        table = f"{self.table_words}: " * (what in ("count", "value"))
-        return capitalized(f"{table}{what} by {' and '.join(nouns)}")
+        table_prefix = f"{self.table_words}: " * (subject in ("count", "value"))
+        return capitalized(f"{table_prefix}{subject} by {' and '.join(column_nouns)}")
 
     def row_noun(self, name: str) -> str:
-        """Return a noun for the values of a column, such as ``action`` or ``day``."""
-        if self.kinds[name] == "time":
+        """Return a noun for a row that is named by a column, such as ``action`` or ``day``."""
+        if self.kind_by_column[name] == "time":
             return self.time_noun(name)
-        if name != self.label_column or name in self.keys:
+        if name != self.label_column or name in self.key_columns:
             return name
-        title = self.table_words.removesuffix("s") * (name in TITLES[:6])
-        id_nouns = (key.removesuffix("_id") for key in reversed(self.keys) if key.endswith("_id"))
-        return next(id_nouns, title or name)
+        table_noun = self.table_words.removesuffix("s") * (name in TITLE_COLUMNS[:6])
+        id_nouns = (
+            key.removesuffix("_id") for key in reversed(self.key_columns) if key.endswith("_id")
+        )
+        return next(id_nouns, table_noun or name)
 
-    def constants(self) -> dict[str, str]:
-        """A dict of the key columns that have the same value in all rows, each with its label."""
-        key = self.metadata.key or declared_key(self.table) or ()
-        names = [name for name in key if name in self.kinds and not self.varies(name)]
-        return {name: self.labels(name)[0] for name in names}
+    def label_by_constant_key(self) -> dict[str, str]:
+        """Return the key columns that have the same value in all rows, as a dict.
+
+        It maps the name of the column to the value as readable text.
+        """
+        key_names = self.metadata.key or declared_key(self.table_name) or ()
+        constant_names = [
+            name for name in key_names if name in self.kind_by_column and not self.varies(name)
+        ]
+        return {name: self.labels(name)[0] for name in constant_names}
 
     def daily_values(self, name: str) -> Numbers:
-        """Return the daily values of a metric from any table of the response; empty if none."""
-        values_by_host = [facts.daily_values for _, facts in self.facts_by_host]
+        """Return the daily numbers of a metric, from any table of the responses.
+
+        ``name`` is the metric. The result is empty if no table has daily numbers of it.
+        """
+        values_by_host = [details.values_by_column for _, details in self.details_with_host]
         return next((values[name] for values in values_by_host if name in values), np.empty(0))
 
     @cached_property
-    def facts_by_host(self) -> list[tuple[str, ResponseFacts]]:
-        """Pairs of a host and the `ResponseFacts` of a response of it.
+    def details_with_host(self) -> list[tuple[str, ResponseDetails]]:
+        """Pairs of the host of a response, and own names, titles and days from its tables.
 
-        The first pair has the host "" and the titles in this frame.
+        The first pair has the host "" and the titles that this frame has. Besides the frame's own
+        responses, there are those that were read together with them.
         """
-        facts = ResponseFacts()
-        facts.add_table(self.frame)
-        neighbours = (
-            neighbour
+        frame_details = ResponseDetails()
+        frame_details.add_table(self.frame)
+        other_responses = (
+            other_response
             for response in self.responses
-            for neighbour in getattr(response, "beside", ())
+            for other_response in getattr(response, "beside", ())
         )
         return [
-            ("", ResponseFacts(titles=facts.titles)),
+            ("", ResponseDetails(title_by_id=frame_details.title_by_id)),
             *(
-                (response.source.host or "", _facts_of(response))
-                for response in dict.fromkeys((*self.responses, *neighbours))
+                (response.source.host or "", _details_of_response(response))
+                for response in dict.fromkeys((*self.responses, *other_responses))
             ),
         ]
 
     @cached_property
     def window(self) -> tuple[str, str]:
-        """The first and the last measured day in ISO 8601; "" for a day that is not known."""
+        """The first and the last day that all responses cover, in ISO 8601; "" if not known."""
         sources = self.metadata.sources
-        dated = [(source.window_start or "", source.window_end or "") for source in sources]
-        dated += [_facts_of(response).window for response in self.responses]
-        if not any(all(days) for days in dated):
+        windows = [(source.window_start or "", source.window_end or "") for source in sources]
+        windows += [_details_of_response(response).window for response in self.responses]
+        if not any(all(window) for window in windows):
             # Other sections of the host may say what the window is.
-            dated += filter(all, (facts.window for _, facts in self.facts_by_host))
-        start = max((first for first, _ in dated), default="")
-        end = min((last for _, last in dated if last), default="")
-        return (start, end) if start <= (end or start) else ("", "")
+            windows += filter(all, (details.window for _, details in self.details_with_host))
+        start_day = max((first_day for first_day, _ in windows), default="")
+        end_day = min((last_day for _, last_day in windows if last_day), default="")
+        return (start_day, end_day) if start_day <= (end_day or start_day) else ("", "")
 
-    def is_part(self, name: str, x: str) -> Mask:
-        """Return a boolean mask of a column's numbers that cover only some days of their period."""
-        moments, (start, end) = self.moments(x), self.window
-        step = pd.Timedelta(days=min(np.diff(np.unique(days_of(moments))), default=1.0) - 1)
-        first = moments - step if self.is_by_last_day else moments
-        is_cut = first < pd.Timestamp(start or 0)
-        is_cut |= (first + step).dt.normalize() > pd.Timestamp(end or "2262")
-        if name + COVERAGE_END in self.kinds:
-            is_cut |= self.values(name + COVERAGE_END) < 1
-        return is_cut.to_numpy(bool) & ~np.isnan(self.values(name))
+    def partial_mask(self, name: str, x: str) -> Mask:
+        """Return a boolean mask of a column's numbers that cover only some days of their period.
 
-    def are_totals(self) -> Mask:
+        ``x`` is the column of periods, such as weeks.
+        """
+        period_times = self.moments(x)
+        window_start, window_end = self.window
+        period_length = pd.Timedelta(
+            days=min(np.diff(np.unique(days_of(period_times))), default=1.0) - 1
+        )
+        period_starts = period_times - period_length if self.is_by_last_day else period_times
+        is_incomplete = period_starts < pd.Timestamp(window_start or 0)
+        is_incomplete |= (period_starts + period_length).dt.normalize() > pd.Timestamp(
+            window_end or "2262"
+        )
+        if name + COVERAGE in self.kind_by_column:
+            is_incomplete |= self.values(name + COVERAGE) < 1
+        return is_incomplete.to_numpy(bool) & ~np.isnan(self.values(name))
+
+    def total_mask(self) -> Mask:
         """Return a boolean mask of the rows that add up the others, such as ``(all pages)``."""
-        are_totals = np.zeros(len(self), bool)
-        for name in self.keys:
-            is_named = np.array([*map(_TOTAL.fullmatch, self.texts(name))], bool)
-            for values in map(self.values, self.numbers):
-                parts = values[~is_named]
-                is_sum = np.isclose(np.nansum(values[is_named]), np.nansum(parts))
-                if is_sum and np.isfinite(parts).sum() > 1:
-                    are_totals |= is_named
-        return are_totals
+        is_total_row = np.zeros(len(self), bool)
+        for name in self.key_columns:
+            has_total_name = np.array([*map(_TOTAL_PATTERN.fullmatch, self.texts(name))], bool)
+            for values in map(self.values, self.number_columns):
+                other_values = values[~has_total_name]
+                adds_up = np.isclose(np.nansum(values[has_total_name]), np.nansum(other_values))
+                if adds_up and np.isfinite(other_values).sum() > 1:
+                    is_total_row |= has_total_name
+        return is_total_row
 
-    def is_own(self, name: str) -> Mask:
-        """Return a boolean mask of the rows in which a column names the own brand, site or page."""
-        if self.whole:
-            return self.whole.is_own(name)[self.positions]
-        is_own = np.zeros(len(self), bool)
-        if name in APART:
-            return is_own
-        for named, owner_column in _owner_columns(self.frame):
-            if named == name:
-                is_own |= _are_own(self.frame[owner_column])
-        sites = pd.Series(self.texts(name), dtype=object).str.extract(_SITE, expand=False)
-        for host, facts in self.facts_by_host:
+    def own_mask(self, name: str) -> Mask:
+        """Return a boolean mask of the rows in which a column names an own brand, site or page.
+
+        If this is so in all rows, no row is marked.
+        """
+        if self.all_rows:
+            return self.all_rows.own_mask(name)[self.positions]
+        is_own_row = np.zeros(len(self), bool)
+        if name in HOST_AND_DAYS:
+            return is_own_row
+        for name_column, owner_column in _owner_columns(self.frame):
+            if name_column == name:
+                is_own_row |= _own_mask(self.frame[owner_column])
+        domains = pd.Series(self.texts(name), dtype=object).str.extract(
+            _DOMAIN_PATTERN, expand=False
+        )
+        for host, host_details in self.details_with_host:
             # An own brand of one host is a competitor of another.
-            is_of_host = self.series["host"].isin([host]) if host and "host" in self.kinds else True
-            is_own |= (sites.isin({*facts.own, host}) & is_of_host).to_numpy(bool)
+            is_of_host = (
+                self.series_by_column["host"].isin([host])
+                if host and "host" in self.kind_by_column
+                else True
+            )
+            is_own_row |= (domains.isin({*host_details.own_names, host}) & is_of_host).to_numpy(
+                bool
+            )
         # If all rows are own, as in a crawl of the own pages, none needs a mark.
-        return is_own & ~is_own.all()
+        return is_own_row & ~is_own_row.all()
 
     def rows_at(self, positions: Any) -> PlotData:
-        """Return the data of the rows at these positions, in this order, numbered from 0."""
-        frame = self.frame.iloc[positions].reset_index(drop=True)
-        return replace(self, frame=frame, whole=self, positions=positions)
+        """Return the data of the rows at these positions, in the order of the positions."""
+        selected_rows = self.frame.iloc[positions].reset_index(drop=True)
+        return replace(self, frame=selected_rows, all_rows=self, positions=positions)
 
-    def first(self, max_rows: int) -> PlotData:
+    def first_rows(self, max_rows: int) -> PlotData:
         """Return the data with at most its first ``max_rows`` rows."""
         return self.rows_at(slice(max_rows))
 
     def shown_slice(self, x: str, max_rows: int) -> slice:
         """Return the slice of rows to draw: the last rows if ``x`` is a time, else the first."""
-        return slice(-max_rows, None) if self.kinds[x] == "time" else slice(max_rows)
+        return slice(-max_rows, None) if self.kind_by_column[x] == "time" else slice(max_rows)
 
     def best_first(self, name: str, x: str = "") -> npt.NDArray[np.intp]:
         """Return the positions of the rows, sorted by time or from the best number to the worst.
 
         Rates with small samples come after the others, and rows without a number last.
         """
-        if self.kinds.get(x) == "time":
+        if self.kind_by_column.get(x) == "time":
             return np.argsort(self.moments(x), kind="stable")
         values = self.values(name)
-        sort_keys = values if self.unit(name) == RANK else -values
-        return np.lexsort([sort_keys, self.has_few(name), np.isnan(values)])
+        sort_values = values if self.unit(name) == RANK else -values
+        return np.lexsort([sort_values, self.small_sample_mask(name), np.isnan(values)])
 
-    def has_few(self, name: str) -> Mask:
-        """Return a boolean mask of the rates whose sample is too small to compare them."""
-        sample = self.rate_sample(name)
-        few = self.values(sample or name) < FEW
-        return few & bool(sample) & ~np.isnan(self.values(name))
+    def small_sample_mask(self, name: str) -> Mask:
+        """Return a boolean mask of a column's rates, mean ranks or scores that have a small sample.
+
+        A sample smaller than `MIN_SAMPLE_SIZE` is too small to compare its rate with others.
+        """
+        sample_column = self.rate_sample_column(name)
+        is_small = self.values(sample_column or name) < MIN_SAMPLE_SIZE
+        return is_small & bool(sample_column) & ~np.isnan(self.values(name))
 
     def combined_availability(self, columns: Iterable[str]) -> Availability:
         """Return the combined availability (status and reason) of several columns."""
@@ -650,205 +794,254 @@ class PlotData:
         """The combined availability (status and reason) of all columns except the keys."""
         columns = self.metadata.columns
         return self.combined_availability(
-            [name for name in columns if name not in self.keys] or columns
+            [name for name in columns if name not in self.key_columns] or columns
         )
 
 
 def _unit_of(column: Column | None) -> str | None:
+    """Return the unit that the declaration of a column states; None without declaration."""
     return column.unit if column else None
 
 
 def _rule_columns(rule: Aggregation) -> tuple[str, ...]:
+    """Return the columns that an aggregation rule needs: for a ratio or as weights."""
     return (*(rule.over or ()), *filter(None, [rule.by]))
 
 
 def plot_data(frame: pd.DataFrame) -> PlotData:
-    """Prepare a frame for plotting; its index levels become columns."""
-    with cache_checks():
-        flat = flatten_index(frame)
-        metadata = metadata_of(flat)
-        if metadata.repeated_tables:
-            flat = without_repeated_rows(flat)
-            metadata = metadata_of(flat)
-        rows = pd.DataFrame(flat)  # without attrs, which each of its columns would copy
+    """Prepare a frame for plotting.
+
+    Its index levels become columns. Rows that a merge repeated occur once, and numbers that are
+    times are converted to times.
+    """
+    with checked_once():
+        flat_frame = flattened(frame)
+        metadata = metadata_of(flat_frame)
+        if metadata.repeated:
+            flat_frame = once(flat_frame)
+            metadata = metadata_of(flat_frame)
+        rows = pd.DataFrame(flat_frame)  # without attrs, which each of its columns would copy
         rows.columns = pd.Index([str(name) for name in rows.columns])
         rows = rows.loc[:, ~rows.columns.duplicated(keep=False)].reset_index(drop=True)
         for name in map(str, rows):
-            if not (_unit_of(declaration_of(metadata.columns[name])) or _CODE_NAME.search(name)):
+            if not (_unit_of(declared(metadata.columns[name])) or _CODE_NAME_PATTERN.search(name)):
                 rows[name] = _times_from_digits(rows[name])
-        if has_metadata(flat):
+        if has_metadata(flat_frame):
             # The rows are checked already; with new numbers they would seem to be changed.
-            attach_keeping_recipe(rows, metadata, flat)
-    return PlotData(rows, metadata, attached_metadata(flat)[1])
+            attach_changed(rows, metadata, flat_frame)
+    return PlotData(rows, metadata, stored_of(flat_frame)[1])
 
 
 def _times_from_digits(values: pd.Series) -> pd.Series:
-    """Return a column of Unix times, or of days such as 20261115, as times; others unchanged."""
-    if not _all_match(_MOMENT, values):
+    """Convert a column of Unix times, or of days such as 20261115, to times.
+
+    Any other column is returned unchanged.
+    """
+    if not _all_match(_TIME_NUMBER_PATTERN, values):
         return values
-    dtype, notation = NAMES["notations"][str(len(str(values.dropna().iloc[0])))]
-    times = pd.to_datetime(values.astype("string").astype(dtype), errors="coerce", **notation)
+    dtype, parse_options = COLUMN_CONVENTIONS["notations"][str(len(str(values.dropna().iloc[0])))]
+    times = pd.to_datetime(values.astype("string").astype(dtype), errors="coerce", **parse_options)
     return times if times.notna().equals(values.notna()) else values
 
 
 # --- what other tables of the same answer say -------------------------------------------------
 
-_LARGEST = 1 << 22
+_MAX_BODY_BYTES = 1 << 22
 """The maximum size in bytes of a response that is read again for titles and own brands."""
 
 
 @dataclass
-class ResponseFacts:
-    """Facts collected from all tables of a response: own names, titles, daily values and days.
+class ResponseDetails:
+    """What is collected from all tables of a response, for use in pictures of any of them.
 
-    - ``own``: the names of the project's own brands and sites.
-    - ``titles``: the title of each identifier.
-    - ``daily_values``: the numbers of daily tables by column.
-    - ``days``: the dates in tables of one row, by column.
+    - ``own_names``: the names of the project's own brands and sites.
+    - ``title_by_id``: the readable title of each identifier.
+    - ``values_by_column``: the numbers of tables with one row per day, by column.
+    - ``day_by_column``: the dates in tables with a single row, by column.
     """
 
-    own: set[str] = field(default_factory=set)
-    titles: dict[str, str] = field(default_factory=dict)
-    daily_values: dict[str, Numbers] = field(default_factory=dict)
-    days: dict[str, str] = field(default_factory=dict)
+    own_names: set[str] = field(default_factory=set)
+    title_by_id: dict[str, str] = field(default_factory=dict)
+    values_by_column: dict[str, Numbers] = field(default_factory=dict)
+    day_by_column: dict[str, str] = field(default_factory=dict)
 
     @property
     def window(self) -> tuple[str, str]:
         """The first and the last day that the response covers; "" for a day that is not known."""
-        starts, ends = (
-            [day for name, day in self.days.items() if re.search(f"(^|_)({endings})$", name)]
-            for endings in ("from|start", "to|until|end|as_of")
-        )
-        return max(starts, default=""), min(ends, default="")
+        days = self.day_by_column
+        start_days = [days[name] for name in days if re.search("(^|_)(from|start)$", name)]
+        end_days = [days[name] for name in days if re.search("(^|_)(to|until|end|as_of)$", name)]
+        return max(start_days, default=""), min(end_days, default="")
 
     def add_table(self, table: pd.DataFrame) -> None:
-        """Collect the facts of one table: titles, daily values and days."""
+        """Collect days, daily numbers, titles of identifiers and own names from one table."""
         table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
-        columns, own_rows = [*map(str, table.columns)], table
+        columns = [*map(str, table.columns)]
+        own_rows = table
         if "brand" in table:
-            own_rows = table[table["brand"].isin(self.own)]
+            own_rows = table[table["brand"].isin(self.own_names)]
         if len(table) == 1:
-            days = table.select_dtypes("datetime").iloc[0].dropna()
-            self.days |= {str(name): str(day)[:10] for name, day in days.items()}
-        times = [n for n in columns[: 1 + ("brand" in table)] if _kind_of(table[n]) == "time"]
-        if times and len(own_rows) and own_rows[times[0]].is_unique:
+            day_values = table.select_dtypes("datetime").iloc[0].dropna()
+            self.day_by_column |= {str(name): str(day)[:10] for name, day in day_values.items()}
+        # In a table of days, the day is the first column, or the second beside a brand.
+        time_columns = [
+            name
+            for name in columns[: 1 + ("brand" in table)]
+            if _column_kind(table[name]) == "time"
+        ]
+        if time_columns and len(own_rows) and own_rows[time_columns[0]].is_unique:
             for name, values in own_rows.select_dtypes("number").items():
-                self.daily_values.setdefault(str(name), as_floats(values))
-        ids = [
+                self.values_by_column.setdefault(str(name), as_floats(values))
+        id_columns = [
             name
             for name in columns
-            if name.endswith(_ID) or _all_match(_CODED, table[name].head(9))
+            if name.endswith(_ID_ENDINGS) or _all_match(_ID_VALUE_PATTERN, table[name].head(9))
         ]
-        main_id = next((name for name in ids if table[name].is_unique), "")
-        for id_column in ids:
-            stem = id_column.removesuffix("_id")
-            titles = TITLES if id_column == main_id else ()
-            candidates = (stem, *(f"{stem}_{name}" for name in TITLES), *titles)
-            for title in [n for n in candidates if n in table and n not in ids][:1]:
-                pairs = table[[id_column, title]].dropna().astype(str)
-                self.titles.update(pairs.itertuples(index=False, name=None))
+        main_id = next((name for name in id_columns if table[name].is_unique), "")
+        for id_column in id_columns:
+            name_stem = id_column.removesuffix("_id")
+            titles = TITLE_COLUMNS if id_column == main_id else ()
+            # The title of action_id is in action, action_title or, if it is the row's, in title.
+            candidates = [name_stem, *(f"{name_stem}_{name}" for name in TITLE_COLUMNS), *titles]
+            title_columns = [n for n in candidates if n in table and n not in id_columns]
+            if title_columns:
+                id_title_pairs = table[[id_column, title_columns[0]]].dropna().astype(str)
+                self.title_by_id.update(id_title_pairs.itertuples(index=False, name=None))
         for name, owner_column in _owner_columns(table):
-            self.own |= {*table[name][_are_own(table[owner_column])].dropna().astype(str)}
+            self.own_names |= {*table[name][_own_mask(table[owner_column])].dropna().astype(str)}
 
 
-_OWNERS = NAMES["owners"]
-"""The endings of columns that say what is own, and of those whose names it is said of."""
+_OWNER_AND_NAME_ENDINGS = COLUMN_CONVENTIONS["owners"]
+"""Pairs of endings of column names.
 
-OWNER_COLUMNS = _OWNERS[0][0]
-"""The columns that say whether a brand is the own one."""
+Columns with the first endings say whether a row is about an own brand or site. Columns with the
+second endings have the name of that brand or site.
+"""
+
+OWNER_COLUMNS = _OWNER_AND_NAME_ENDINGS[0][0]
+"""The columns that say whether the brand of a row is the project's own brand."""
 
 
 def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return pairs of a column, such as a brand, and a column that says whether it is own."""
+    """Return pairs of columns: one of names, such as brands, and one that says which are own."""
 
-    def ending(words: Texts) -> list[str]:
-        return [n for word in words for n in map(str, table) if f"_{n}".endswith(f"_{word}")]
+    def columns_ending_in(endings: Texts) -> list[str]:
+        return [n for ending in endings for n in map(str, table) if f"_{n}".endswith(f"_{ending}")]
 
-    return [(named, owner_column) for owners, names in _OWNERS for named in ending(names)[:1]
-            for owner_column in ending(owners)]  # fmt: skip
-
-
-def _are_own(values: pd.Series) -> Mask:
-    texts = values.astype("string").str.lower()
-    return texts.isin(["true", "own", "owned", "us"]).to_numpy(bool)
+    return [(name_column, owner_column)
+            for owner_endings, name_endings in _OWNER_AND_NAME_ENDINGS
+            for name_column in columns_ending_in(name_endings)[:1]
+            for owner_column in columns_ending_in(owner_endings)]  # fmt: skip
 
 
-_FACTS: WeakKeyDictionary[HeldResponse, ResponseFacts] = WeakKeyDictionary()
+def _own_mask(values: pd.Series) -> Mask:
+    """Return a boolean mask of the values that say "own", such as true or ``owned``."""
+    lower_texts = values.astype("string").str.lower()
+    return lower_texts.isin(["true", "own", "owned", "us"]).to_numpy(bool)
 
 
-def _facts_of(response: HeldResponse) -> ResponseFacts:
-    """Return the `ResponseFacts` of a response, from a cache if its tables were read before."""
-    if response not in _FACTS:
-        facts = _FACTS[response] = ResponseFacts()
-        is_small = response.body is not None and len(response.body) <= _LARGEST
+_DETAILS_BY_RESPONSE: WeakKeyDictionary[HeldResponse, ResponseDetails] = WeakKeyDictionary()
+
+
+def _details_of_response(response: HeldResponse) -> ResponseDetails:
+    """Return own names, titles and days from the tables of a response, which are read only once.
+
+    If the response is too large, or is not in memory, nothing is collected.
+    """
+    if response not in _DETAILS_BY_RESPONSE:
+        details = _DETAILS_BY_RESPONSE[response] = ResponseDetails()
+        is_small = response.body is not None and len(response.body) <= _MAX_BODY_BYTES
         for table in ((response.tables() if is_small else None) or {}).values():
-            facts.add_table(table)
-    return _FACTS[response]
+            details.add_table(table)
+    return _DETAILS_BY_RESPONSE[response]
 
 
 # --- one row per mark -------------------------------------------------------------------------
 
 
-def one_row_per_mark(data: PlotData, by: Texts, columns: Texts, freq: str = "") -> PlotData:
-    """Aggregate the data to one row per combination of the columns ``by``.
+def one_row_per_mark(
+    data: PlotData, grouping_columns: Texts, columns: Texts, freq: str = ""
+) -> PlotData:
+    """Aggregate the data to one row per combination of values of the grouping columns.
 
-    Each row becomes a mark of the picture, such as a bar or a dot. ``freq`` is the period of times,
-    such as "W".
+    Each row becomes a mark of the picture, such as a bar or a dot. ``columns`` are the columns to
+    aggregate. With ``freq``, a pandas alias such as "W", times are grouped by period.
     """
-    by = list(dict.fromkeys(by))
-    if not freq and not data.frame.duplicated(by).any():
+    grouping_columns = list(dict.fromkeys(grouping_columns))
+    if not freq and not data.frame.duplicated(grouping_columns).any():
         return data
     # A group that was measured in part has the value of its measured rows.
-    names = [*by, *columns, *(needed for name in columns for needed in data.rule_columns(name))]
+    needed_columns = [
+        *grouping_columns,
+        *columns,
+        *(rule_column for name in columns for rule_column in data.rule_columns(name)),
+    ]
     # Which rows were not measured is stated by other columns, such as the engine of a label.
-    names += (
+    needed_columns += (
         condition.column
         for name in columns
         for statement in data.metadata.columns[name].statements
         for condition in statement.rows
     )
-    selected = data.frame[[name for name in dict.fromkeys(names) if name in data.kinds]]
-    grouping = period_groupers(selected, by, freq) if freq else by
-    grouped = plot_data(aggregate(selected, grouping, None, True, {}, True))
+    selected_columns = data.frame[
+        [name for name in dict.fromkeys(needed_columns) if name in data.kind_by_column]
+    ]
+    grouping = by_period(selected_columns, grouping_columns, freq) if freq else grouping_columns
+    grouped_data = plot_data(aggregate(selected_columns, grouping, None, True, {}, True))
     # Weeks, and periods such as "ME", are named by their last day.
-    return replace(grouped, is_by_last_day=getattr(grouping[0], "closed", "") == "right")
+    return replace(grouped_data, is_by_last_day=getattr(grouping[0], "closed", "") == "right")
 
 
 def whiskers(data: PlotData, y: str, rows: PlotData | None = None, by: Texts = ()) -> Bounds:
     """Return the confidence interval of the column ``y`` in each row, for error bars.
 
-    If ``data`` was aggregated, ``rows`` is the data before, and ``by`` the grouping columns.
+    If ``data`` was aggregated, ``rows`` is the data before aggregation, and ``by`` are the columns
+    by which it was grouped.
     """
-    unaggregated = None if rows in (None, data, data.whole) else rows.frame
-    return bounds(data.frame, y, unaggregated, by)
+    unaggregated_frame = None if rows in (None, data, data.all_rows) else rows.frame
+    return bounds(data.frame, y, unaggregated_frame, by)
 
 
 # --- why there is no number -------------------------------------------------------------------
 
-NOT_MEASURED, NOT_GIVEN = "not measured", "no value given"
-NO_METADATA, NOT_LISTED, DOES_NOT_APPLY = "nothing to count", "not listed", "does not apply"
+NOT_MEASURED = "not measured"
+NO_VALUE_GIVEN = "no value given"
+NOTHING_TO_COUNT = "nothing to count"
+NOT_LISTED = "not listed"
+DOES_NOT_APPLY = "does not apply"
 
-_NOTHING_REASONS = ("the denominator is 0", "zero weight", "nothing to count")
-"""The reasons that an aggregation gives where the denominator is 0."""
+_ZERO_DENOMINATOR_REASONS = ("the denominator is 0", "zero weight", "nothing to count")
+"""The reasons that an aggregate without a value has if its denominator is 0."""
 
 
 def missing_reasons(data: PlotData, name: str) -> list[str]:
-    """Return for each row the reason why a column has no value, e.g. "not measured"; else ""."""
-    is_number = data.kinds[name] == "number"
-    missing = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)
-    size, cells, has_no_sample = data.sample_column(name) or "", data.cells(name), ~missing
-    if data.kinds.get(size) == "number":  # a size that may not be measured says nothing
-        has_no_sample = (data.values(size) == 0) & ~data.cells(size).has_any(Status.UNKNOWN)
+    """Return why a column has no value, for each row; "" for a row with a value.
 
-    def reason(row: int, unit: str | None) -> str:
-        state = cells.states[int(cells.state_codes[row])]
+    A reason is a constant of this module, such as `NOT_MEASURED`.
+    """
+    is_numeric = data.kind_by_column[name] == "number"
+    is_empty = np.isnan(data.values(name)) if is_numeric else data.frame[name].isna().to_numpy(bool)
+    sample_name = data.sample_column(name) or ""
+    cells = data.cell_statuses(name)
+    has_no_sample = ~is_empty
+    if (
+        data.kind_by_column.get(sample_name) == "number"
+    ):  # a size that may not be measured says nothing
+        has_no_sample = (data.values(sample_name) == 0) & ~data.cell_statuses(sample_name).having(
+            Status.UNKNOWN
+        )
+
+    def row_reason(row: int, unit: str | None) -> str:
+        state = cells.states[int(cells.codes[row])]
         status = state.status
         if status == Status.NOT_APPLICABLE:
-            return NO_METADATA if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
+            return NOTHING_TO_COUNT if state.reason in _ZERO_DENOMINATOR_REASONS else DOES_NOT_APPLY
         if status == Status.UNAVAILABLE:
             return NOT_MEASURED
         if has_no_sample[row] and unit in (FRACTION, RANK, SCORE):
-            return NO_METADATA
-        return NOT_MEASURED if status == Status.PARTIAL else NOT_GIVEN
+            return NOTHING_TO_COUNT
+        return NOT_MEASURED if status == Status.PARTIAL else NO_VALUE_GIVEN
 
-    return [reason(row, unit) if missing[row] else "" for row, unit in enumerate(data.units(name))]
+    return [
+        row_reason(row, unit) if is_empty[row] else "" for row, unit in enumerate(data.units(name))
+    ]

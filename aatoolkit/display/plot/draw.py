@@ -1,4 +1,4 @@
-"""Choose the kind of picture ("picture") for a frame, and draw it with matplotlib.
+"""Choose the kind of picture (chart) for a DataFrame, and draw it with matplotlib.
 
 The result is a `Picture`: matplotlib axes that a notebook displays. You can also draw on your own
 axes.
@@ -28,11 +28,18 @@ from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
 from aatoolkit.display.plot.data import Options, PlotData, one_row_per_mark, plot_data
-from aatoolkit.display.plot.layout import MARGIN, WIDTH, Layout, Text, families, place
+from aatoolkit.display.plot.layout import (
+    MARGIN,
+    PICTURE_WIDTH,
+    Layout,
+    Text,
+    compute_layout,
+    families,
+)
 from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import (
-    HATCHES,
-    STATUS_WORDS,
+    HATCH_BY_FILL,
+    WORDS_BY_STATUS,
     Palette,
     describe_scope,
     in_words,
@@ -43,8 +50,8 @@ from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
 from aatoolkit.frame.groupby import check_columns, flatten_names, group, period_groupers
 from aatoolkit.stats.explain import Explainer, Explanation
 
-KINDS: Mapping[str, Callable[..., Spec | None]] = {
-    **{kind: partial(tables.result, kind) for kind in tables.RESULTS},
+FUNCTION_BY_KIND: Mapping[str, Callable[..., Spec | None]] = {
+    **{kind: partial(tables.result, kind) for kind in tables.RESULT_PLOT_BY_KIND},
     "stages": tables.stages,
     "figures": tables.figures,
     "line": times.lines,
@@ -55,7 +62,10 @@ KINDS: Mapping[str, Callable[..., Spec | None]] = {
     "verdicts": tables.states,
     "counts": rows.counts,
 }
-"""The kinds of pictures, in the order in which they are tried."""
+"""The function that makes the `Spec` (chart description) of each kind of picture, or returns None.
+
+By default the functions are called in this order, until one returns a `Spec`.
+"""
 
 
 def plot(
@@ -63,15 +73,16 @@ def plot(
     color: str | None, freq: str | None, top: int | None, ax: Axes | None, title: str | None = None,
     figsize: tuple[float, float] | None = None, theme: str = "auto",
 ) -> Axes:  # fmt: skip
-    """Draw a frame and return the axes; see ``df.aa.plot``."""
-    frame, rate = _with_rate(frame)
-    data, kind = plot_data(frame), kind or (rate and "bars")
-    y_columns = flatten_names([y or rate or ()])
+    """Draw a DataFrame and return the matplotlib axes; ``df.aa.plot`` documents the arguments."""
+    frame, rate_column = _with_rate(frame)
+    data = plot_data(frame)
+    kind = kind or (rate_column and "bars")
+    y_columns = names_of([y or rate_column or ()])
     check_columns(data.frame, [*filter(None, (x, color)), *y_columns])
-    not_numeric = [f"{n} holds no numbers but {data.frame[n].dtype}" for n in y_columns
-                   if data.kinds[n] not in ("number", "code")]  # fmt: skip
+    not_numeric = [f"{name} holds no numbers but {data.frame[name].dtype}" for name in y_columns
+                   if data.kind_by_column[name] not in ("number", "code")]  # fmt: skip
     for name, is_wrong, message in (
-        ("kind", kind and kind not in KINDS, unknown("kind", kind, KINDS)),
+        ("kind", kind and kind not in FUNCTION_BY_KIND, unknown("kind", kind, FUNCTION_BY_KIND)),
         ("top", top is not None and top < 1, f"top={top!r} is no whole number from 1"),
         ("ax", ax is not None and (figsize or theme != "auto"), "figsize= and theme= are of a "
          "whole figure, and ax= is one axes: leave them out"),
@@ -80,58 +91,72 @@ def plot(
         if is_wrong:
             raise ArgumentError(message, argument=name)
     theme = theme if ax else themes.current(theme)
-    is_dark = theme == "dark" if theme != "auto" else is_dark_paper(ax)
-    size = (figsize[0] * 72, figsize[1] * 72) if figsize else _box_in_points(ax)[2:] if ax else None
-    options = Options(kind, x, y_columns, color, top, size[1] if size else np.inf)
+    is_dark = theme == "dark" if theme != "auto" else has_dark_background(ax)
+    size_in_points = (
+        (figsize[0] * 72, figsize[1] * 72) if figsize else _box_in_points(ax)[2:] if ax else None
+    )
+    options = Options(
+        kind, x, y_columns, color, top, size_in_points[1] if size_in_points else np.inf
+    )
     if freq is not None:
         data, options = _by_period(data, options, freq)
     spec = _spec_of(data, options)
     for height_share in (0.8, 0.6, 0.4):
-        if size is None or not place(spec, *size).is_cut:
+        if size_in_points is None or not compute_layout(spec, *size_in_points).has_cut_names:
             break
         # With fewer rows, each name has room for several lines.
         spec = _spec_of(data, replace(options, height=height_share * options.height))
     if title:
-        how = f"{spec.whole_title}. {spec.how}".strip(". ")
-        spec = replace(spec, title=title, headline="", how=how)
+        how_to_read = f"{spec.title_with_extent}. {spec.how_to_read}".strip(". ")
+        spec = replace(spec, title=title, headline="", how_to_read=how_to_read)
     if ax is None:
-        return draw(spec, size, Palette(is_dark))
-    ink = to_hex(mpl.rcParams["text.color"])
-    draw_on(ax, spec, Palette(is_dark, ink=ink, muted=ink))
+        return draw(spec, size_in_points, Palette(is_dark))
+    text_colour = to_hex(mpl.rcParams["text.color"])
+    draw_on(ax, spec, Palette(is_dark, ink=text_colour, muted=text_colour))
     return ax
 
 
 def _with_rate(frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
-    """Return a frame of interval ends joined with the rows that they were computed from.
+    """Add interval ends as columns to the rows of a rate from which they were computed.
 
-    The second result is the name of the rate. Any other frame is returned unchanged, with None.
+    ``frame`` is a result of ``df.aa.interval``: its columns are ``x_low`` and ``x_high`` for a rate
+    ``x``. The second result is the name of the rate. Any other frame is returned unchanged, with
+    None.
     """
-    rate = str(next(iter(frame), ""))[:-4]
-    if [*frame] == [f"{rate}_low", f"{rate}_high"] and frame.index.is_unique:
-        for source in getattr(Explainer()._try_replay(frame), "inputs", ()):
-            return source.frame.loc[frame.index].assign(**frame), rate
+    rate_name = str(next(iter(frame), ""))[:-4]
+    if [*frame] == [f"{rate_name}_low", f"{rate_name}_high"] and frame.index.is_unique:
+        for input_table in getattr(Explainer()._try_replay(frame), "inputs", ()):
+            return input_table.frame.loc[frame.index].assign(**frame), rate_name
     return frame, None
 
 
 def picture_of(data: PlotData, width: float) -> Picture | None:
-    """Draw a frame for a report, ``width`` points wide; return None if only a table fits it."""
+    """Draw a picture of a frame for a report, ``width`` points wide.
+
+    Returns None if no kind of picture fits the frame, so that it could only be drawn as a table.
+    """
     spec = _spec_of(data, Options(top=8))
     # The report itself says where numbers are from, and what was not measured.
-    spec = replace(spec, caption=[spec.n])
+    spec = replace(spec, caption=[spec.sample_note])
     return None if spec.kind in ("empty", "table") else draw(spec, None, Palette(), width)
 
 
 def _spec_of(data: PlotData, options: Options) -> Spec:
-    """Return the `Spec` (chart description) of the first kind of picture that fits the data."""
+    """Return the `Spec` (chart description) of the first kind of picture that fits the data.
+
+    If ``options`` has a kind, only this kind is tried. Rows that add up the others are left out.
+    """
     _check_hosts(data)
-    is_part = ~data.are_totals()
-    if not is_part.all():
-        data = data.rows_at(np.flatnonzero(is_part))
-    plans = KINDS.values() if options.kind is None else [KINDS[options.kind]]
+    is_not_total = ~data.total_mask()
+    if not is_not_total.all():
+        data = data.rows_at(np.flatnonzero(is_not_total))
+    plan_functions = (
+        FUNCTION_BY_KIND.values() if options.kind is None else [FUNCTION_BY_KIND[options.kind]]
+    )
     spec = None
-    for plan in plans if len(data) else ():
+    for plan_function in plan_functions if len(data) else ():
         try:
-            spec = spec or plan(data, options)
+            spec = spec or plan_function(data, options)
         except AvailabilityError:  # rows that share a mark and cannot be aggregated
             if options.kind or options.is_chosen:
                 raise
@@ -141,36 +166,44 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
             "with x, y and color, or leave kind out"
         )
     spec = spec or tables.empty(data, options)
-    (host, *source), missing = source_phrases(data.metadata.sources), _missing_notes(spec)
-    windows = {describe_scope(source.scope) for source in data.metadata.sources}
-    window = windows.pop() if len(windows) == 1 else ""
+    host, *other_phrases = source_phrases(data.metadata.sources)
+    missing_notes = _missing_notes(spec)
+    window_texts = {describe_scope(source.scope) for source in data.metadata.sources}
+    window_text = window_texts.pop() if len(window_texts) == 1 else ""
     if len(data.metadata.sources) == 1 and all(data.window):
-        start, end = map(pd.Timestamp, data.window)
-        window = re.sub(r"^last \d+ days|^(?=, |$)", f"{start:%d %b} to {end:%d %b %Y}", window)
+        first_day, last_day = map(pd.Timestamp, data.window)
+        window_text = re.sub(
+            r"^last \d+ days|^(?=, |$)", f"{first_day:%d %b} to {last_day:%d %b %Y}", window_text
+        )
     return replace(
-        spec, window=window,
-        caption=[*filter(None, [host, "without the total" if data.whole else "", spec.n, *missing,
-                                *source])],
+        spec, window=window_text,
+        caption=[*filter(None, [host, "without the total" if data.all_rows else "",
+                                spec.sample_note, *missing_notes,
+                                *other_phrases])],
     )  # fmt: skip
 
 
 def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, Options]:
-    """Prepare the data for a picture by period, such as weeks: return grouped data and new options.
+    """Prepare the data for a picture by period, such as weeks.
 
-    Numbers are aggregated by period. Rows that are events are counted by period.
+    Returns the data and options for the picture. Numbers are aggregated to one row per period. If
+    rows are events, each row gets the period that it is in, so that the picture can count the rows.
+    ``freq`` is the pandas alias of the period, such as ``W``.
     """
     (period,) = period_groupers(data.frame, [], freq)
     period_column = str(period.key)  # type: ignore[union-attr]
     # Periods are along x; each value of the column given as x has its own mark in each period.
     color_columns = [
-        n for n in (options.x, options.color) if n not in (None, period_column)
+        name for name in (options.x, options.color) if name not in (None, period_column)
     ] or data.varying_context()
     if options.kind == "heatmap":
-        color_columns = color_columns or [name for name in data.keys if name != period_column][-1:]
+        color_columns = (
+            color_columns or [name for name in data.key_columns if name != period_column][-1:]
+        )
     if color_columns[1:]:
         raise ArgumentError("freq= draws periods along x: leave out x=", argument="x")
-    columns = options.y or data.numbers
-    are_events = not (options.y or options.kind or period_column in data.keys)
+    columns = options.y or data.number_columns
+    are_events = not (options.y or options.kind or period_column in data.key_columns)
     options = replace(options, x=period_column, color=color_columns[0] if color_columns else None)
     if columns and options.kind != "counts" and not are_events:
         return one_row_per_mark(
@@ -182,27 +215,30 @@ def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, O
 
 
 def _missing_notes(spec: Spec) -> list[str]:
-    """Return phrases for the caption: whether the drawn columns were measured, or why not."""
+    """Return phrases for the caption that say why drawn columns were not or only partly measured.
+
+    The list is empty if all of the drawn columns were measured.
+    """
     data = spec.data
     names = [name for name in spec.columns if name in data.metadata.columns]
-    if names and not data.is_known:
+    if names and not data.has_metadata:
         return ["availability unknown, as the frame has no metadata"]
     availability = data.combined_availability(names)
     if not names or availability.status == Status.AVAILABLE:
         return []
     reasons = in_words(joined(availability.reason or "").rstrip(".")).split("; ")
-    return [STATUS_WORDS[availability.status], *reasons]
+    return [WORDS_BY_STATUS[availability.status], *reasons]
 
 
 def _check_hosts(data: PlotData) -> None:
-    """Raise `AvailabilityError` if no column tells which host each row is about."""
+    """Raise `AvailabilityError` if rows of several hosts cannot be told apart by any column."""
     hosts = dict.fromkeys(source.host for source in data.metadata.sources if source.host)
-    if len(hosts) < 2 or "host" in data.kinds or not data.keys or data.metadata.key:
+    if len(hosts) < 2 or "host" in data.kind_by_column or not data.key_columns or data.metadata.key:
         return
-    if data.frame.duplicated(data.keys).any():
+    if data.frame.duplicated(data.key_columns).any():
         raise AvailabilityError(
-            f"rows of {', '.join(hosts)} have the same {' and '.join(data.keys)}, and no column "
-            "tells the hosts apart; add df.aa.with_context() to each before aa.concat"
+            f"rows of {', '.join(hosts)} have the same {' and '.join(data.key_columns)}, and no "
+            "column tells the hosts apart; add df.aa.with_context() to each before aa.concat"
         )
 
 
@@ -271,12 +307,13 @@ class Picture(Axes):
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, str], dict[str, Any]]:
-        figure, buffer = figure_of(self), io.BytesIO()
+        figure = figure_of(self)
+        buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=144)
         width, height = (round(96 * inches) for inches in figure.get_size_inches())
-        image = base64.b64encode(buffer.getvalue()).decode()
+        image_text = base64.b64encode(buffer.getvalue()).decode()
         image_metadata = {"width": width, "height": height, "alt": self.finding}
-        return {"image/png": image, "text/plain": str(self)}, {"image/png": image_metadata}
+        return {"image/png": image_text, "text/plain": str(self)}, {"image/png": image_metadata}
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"a Picture has no {name!r}: .figure.savefig(path) saves it")
@@ -294,17 +331,24 @@ def figure_of(axes: Axes) -> Figure:
     return figure
 
 
-def is_dark_paper(ax: Axes | None) -> bool:
-    """Return whether the background of ``ax``, or of new figures, is dark."""
-    paper = ax.get_facecolor() if ax else mpl.rcParams["figure.facecolor"]
-    return luminance(to_hex(paper)) < 0.2
+def has_dark_background(ax: Axes | None) -> bool:
+    """Return whether the background of ``ax`` is dark; without ``ax``, that of new figures."""
+    background = ax.get_facecolor() if ax else mpl.rcParams["figure.facecolor"]
+    return luminance(to_hex(background)) < 0.2
 
 
 def draw(
-    spec: Spec, size: Sequence[float] | None, palette: Palette, width: float = WIDTH
+    spec: Spec,
+    size_in_points: Sequence[float] | None,
+    palette: Palette,
+    width: float = PICTURE_WIDTH,
 ) -> Picture:
-    """Draw a picture on a new figure, and return its axes."""
-    layout = place(spec, *(size or (width,)))
+    """Draw a picture on a new figure, and return its axes.
+
+    ``size_in_points`` is the width and height; if it is None, the picture is ``width`` points wide,
+    and as high as it needs.
+    """
+    layout = compute_layout(spec, *(size_in_points or (width,)))
     figure = Figure((layout.width / 72, layout.height / 72), facecolor=palette["paper"])
     figure.set_layout_engine("none")
     axes = figure.add_axes((0, 0, 1, 1), axes_class=Picture)
@@ -313,34 +357,44 @@ def draw(
     _draw_contents(axes, spec, layout, palette)
     # Title and caption are also matplotlib's own, so that users find them in the figure.
     for add_text, text in ((figure.suptitle, layout.title), (figure.supxlabel, layout.caption)):
-        x, y = text.x / layout.width, 1 - _baseline(text) / layout.height
+        x = text.x / layout.width
+        y = 1 - _baseline(text) / layout.height
         add_text(text.text, x=x, y=y, **_text_options(text, palette))
     return axes
 
 
 def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
-    """Draw a picture (`Spec`) on existing axes, within their box."""
-    *corner, width, height = _box_in_points(axes)
-    layout = place(spec, width, height)
+    """Draw a picture (`Spec`) on existing axes, in the part of the figure that they cover."""
+    *corner_position, width, height = _box_in_points(axes)
+    layout = compute_layout(spec, width, height)
     layout.texts.extend([layout.title, layout.caption])
-    _draw_contents(axes, spec, layout, palette, corner)
+    _draw_contents(axes, spec, layout, palette, corner_position)
     axes.explain = spec.explain  # type: ignore[attr-defined]
 
 
 def _box_in_points(axes: Axes) -> list[float]:
-    """Return a list of the left, top, width and height of axes, in points."""
-    box, size = axes.get_position(), figure_of(axes).get_size_inches() * 72
+    """Return the left edge, top edge, width and height of axes in their figure, in points.
+
+    The left and top edges are counted from the upper left corner of the figure.
+    """
+    box = axes.get_position()
+    size = figure_of(axes).get_size_inches() * 72
     return [*(size * (box.x0, 1 - box.y1)), *(size * (box.width, box.height))]
 
 
-def _baseline(text: Text) -> float:
-    return text.y + 0.95 * text.size * ("\n" not in text.text)
+def _baseline(drawn_text: Text) -> float:
+    """Return the vertical position at which matplotlib draws a text, in points from the top.
+
+    This is the baseline of a text of one line, and the top of a text of several lines.
+    """
+    return drawn_text.y + 0.95 * drawn_text.font_size * ("\n" not in drawn_text.text)
 
 
 def _text_options(text: Text, palette: Palette) -> dict[str, Any]:
     """Return matplotlib's keyword arguments for a text: size, weight, colour and font."""
     return {
-        "parse_math": False, "usetex": False, "fontfamily": [*families()], "fontsize": text.size,
+        "parse_math": False, "usetex": False, "fontfamily": [*families()],
+        "fontsize": text.font_size,
         "color": palette[text.colour], "ha": text.align, "linespacing": 1.15,
         "va": "top" if "\n" in text.text else "baseline",
         "fontweight": "bold" if text.is_bold else "normal",
@@ -349,66 +403,96 @@ def _text_options(text: Text, palette: Palette) -> dict[str, Any]:
 
 def _draw_contents(
     axes: Axes, spec: Spec, layout: Layout, palette: Palette,
-    origin: Sequence[float] = (0.0, 0.0),
+    picture_corner: Sequence[float] = (0.0, 0.0),
 ) -> None:  # fmt: skip
-    """Draw the scales, marks and texts of a picture; ``origin`` is its upper left corner."""
-    (width, height), (left, top) = figure_of(axes).get_size_inches() * 72, origin
+    """Draw the scales, marks and texts of a picture.
+
+    ``picture_corner`` is the upper left corner of the picture: its distances from the left and from
+    the top of the figure, in points.
+    """
+    figure_width, figure_height = figure_of(axes).get_size_inches() * 72
+    left_offset, top_offset = picture_corner
     vars(axes).update(spec=spec, layout=layout, palette=palette, kind=spec.kind,
                       finding=spec.finding, data=spec.data.frame)  # fmt: skip
-    corner = (left + layout.left) / width, 1 - (top + layout.top + layout.high) / height
-    axes.set_position((*corner, layout.wide / width, layout.high / height))
+    marks_corner = (
+        (left_offset + layout.marks_left) / figure_width,
+        1 - (top_offset + layout.marks_top + layout.marks_height) / figure_height,
+    )
+    axes.set_position(
+        (*marks_corner, layout.marks_width / figure_width, layout.marks_height / figure_height)
+    )
     axes.set(xlim=(spec.x.low, spec.x.high), ylim=(spec.y.low, spec.y.high))
     axes.spines[:].set_visible(False)
     axes.grid(visible=False)
     axes.set_axisbelow(True)
     axes.tick_params(length=0, pad=4)
-    for axis, scale, ticks in (
+    for matplotlib_axis, scale, ticks in (
         (axes.xaxis, spec.x, layout.x_ticks),
         (axes.yaxis, spec.y, layout.y_ticks),
     ):
-        axis.set_ticks([tick.at for tick in ticks], [tick.text for tick in ticks])
-        for label, tick in zip(axis.get_ticklabels(), ticks, strict=True):
-            look = _text_options(Text(0, 0, tick.text, layout.size, is_bold=tick.is_bold), palette)
-            del look["ha"], look["va"]
-            if axis is axes.xaxis and layout.is_turned:
-                look |= {"rotation": 35, "ha": "right", "va": "top", "rotation_mode": "anchor"}
-            label.set(**look)
+        matplotlib_axis.set_ticks([tick.position for tick in ticks], [tick.text for tick in ticks])
+        for label, tick in zip(matplotlib_axis.get_ticklabels(), ticks, strict=True):
+            text_options = _text_options(
+                Text(0, 0, tick.text, layout.font_size, is_bold=tick.is_bold), palette
+            )
+            del text_options["ha"], text_options["va"]
+            if matplotlib_axis is axes.xaxis and layout.has_turned_labels:
+                text_options |= {"rotation": 35, "ha": "right", "va": "top",
+                                 "rotation_mode": "anchor"}  # fmt: skip
+            label.set(**text_options)
         if scale.kind == "number":
-            axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")
-        axis.label.set(fontsize=7.2, color=palette["muted"])
+            matplotlib_axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")
+        matplotlib_axis.label.set(fontsize=7.2, color=palette["muted"])
     # Titles that users give to the axes later have the room above the caption, and the margin.
-    below = layout.top + layout.high + 8 - layout.caption.y
-    axes.xaxis.set_label_coords(0.5, below / layout.high)
-    axes.yaxis.set_label_coords((MARGIN - layout.left - 0.5) / max(layout.wide, 1), 0.5)
+    label_offset = layout.marks_top + layout.marks_height + 8 - layout.caption.y
+    axes.xaxis.set_label_coords(0.5, label_offset / layout.marks_height)
+    axes.yaxis.set_label_coords(
+        (MARGIN - layout.marks_left - 0.5) / max(layout.marks_width, 1), 0.5
+    )
     for mark in spec.marks:
         _draw_mark(axes, mark, spec, layout, palette)
-    start, end = ((left + x) / width for x in (MARGIN, layout.width - MARGIN))
-    axes.hlines([1 - (top + rule) / height for rule in layout.rules], start, end, palette["grid"],
+    rule_start, rule_end = (
+        (left_offset + x) / figure_width for x in (MARGIN, layout.width - MARGIN)
+    )
+    axes.hlines([1 - (top_offset + rule_height) / figure_height
+                 for rule_height in layout.rule_positions],
+                rule_start, rule_end, palette["grid"],
                 linewidth=0.8, zorder=0, clip_on=False,
                 transform=figure_of(axes).transFigure)  # fmt: skip
     for text in layout.texts:
-        look = _text_options(text, palette)
-        if text.at is None:
-            x, y = (left + text.x) / width, 1 - (top + _baseline(text)) / height
-            axes.text(x, y, text.text, transform=figure_of(axes).transFigure, **look)
+        text_options = _text_options(text, palette)
+        if text.anchor is None:
+            x = (left_offset + text.x) / figure_width
+            y = 1 - (top_offset + _baseline(text)) / figure_height
+            axes.text(x, y, text.text, transform=figure_of(axes).transFigure, **text_options)
             continue
         if "/" not in text.colour:  # words on cells have no background of their own
-            look["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}
-        axes.annotate(text.text, text.at, xytext=(text.x, 0), textcoords="offset points",
-                      annotation_clip=False, zorder=4, **look | {"va": "center"})  # fmt: skip
+            text_options["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}
+        axes.annotate(text.text, text.anchor, xytext=(text.x, 0), textcoords="offset points",
+                      annotation_clip=False, zorder=4,
+                      **text_options | {"va": "center"})  # fmt: skip
 
 
 def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Palette) -> None:
-    style, colour, paper = mark.style, palette[mark.style.key], palette["paper"]
-    is_hollow, has_points = style.look == "hollow", bool(mark.tips)
+    """Draw one set of marks (boxes, a line, dots or a band), without the texts of the picture."""
+    style = mark.style
+    colour = palette[mark.style.key]
+    paper_colour = palette["paper"]
+    is_hollow = style.fill == "hollow"
+    has_points = bool(mark.tooltips)
     if mark.kind == "boxes":
-        starts, ends, middles, tall = mark.corners(spec, layout.high)
-        face, edge, width = palette.boxes(mark.style, mark.strength)
-        hatch, faces = HATCHES.get(style.look, ""), [face] if isinstance(face, str) else face
+        box_starts, box_ends, box_middles, box_height = mark.corners(spec, layout.marks_height)
+        fill_colour, edge_colour, edge_width = palette.boxes(mark.style, mark.colour_strength)
+        hatch_pattern = HATCH_BY_FILL.get(style.fill, "")
+        fill_colours = [fill_colour] if isinstance(fill_colour, str) else fill_colour
         # Rectangles are faster than bars: matplotlib computes limits for each bar.
-        for left, right, y, fill in zip(starts, ends, middles - tall / 2, cycle(faces)):
-            axes.add_artist(Rectangle((left, y), right - left, tall, facecolor=fill, hatch=hatch,
-                                      edgecolor=edge, linewidth=width, zorder=1.5))  # fmt: skip
+        for box_start, box_end, box_bottom, box_colour in zip(
+            box_starts, box_ends, box_middles - box_height / 2, cycle(fill_colours)
+        ):
+            axes.add_artist(Rectangle((box_start, box_bottom), box_end - box_start, box_height,
+                                      facecolor=box_colour, hatch=hatch_pattern,
+                                      edgecolor=edge_colour, linewidth=edge_width,
+                                      zorder=1.5))  # fmt: skip
     elif mark.kind == "line":
         axes.plot(
             spec.x.within(mark.x), spec.y.within(mark.y), color=colour, zorder=2.4,
@@ -419,9 +503,10 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
     elif mark.kind == "dots":
         axes.plot(
             mark.x, mark.y, linestyle="", clip_on=False, zorder=3, marker=style.symbol,
-            markersize=mark.size * layout.zoom, markeredgecolor=colour if is_hollow else paper,
-            markerfacecolor=paper if is_hollow else colour,
+            markersize=mark.size * layout.zoom,
+            markeredgecolor=colour if is_hollow else paper_colour,
+            markerfacecolor=paper_colour if is_hollow else colour,
             markeredgewidth=1.4 if is_hollow else 0.5,
         )  # fmt: skip
-    elif mark.to is not None:  # a band
-        axes.fill_between(mark.x, mark.y, mark.to, color=colour, alpha=0.16, linewidth=0)
+    elif mark.end is not None:  # a band
+        axes.fill_between(mark.x, mark.y, mark.end, color=colour, alpha=0.16, linewidth=0)

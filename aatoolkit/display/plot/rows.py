@@ -1,7 +1,7 @@
-"""Pictures whose rows are named, with one or more marks per row: bars, gaps, shares and counts.
+"""Pictures with named rows, which have one or more marks each: bars, gaps, shares and counts.
 
-Each kind of picture chooses rows and columns, and creates a `Cell` for each box or dot.
-`row_panel` makes the picture's `Spec` from the cells.
+The function of a kind of picture, such as `bars`, chooses rows and columns of the data, and creates
+a `Cell` for each box or dot. `row_panel` makes the `Spec` (chart description) from the cells.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from aatoolkit._util.numbers import number, numbers, signed
 from aatoolkit._util.text import capitalized, humanize
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
-    FEW,
-    NAMES,
-    NOT_GIVEN,
+    COLUMN_CONVENTIONS,
+    MIN_SAMPLE_SIZE,
+    NO_VALUE_GIVEN,
     NOT_MEASURED,
     Numbers,
     Options,
@@ -27,21 +27,21 @@ from aatoolkit.display.plot.data import (
     one_row_per_mark,
     whiskers,
 )
-from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec, floats, line_segments
+from aatoolkit.display.plot.spec import ROW_HEIGHT, Mark, Name, Scale, Spec, floats, line_segments
 from aatoolkit.display.plot.style import (
-    BLANK,
-    INK,
-    MUTED,
-    NO_NUMBER,
-    NO_VALUE,
-    OWN,
-    REST,
-    STATUS_WORDS,
-    UNMEASURED,
+    INK_STYLE,
+    MUTED_STYLE,
+    NEUTRAL_STYLE,
+    NO_NUMBER_STYLE,
+    NO_VALUE_STYLE,
+    NO_VALUE_TEXT,
+    OWN_STYLE,
+    UNMEASURED_STYLE,
+    WORDS_BY_STATUS,
     Style,
     Texts,
     are_states,
-    first_of,
+    extent_phrase,
     in_words,
     styles_for,
 )
@@ -50,83 +50,114 @@ from aatoolkit.stats.interval import Bounds
 
 # --- the constructor --------------------------------------------------------------------------
 
-NAN, FAR = float("nan"), float("inf")
+NAN = float("nan")
+INFINITY = float("inf")
 
 
 class Cell(NamedTuple):
     """A mark in one row of a picture: a box from ``start`` to ``x``, or a dot at ``x``.
 
-    ``low`` and ``high`` are its interval, and ``words`` is its text. ``why`` is the reason if it
-    has no number.
+    - ``row``: the position of the row, 0 for the topmost row.
+    - ``low``, ``high``: the ends of the confidence interval, or NaN.
+    - ``words``: the text beside the mark. It stands at ``text_x``, by default at the end of the
+      mark.
+    - ``missing_reason``: why the mark has no number; "" if it has one.
+    - ``kind``: ``boxes`` or ``dots``.
     """
 
     row: int
     x: float
-    style: Style = OWN
+    style: Style = OWN_STYLE
     start: float = 0.0
     low: float = NAN
     high: float = NAN
     words: str = ""
-    why: str = ""
-    tip: str = ""
+    missing_reason: str = ""
+    tooltip: str = ""
     kind: str = "boxes"
-    at: float = NAN
+    text_x: float = NAN
 
 
 def row_panel(
-    kind: str, data: PlotData, title: str, names: Sequence[Name], cells: Iterable[Cell], x: Scale,
-    columns: Texts, *, total: int = 0, over: Sequence[Mark] = (), by: Texts = (),
-    which: str = "first", **more: Any,
+    kind: str, data: PlotData, title: str, row_names: Sequence[Name], cells: Iterable[Cell],
+    x: Scale,
+    columns: Texts, *, total: int = 0, extra_marks: Sequence[Mark] = (), by: Texts = (),
+    which_rows: str = "first", **spec_fields: Any,
 ) -> Spec:  # fmt: skip
     """Return the `Spec` (chart description) of a picture with one row per name.
 
-    ``cells`` are the boxes and dots that are drawn in the rows.
+    ``cells`` are the boxes and dots that are drawn in the rows, and ``x`` is their scale. ``total``
+    is the number of rows before some were left out; ``which_rows`` says which were kept, such as
+    ``first`` or ``highest``. ``extra_marks`` are drawn over the cells. ``spec_fields`` are other
+    fields of the `Spec`.
     """
-    cells_by_shape: dict[tuple[str, Style], list[Cell]] = {}
-    written = []
+    cells_by_kind_and_style: dict[tuple[str, Style], list[Cell]] = {}
+    cells_with_text = []
     for cell in cells:
-        if cell.why:
-            style = missing_style(cell.why)
-            cell = Cell(cell.row, FAR, style, -FAR, NAN, NAN, cell.why, cell.why, cell.tip, at=-FAR)
-        cells_by_shape.setdefault((cell.kind, cell.style), []).append(cell)
+        reason = cell.missing_reason
+        if reason:
+            cell = Cell(cell.row, INFINITY, missing_style(reason), -INFINITY, NAN, NAN, reason,
+                        reason, cell.tooltip, text_x=-INFINITY)  # fmt: skip
+        cells_by_kind_and_style.setdefault((cell.kind, cell.style), []).append(cell)
         if cell.words:
-            written.append(cell)
+            cells_with_text.append(cell)
     marks = []
-    for (shape, style), group in cells_by_shape.items():
-        is_dot, measured = shape == "dots", [cell for cell in group if cell.x == cell.x]
+    for (mark_kind, style), group_cells in cells_by_kind_and_style.items():
+        is_dot = mark_kind == "dots"
+        measured_cells = [cell for cell in group_cells if cell.x == cell.x]
         # Lines are drawn over boxes, but below dots.
-        low, high, rows = (floats([getattr(c, n) for c in group]) for n in ("low", "high", "row"))
-        looks = [(style, 2.0)] if is_dot else [(INK, 1.1), (Style("paper"), 3.0)]
-        layers = [line_segments(low, high, rows, rows, *look) for look in looks]
-        starts, ends = floats([c.start for c in measured]), floats([c.x for c in measured])
-        layers.append(Mark(
-            shape, ends if is_dot else starts, floats([cell.row for cell in measured]), style,
-            to=None if is_dot else ends, size=8.0 if is_dot else 0.66,
-            tips=[cell.tip for cell in measured],
+        interval_lows, interval_highs, row_positions = (
+            floats([getattr(cell, field_name) for cell in group_cells])
+            for field_name in ("low", "high", "row")
+        )
+        line_styles = [(style, 2.0)] if is_dot else [(INK_STYLE, 1.1), (Style("paper"), 3.0)]
+        mark_layers = [
+            line_segments(interval_lows, interval_highs, row_positions, row_positions, *line_style)
+            for line_style in line_styles
+        ]
+        starts = floats([cell.start for cell in measured_cells])
+        ends = floats([cell.x for cell in measured_cells])
+        mark_layers.append(Mark(
+            mark_kind, ends if is_dot else starts, floats([cell.row for cell in measured_cells]),
+            style,
+            end=None if is_dot else ends, size=8.0 if is_dot else 0.66,
+            tooltips=[cell.tooltip for cell in measured_cells],
         ))  # fmt: skip
-        marks += [mark for mark in (layers if is_dot else layers[::-1]) if len(mark)]
+        marks += [mark for mark in (mark_layers if is_dot else mark_layers[::-1]) if len(mark)]
     if x.kind == "number" and min(x.low, x.high) < 0 < max(x.low, x.high):
-        marks.append(line_segments(0, 0, -FAR, FAR, MUTED, 0.9))
-    if written:
+        marks.append(line_segments(0, 0, -INFINITY, INFINITY, MUTED_STYLE, 0.9))
+    if cells_with_text:
         ends = floats(
-            [np.nanmax([c.x, c.start, c.high]) if c.at != c.at else c.at for c in written]
+            [
+                np.nanmax([cell.x, cell.start, cell.high])
+                if cell.text_x != cell.text_x
+                else cell.text_x
+                for cell in cells_with_text
+            ]
         )
         marks.append(Mark(
-            "words", ends, floats([c.row for c in written]), words=[c.words for c in written],
-            shift=9.0 if written[0].kind == "dots" else 5.0,
+            "words", ends, floats([cell.row for cell in cells_with_text]),
+            words=[cell.words for cell in cells_with_text],
+            text_shift=9.0 if cells_with_text[0].kind == "dots" else 5.0,
         ))  # fmt: skip
-    is_time = bool(by) and data.kinds[by[0]] == "time"
+    is_time = bool(by) and data.kind_by_column[by[0]] == "time"
     return Spec(
         kind, data, columns, title, x,
-        Scale(len(names) - 0.5, -0.5, "names", names=names), [*marks, *over],
-        height=PITCH * len(names), by=by,
-        extent=first_of(len(names), total, which="last" if is_time else which), **more,
+        Scale(len(row_names) - 0.5, -0.5, "names", names=row_names), [*marks, *extra_marks],
+        height=ROW_HEIGHT * len(row_names), by=by,
+        extent=extent_phrase(len(row_names), total, which_rows="last" if is_time else which_rows),
+        **spec_fields,
     )  # fmt: skip
 
 
 def missing_style(reason: str) -> Style:
-    """Return the style of a mark without a number; marks that were not measured are hatched."""
-    return {NOT_MEASURED: UNMEASURED, NOT_GIVEN: NO_VALUE}.get(reason, NO_NUMBER)
+    """Return the style of a mark without a number, by the reason why it has none.
+
+    For example, what was not measured is hatched.
+    """
+    return {NOT_MEASURED: UNMEASURED_STYLE, NO_VALUE_GIVEN: NO_VALUE_STYLE}.get(
+        reason, NO_NUMBER_STYLE
+    )
 
 
 def names_of(data: PlotData, x: str, labels: Iterable[str] = ()) -> list[Name]:
@@ -134,88 +165,119 @@ def names_of(data: PlotData, x: str, labels: Iterable[str] = ()) -> list[Name]:
 
     ``labels`` are the labels to use; by default those of the column ``x``.
     """
-    return [*map(Name, labels or data.row_labels(x), data.is_own(x).tolist())]
+    return [*map(Name, labels or data.row_labels(x), data.own_mask(x).tolist())]
 
 
-def scale_for(values: Numbers, unit: str | None = None, margin: float = 1.02, **more: Any) -> Scale:
-    """Return a scale that includes 0 and all of ``values``.
+def scale_for(
+    values: Numbers, unit: str | None = None, margin: float = 1.02, **scale_fields: Any
+) -> Scale:
+    """Return a scale of numbers that includes 0 and all of ``values``.
 
-    ``margin`` is the length of the scale, divided by the largest number.
+    ``margin`` is the upper end of the scale, divided by the largest number. ``scale_fields`` are
+    other fields of the `Scale`.
     """
-    finite = values[np.isfinite(values)]
-    top, bottom = finite.max(initial=0.0), finite.min(initial=0.0)
-    top = top or (-bottom / 20 if bottom else 1.0)
-    return Scale(bottom * 1.05, top * margin, "number" if len(finite) else "none", unit, **more)
+    finite_values = values[np.isfinite(values)]
+    highest = finite_values.max(initial=0.0)
+    lowest = finite_values.min(initial=0.0)
+    highest = highest or (-lowest / 20 if lowest else 1.0)
+    return Scale(lowest * 1.05, highest * margin, "number" if len(finite_values) else "none", unit,
+                 **scale_fields)  # fmt: skip
 
 
-def tips_of(
-    data: PlotData, name: str, labels: Iterable[Name], bounds: Bounds | None = None,
-    rows: Iterable[int] | None = None,
+def tooltips_of(
+    data: PlotData, column: str, row_names: Iterable[Name], bounds: Bounds | None = None,
+    row_positions: Iterable[int] | None = None,
 ) -> list[str]:  # fmt: skip
-    """Return a tooltip per label, with the row's number, interval, counts and availability.
+    """Return a tooltip for each of ``row_names``: number, interval, counts and availability.
 
-    ``rows`` are the positions of the labelled rows in the data, or -1 where there is no row.
+    The number is that of ``column``. ``row_positions`` has for each name the position of its row in
+    the data, or -1 if there is no such row; by default the names are those of all rows, in order.
     """
-    values, reasons = data.values(name).tolist(), missing_reasons(data, name)
-    columns = dict.fromkeys([*data.rule_columns(name), data.sample_column(name)])
-    counts = [(humanize(size), data.values(size)) for size in columns if size and size != name]
-    state_codes, tooltips = data.cells(name).state_codes.tolist(), []
-    state_texts = [
-        f"{STATUS_WORDS[state.status]}: {state.reason or ''}".removesuffix(": ")
-        for state in data.cells(name).states
+    values = data.values(column).tolist()
+    reasons = missing_reasons(data, column)
+    size_columns = dict.fromkeys([*data.rule_columns(column), data.sample_column(column)])
+    named_sizes = [
+        (humanize(sample_name), data.values(sample_name))
+        for sample_name in size_columns
+        if sample_name and sample_name != column
     ]
-    units = data.units(name)
-    for row, label in zip(range(len(data)) if rows is None else rows, labels, strict=True):
-        if row < 0:
-            tooltips.append(label.full)
+    state_codes = data.cell_statuses(column).codes.tolist()
+    tooltips = []
+    state_texts = [
+        f"{WORDS_BY_STATUS[state.status]}: {state.reason or ''}".removesuffix(": ")
+        for state in data.cell_statuses(column).states
+    ]
+    units = data.units(column)
+    for row_position, row_name in zip(
+        range(len(data)) if row_positions is None else row_positions, row_names, strict=True
+    ):
+        if row_position < 0:
+            tooltips.append(row_name.full)
             continue
-        unit = units[row]
-        lines = [label.full, f"{humanize(name)}: {reasons[row] or number(values[row], unit)}"]
-        if bounds and not np.isnan(bounds.low[row] + bounds.high[row]):
-            ends = (number(end[row], unit) for end in (bounds.low, bounds.high))
-            lines.append(f"interval: {' to '.join(ends)}")
-        lines += [f"{size}: {NOT_MEASURED if n[row] != n[row] else number(n[row])}"
-                  for size, n in counts]  # fmt: skip
-        lines.append(state_texts[state_codes[row]])
+        unit = units[row_position]
+        lines = [
+            row_name.full,
+            f"{humanize(column)}: {reasons[row_position] or number(values[row_position], unit)}",
+        ]
+        if bounds and not np.isnan(bounds.low[row_position] + bounds.high[row_position]):
+            end_texts = (
+                number(interval_end[row_position], unit)
+                for interval_end in (bounds.low, bounds.high)
+            )
+            lines.append(f"interval: {' to '.join(end_texts)}")
+        lines += [f"{sample_name}: {number(size) if size == size else NOT_MEASURED}"
+                  for sample_name, all_sizes in named_sizes
+                  for size in [all_sizes[row_position]]]  # fmt: skip
+        lines.append(state_texts[state_codes[row_position]])
         tooltips.append("\n".join(filter(None, lines)))
     return tooltips
 
 
 def interval_words(bounds: Bounds) -> str:
-    """Return a short text for the subtitle that says what kind of interval is drawn."""
+    """Return the method of confidence intervals in a few words, for the subtitle of a picture."""
     return in_words(bounds.method.partition(";")[0]).removeprefix("Wilson's ")
 
 
-def size_texts(data: PlotData, name: str | None) -> list[str]:
-    """Return the sample size of each row as text, such as ``n=20``, from the column ``name``."""
-    sample_sizes = data.values(name).tolist() if name else [NAN] * len(data)
+def size_texts(data: PlotData, size_column: str | None) -> list[str]:
+    """Return the sample size of each row as text, such as ``n=20``; "" where it is not known.
+
+    ``size_column`` is the column of sample sizes; if it is None, none is known.
+    """
+    sample_sizes = data.values(size_column).tolist() if size_column else [NAN] * len(data)
     return ["" if size != size else f"n={number(size)}" for size in sample_sizes]
 
 
-def sample_range(data: PlotData, y: str, rows: Any = None) -> str:
+def sample_range(data: PlotData, y: str, row_positions: Any = None) -> str:
     """Return the range of a rate's sample sizes as text, such as ``answer count 20–30``.
 
-    If ``rows`` are given, the text is only ``n=20–30``, for these rows.
+    ``y`` is the column of the rate; the text is "" if it has no column of sample sizes. With
+    ``row_positions``, the text is only ``n=20–30``, and is about the rows at these positions.
     """
-    name = data.rate_sample(y)
-    sizes = np.append(data.values(name), 0.0)[rows] if name else np.empty(0)
+    size_column = data.rate_sample_column(y)
+    sizes = np.append(data.values(size_column), 0.0)[row_positions] if size_column else np.empty(0)
     sizes = sizes[sizes > 0]
-    if name is None or not sizes.size:
+    if size_column is None or not sizes.size:
         return ""
-    text = "–".join(dict.fromkeys(map(number, (sizes.min(), sizes.max()))))
-    return f"{humanize(name)} {text}" if rows is None else f"n={text}"
+    range_text = "–".join(dict.fromkeys(map(number, (sizes.min(), sizes.max()))))
+    return f"{humanize(size_column)} {range_text}" if row_positions is None else f"n={range_text}"
 
 
-def _bar_labels(words: Texts, data: PlotData, y: str) -> Texts:
-    """Return the labels beside the bars of a rate, with the sample sizes if these differ."""
-    sizes = size_texts(data, data.rate_sample(y))
-    if len({*sizes}) == 1:
-        return words
-    return [text.removesuffix("  ()") for text in map("{}  ({})".format, words, sizes)]
+def _bar_labels(number_texts: Texts, data: PlotData, y: str) -> Texts:
+    """Return the texts beside bars: ``number_texts``, with the sample size of each row in brackets.
+
+    ``y`` is the column of the numbers. If all rows have the same sample size, or none has one, the
+    sizes are left out.
+    """
+    sample_texts = size_texts(data, data.rate_sample_column(y))
+    if len({*sample_texts}) == 1:
+        return number_texts
+    return [
+        text.removesuffix("  ()") for text in map("{}  ({})".format, number_texts, sample_texts)
+    ]
 
 
 def quoted(name: str) -> str:
-    """Return a name for use in a sentence, in quotation marks if it is long."""
+    """Return a name for use in a sentence, in quotation marks if it is long and has spaces."""
     return f"“{name}”" if " " in name and len(name) > 24 else name
 
 
@@ -223,74 +285,89 @@ def quoted(name: str) -> str:
 
 
 def pairs_of(data: PlotData) -> Iterator[tuple[str, str]]:
-    """Yield pairs of numeric columns whose names belong together, such as before and after.
+    """Yield pairs of names of numeric columns that belong together, such as before and after.
 
-    The pairs of beginnings of their names are declared; the first is that of the reference.
+    Such names differ only in how they begin, for example ``previous_visits`` and ``visits``. The
+    first of a pair is the column to compare with.
     """
-    for name in data.numbers:
-        for prefix, partner_prefix in NAMES["pairs"]:
-            partner = partner_prefix + name.removeprefix(prefix)
-            if name.startswith(prefix) and partner in data.numbers:
-                yield name, partner
+    for name in data.number_columns:
+        for prefix, partner_prefix in COLUMN_CONVENTIONS["pairs"]:
+            partner_name = partner_prefix + name.removeprefix(prefix)
+            if name.startswith(prefix) and partner_name in data.number_columns:
+                yield name, partner_name
 
 
 def bars(data: PlotData, options: Options) -> Spec | None:
     """Return a bar chart with one bar per row; None if bars cannot show the data."""
     x = options.x or data.label_column
-    y = next(iter(options.y or [name for name in data.measures if name != x]), None)
-    if x is None or y is None or data.kinds[x] == "list" or options.color:
+    y = next(iter(options.y or [name for name in data.measure_columns if name != x]), None)
+    if x is None or y is None or data.kind_by_column[x] == "list" or options.color:
         return None
-    if data.is_mixed(y) or (
-        (data.kinds[x] == "number" or data.is_bare_key(x)) and not (options.x or options.kind)
+    if data.has_mixed_units(y) or (
+        (data.kind_by_column[x] == "number" or data.has_untitled_ids(x))
+        and not (options.x or options.kind)
     ):
         return None  # several units have no common scale; positions and identifiers say nothing
-    rows, by = data, [x, *data.varying_context(x)]
+    drawn_rows = data
+    mark_columns = [x, *data.varying_context(x)]
     # A ranking of brands has one bar per brand, not one per row.
-    if options.x or (x in data.keys and len(data.keys) > 1):
-        rows = one_row_per_mark(data, by, [y])
+    if options.x or (x in data.key_columns and len(data.key_columns) > 1):
+        drawn_rows = one_row_per_mark(data, mark_columns, [y])
     elif data.is_repeated(y):
-        rows = one_row_per_mark(data, [*by, *data.keys], [y])
-    is_time, total = rows.kinds[x] == "time", len(rows)
-    other_style = REST if rows.is_own(x).any() else OWN
-    rows = rows.rows_at(rows.best_first(y, x)[rows.shown_slice(x, options.max_rows(15))])
-    bounds, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
-    names, measure, reasons = names_of(rows, x), data.measure(y), missing_reasons(rows, y)
+        drawn_rows = one_row_per_mark(data, [*mark_columns, *data.key_columns], [y])
+    is_time = drawn_rows.kind_by_column[x] == "time"
+    row_count = len(drawn_rows)
+    other_style = NEUTRAL_STYLE if drawn_rows.own_mask(x).any() else OWN_STYLE
+    drawn_rows = drawn_rows.rows_at(
+        drawn_rows.best_first(y, x)[drawn_rows.shown_slice(x, options.max_rows(15))]
+    )
+    bounds = whiskers(drawn_rows, y, data, mark_columns)
+    unit = drawn_rows.unit(y)
+    values = drawn_rows.values(y)
+    row_names = names_of(drawn_rows, x)
+    measure_name = data.measure_name(y)
+    reasons = missing_reasons(drawn_rows, y)
     # Rows with the same name cannot be told apart, and without a value there is nothing to draw.
     if not (options.is_chosen or options.kind) and (
-        len({*names}) < len(names) or {*reasons} == {NOT_GIVEN}
+        len({*row_names}) < len(row_names) or {*reasons} == {NO_VALUE_GIVEN}
     ):
         return None
-    engine_styles = styles_for(rows.texts(x), engines=True) if rows.has_engines(x) else {}
-    styles = [engine_styles.get(word) or (OWN if name.is_own else other_style)
-              for name, word in zip(names, rows.texts(x), strict=True)]  # fmt: skip
+    engine_styles = (
+        styles_for(drawn_rows.texts(x), as_engines=True) if drawn_rows.has_engines(x) else {}
+    )
+    bar_styles = [engine_styles.get(row_text) or (OWN_STYLE if name.is_own else other_style)
+              for name, row_text in zip(row_names, drawn_rows.texts(x), strict=True)]  # fmt: skip
     # One very wide interval is cut, for beside it all others would be short.
-    limit = -1.5 * np.sort(-bounds.high)[:2][-1]
-    ends = np.where(bounds.high > limit, limit, bounds.high)
-    scale = scale_for(np.concatenate([values, ends]), unit, label=rows.axis_label(y),
-                      is_whole=rows.is_count(y))  # fmt: skip
+    max_drawn_end = -1.5 * np.sort(-bounds.high)[:2][-1]
+    drawn_ends = np.where(bounds.high > max_drawn_end, max_drawn_end, bounds.high)
+    scale = scale_for(np.concatenate([values, drawn_ends]), unit, label=drawn_rows.axis_label(y),
+                      is_whole=drawn_rows.is_count(y))  # fmt: skip
     has_lines = not np.isnan(bounds.low).all()
     bar_texts = map("{}{}".format, np.where(bounds.high > scale.high, "→ ", ""),
-                    _bar_labels(numbers(values, unit), rows, y))  # fmt: skip
+                    _bar_labels(numbers(values, unit), drawn_rows, y))  # fmt: skip
     # Beside the end of a line, a number would seem to be that of the end.
-    at = scale.high if has_lines else NAN
+    number_x = scale.high if has_lines else NAN
     cells = [
-        Cell(row, value, style, 0.0, *rest)._replace(at=at)
-        for row, (value, style, *rest) in enumerate(zip(
-            values, styles, bounds.low, bounds.high, bar_texts, reasons,
-            tips_of(rows, y, names, bounds), strict=True,
+        Cell(row, value, style, 0.0, *interval_and_texts)._replace(text_x=number_x)
+        for row, (value, style, *interval_and_texts) in enumerate(zip(
+            values, bar_styles, bounds.low, bounds.high, bar_texts, reasons,
+            tooltips_of(drawn_rows, y, row_names, bounds), strict=True,
         ))
     ]  # fmt: skip
-    leaders = [name._replace(text=quoted(name.text)) for name in names]
-    headline = leader_headline(leaders, values, unit, measure)
-    headline *= not is_time and rows.stands_out(y, values == values[0], bounds)
-    how = f"Lines: {interval_words(bounds)}" * has_lines
-    few = rows.has_few(y)
-    if not is_time and few.any() and not few.all():
-        how = f"Last: n below {FEW}. {how}".strip()
+    quoted_names = [name._replace(text=quoted(name.text)) for name in row_names]
+    headline = leader_headline(quoted_names, values, unit, measure_name)
+    headline *= not is_time and drawn_rows.stands_out(y, values == values[0], bounds)
+    how_to_read = f"Lines: {interval_words(bounds)}" * has_lines
+    is_small_sample = drawn_rows.small_sample_mask(y)
+    if not is_time and is_small_sample.any() and not is_small_sample.all():
+        how_to_read = f"Last: n below {MIN_SAMPLE_SIZE}. {how_to_read}".strip()
     return row_panel(
-        "bars", rows, data.title(measure, rows.row_noun(x)), names, cells, scale, [y], total=total,
-        headline=headline, by=by, bounds=bounds.result, how=how, n=sample_range(rows, y),
-        which=("best" if unit == RANK else "highest") if values[-1] == values[-1] else "first",
+        "bars", drawn_rows, data.title(measure_name, drawn_rows.row_noun(x)), row_names, cells,
+        scale, [y],
+        total=row_count,
+        headline=headline, by=mark_columns, bounds=bounds.result, how_to_read=how_to_read,
+        sample_note=sample_range(drawn_rows, y),
+        which_rows=("best" if unit == RANK else "highest") if values[-1] == values[-1] else "first",
     )  # fmt: skip
 
 
@@ -302,207 +379,286 @@ def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, me
     """
     if not measure or (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
-    best = "best" if unit == RANK else "most" if measure.endswith("s") else "highest"
-    others = [f"; {name.text} {number(float(n), unit)}"
-              for name, n in zip(names, values, strict=True)
-              if name.is_own != names[0].is_own and n == n]  # fmt: skip
+    superlative = "best" if unit == RANK else "most" if measure.endswith("s") else "highest"
+    other_texts = [f"; {name.text} {number(float(value), unit)}"
+              for name, value in zip(names, values, strict=True)
+              if name.is_own != names[0].is_own and value == value]  # fmt: skip
     return (
-        f"{capitalized(best)} {measure}: {names[0].text}, {number(values[0], unit)}"
-        f"{''.join(others[:1])}"
+        f"{capitalized(superlative)} {measure}: {names[0].text}, {number(values[0], unit)}"
+        f"{''.join(other_texts[:1])}"
     )
 
 
 def gap(data: PlotData, options: Options) -> Spec | None:
     """Return a picture with two dots per row, such as before and after; None if no columns fit."""
     # For single prompts the largest change is mostly chance.
-    is_by_prompt = "prompt_id" in data.keys and not options.kind
+    is_by_prompt = "prompt_id" in data.key_columns and not options.kind
     pairs = (pair for pair in pairs_of(data)
              if {*map(data.unit, pair)} == {FRACTION}
              and not (is_by_prompt and pair[0].startswith("previous_")))  # fmt: skip
-    x, pair = options.x or data.label_column, options.y or next(pairs, ())
+    x = options.x or data.label_column
+    pair = options.y or next(pairs, ())
     if x is None or len(pair) != 2 or not data.has_one_row_per(x):
         return None
-    before, now = pair
+    earlier_column, later_column = pair
     # A picture of gaps has the widest gap first; a picture of changes the largest number.
-    is_time = data.kinds[x] == "time"
-    is_gap = not (is_time or before.startswith(("previous", "before")))
-    negative_gaps = -np.abs(data.values(now) - data.values(before))
-    order = np.argsort(negative_gaps, kind="stable") if is_gap else data.best_first(now, x)
-    rows = data.rows_at(order[data.shown_slice(x, options.max_rows(15))])
-    unit, earlier, later = rows.unit(now), rows.values(before), rows.values(now)
-    names, reasons = names_of(rows, x), missing_reasons(rows, now)
-    tips = [tips_of(rows, name, names) for name in pair]
-    has_own = any(name.is_own for name in names)
-    styles = [OWN if name.is_own or not has_own else MUTED for name in names]
-    change_texts = [signed(n, unit) if n == n else "only one measured" for n in later - earlier]
+    is_time = data.kind_by_column[x] == "time"
+    is_sorted_by_gap = not (is_time or earlier_column.startswith(("previous", "before")))
+    negative_gaps = -np.abs(data.values(later_column) - data.values(earlier_column))
+    row_order = (
+        np.argsort(negative_gaps, kind="stable")
+        if is_sorted_by_gap
+        else data.best_first(later_column, x)
+    )
+    drawn_rows = data.rows_at(row_order[data.shown_slice(x, options.max_rows(15))])
+    unit = drawn_rows.unit(later_column)
+    earlier_values = drawn_rows.values(earlier_column)
+    later_values = drawn_rows.values(later_column)
+    row_names = names_of(drawn_rows, x)
+    reasons = missing_reasons(drawn_rows, later_column)
+    tooltip_lists = [tooltips_of(drawn_rows, name, row_names) for name in pair]
+    has_own_row = any(name.is_own for name in row_names)
+    later_styles = [
+        OWN_STYLE if name.is_own or not has_own_row else MUTED_STYLE for name in row_names
+    ]
+    change_texts = [
+        signed(value, unit) if value == value else "only one measured"
+        for value in later_values - earlier_values
+    ]
     cells = []
-    change_labels = _bar_labels(change_texts, rows, now)
-    for row, (old, new, words) in enumerate(zip(earlier, later, change_labels, strict=True)):
-        reason = reasons[row] * bool(old != old and new != new)
+    change_labels = _bar_labels(change_texts, drawn_rows, later_column)
+    for row, (earlier_value, later_value, change_label) in enumerate(
+        zip(earlier_values, later_values, change_labels, strict=True)
+    ):
+        reason = reasons[row] * bool(earlier_value != earlier_value and later_value != later_value)
         cells += [
-            Cell(row, old, REST, 0.0, old, new, "", "", tips[0][row], "dots"),
-            Cell(row, new, styles[row], 0.0, NAN, NAN, words, reason, tips[1][row], "dots",
-                 at=float(np.fmax(old, new))),
+            Cell(row, earlier_value, NEUTRAL_STYLE, 0.0, earlier_value, later_value, "", "",
+                 tooltip_lists[0][row], "dots"),
+            Cell(row, later_value, later_styles[row], 0.0, NAN, NAN, change_label, reason,
+                 tooltip_lists[1][row],
+                 "dots",
+                 text_x=float(np.fmax(earlier_value, later_value))),
         ]  # fmt: skip
-    now_name, before_name, headline = humanize(now), humanize(before), ""
+    later_words = humanize(later_column)
+    earlier_words = humanize(earlier_column)
+    headline = ""
     # The headline is about the widest gap, or about the own brand.
-    own_rows = [row for row, name in enumerate(names) if name.is_own]
-    for row in [0] if is_gap else own_rows[:1]:
-        if np.isfinite(later[row] - earlier[row]):
-            headline = f"{quoted(names[row].text)}: {now_name} {number(later[row], unit)}, "
-            headline += f"{before_name} {number(earlier[row], unit)} ({change_texts[row]})"
-    title = data.title(f"{now_name} and {before_name}", data.row_noun(x))
-    scale = scale_for(np.concatenate([earlier, later]), unit, 1.03)
+    own_rows = [row for row, name in enumerate(row_names) if name.is_own]
+    for row in [0] if is_sorted_by_gap else own_rows[:1]:
+        if np.isfinite(later_values[row] - earlier_values[row]):
+            headline = (
+                f"{quoted(row_names[row].text)}: {later_words} {number(later_values[row], unit)}, "
+            )
+            headline += f"{earlier_words} {number(earlier_values[row], unit)} ({change_texts[row]})"
+    title = data.title(f"{later_words} and {earlier_words}", data.row_noun(x))
+    scale = scale_for(np.concatenate([earlier_values, later_values]), unit, 1.03)
     return row_panel(
-        "gap", rows, title, names, cells, scale, (now, before), total=len(data),
-        legend=[(now_name, MUTED if has_own else OWN, "dots"), (before_name, REST, "dots")],
-        headline=headline, by=[x, *data.varying_context(x)], n=sample_range(rows, now),
+        "gap", drawn_rows, title, row_names, cells, scale, (later_column, earlier_column),
+        total=len(data),
+        legend=[(later_words, MUTED_STYLE if has_own_row else OWN_STYLE, "dots"),
+                (earlier_words, NEUTRAL_STYLE, "dots")],
+        headline=headline, by=[x, *data.varying_context(x)],
+        sample_note=sample_range(drawn_rows, later_column),
     )  # fmt: skip
 
 
 # --- parts of a whole -------------------------------------------------------------------------
 
-_LACKING = (NOT_MEASURED, NOT_GIVEN)
-"""The names of segments for rows without a value."""
-_FEW_ROWS = 20
+_SEGMENTS_WITHOUT_VALUE = (NOT_MEASURED, NO_VALUE_GIVEN)
+"""The names of the segments of stacked bars that count rows without a value."""
+_MAX_TABLE_ROWS = 20
 """With at most this many rows, a table is easier to read than a picture of counts."""
 
 
 def shares(data: PlotData, options: Options) -> Spec | None:
-    """Return stacked bars of the columns ``*_share``; None if these do not add up to 1."""
+    """Return a chart of stacked bars, one per row, with the columns ``*_share`` as segments.
+
+    Returns None if there are no such columns, or they do not add up to 1.
+    """
     x = options.x or data.label_column
     columns = options.y or [
-        n for n in data.numbers if n.endswith("_share") and data.unit(n) == FRACTION
+        column
+        for column in data.number_columns
+        if column.endswith("_share") and data.unit(column) == FRACTION
     ]
     if x is None or len(columns) < 2 or not data.has_one_row_per(x):
         return None
-    sample = data.sample_column(columns[0])
-    order = data.best_first(sample or columns[0], x)
-    rows = data.rows_at(order[data.shown_slice(x, options.max_rows(15))])
-    parts = pd.DataFrame({name.removesuffix("_share"): rows.values(name) for name in columns})
-    sums = parts.sum(axis=1, skipna=False)
-    if sums.isna().all() or not np.allclose(sums.dropna(), 1, atol=0.01):
+    sample_column = data.sample_column(columns[0])
+    row_order = data.best_first(sample_column or columns[0], x)
+    drawn_rows = data.rows_at(row_order[data.shown_slice(x, options.max_rows(15))])
+    share_table = pd.DataFrame(
+        {name.removesuffix("_share"): drawn_rows.values(name) for name in columns}
+    )
+    share_sums = share_table.sum(axis=1, skipna=False)
+    if share_sums.isna().all() or not np.allclose(share_sums.dropna(), 1, atol=0.01):
         return None
-    names = names_of(rows, x)
+    row_names = names_of(drawn_rows, x)
     headline = ""
-    for row in np.flatnonzero(sums.notna() & rows.is_own(x))[:1]:
-        texts = map("{} {}".format, parts, numbers(parts.iloc[row], FRACTION))
-        headline = f"{names[row].text}: {', '.join(texts)}"
+    for row in np.flatnonzero(share_sums.notna() & drawn_rows.own_mask(x))[:1]:
+        share_texts = map("{} {}".format, share_table, numbers(share_table.iloc[row], FRACTION))
+        headline = f"{row_names[row].text}: {', '.join(share_texts)}"
     return _stacked_bars(
-        "shares", rows, columns, [x, *data.varying_context(x)],
-        f"Shares by {humanize(data.row_noun(x))}: {', '.join(map(str, parts))}",
-        parts, names, size_texts(rows, sample), FRACTION, missing_reasons(rows, columns[0]),
-        n=sample_range(rows, columns[0]), headline=headline,
+        "shares", drawn_rows, columns, [x, *data.varying_context(x)],
+        f"Shares by {humanize(data.row_noun(x))}: {', '.join(map(str, share_table))}",
+        share_table, row_names, size_texts(drawn_rows, sample_column), FRACTION,
+        missing_reasons(drawn_rows, columns[0]),
+        sample_note=sample_range(drawn_rows, columns[0]), headline=headline,
         total=len(data),
     )  # fmt: skip
 
 
 def _stacked_bars(
     kind: str, data: PlotData, columns: Texts, by: Texts, title: str,
-    parts: pd.DataFrame, names: Sequence[Name], totals: Texts, unit: str | None,
-    reasons: Texts, **more: Any,
+    part_table: pd.DataFrame, row_names: Sequence[Name], total_texts: Texts, unit: str | None,
+    reasons: Texts, **spec_fields: Any,
 ) -> Spec:  # fmt: skip
-    """Return the `Spec` (chart description) of stacked bars: one bar per row of ``parts``.
+    """Return the `Spec` (chart description) of stacked bars: one bar per row of ``part_table``.
 
-    ``reasons`` has for each row the reason why it has no bar, or "".
+    The columns of ``part_table`` are the segments. ``total_texts`` are written at the ends of the
+    bars. ``reasons`` has for each row the reason why it has no bar, or "". ``spec_fields`` are
+    other fields of the `Spec`.
     """
-    levels, sizes = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
-    styles = styles_for(levels, engines=data.has_engines(columns[-1]))
-    styles |= {p: missing_style(p) for p in levels if p in _LACKING}
+    part_names = [*map(str, part_table.columns)]
+    part_sizes = np.nan_to_num(part_table.to_numpy(np.float64))
+    styles = styles_for(part_names, as_engines=data.has_engines(columns[-1]))
+    styles |= {
+        part_name: missing_style(part_name)
+        for part_name in part_names
+        if part_name in _SEGMENTS_WITHOUT_VALUE
+    }
     cells = []
-    for row, (name, why, total, values) in enumerate(
-        zip(names, reasons, totals, sizes, strict=True)
+    for row, (name, missing_reason, total_text, row_sizes) in enumerate(
+        zip(row_names, reasons, total_texts, part_sizes, strict=True)
     ):
-        ends = values.cumsum()
+        part_ends = row_sizes.cumsum()
         cells += [
-            Cell(row, end, styles[level], end - n, words=total if end == ends[-1] else "",
-                 tip=f"{name.full}\n{level} {number(n, unit)}\nof {total}")
-            for level, n, end in zip(levels, values, ends, strict=True) if n > 0
-        ] or [Cell(row, NAN, why=why, tip=f"{name.full}\n{why}")]  # fmt: skip
-    has_parts = (sizes > 0).sum(axis=1).max(initial=0) > 1
-    scale = scale_for(sizes.sum(axis=1), unit, is_whole=unit is None)
+            Cell(row, part_end, styles[part_name], part_end - part_size,
+                 words=total_text if part_end == part_ends[-1] else "",
+                 tooltip=f"{name.full}\n{part_name} {number(part_size, unit)}\nof {total_text}")
+            for part_name, part_size, part_end in zip(part_names, row_sizes, part_ends,
+                                                      strict=True) if part_size > 0
+        ] or [Cell(row, NAN, missing_reason=missing_reason,
+                   tooltip=f"{name.full}\n{missing_reason}")]  # fmt: skip
+    has_parts = (part_sizes > 0).sum(axis=1).max(initial=0) > 1
+    scale = scale_for(part_sizes.sum(axis=1), unit, is_whole=unit is None)
     return row_panel(
-        kind, data, title, names, cells, scale, columns, by=by,
-        legend=[(humanize(p), styles[p], "boxes") for p in levels if has_parts], **more,
+        kind, data, title, row_names, cells, scale, columns, by=by,
+        legend=[(humanize(part_name), styles[part_name], "boxes") for part_name in part_names
+                if has_parts], **spec_fields,
     )  # fmt: skip
 
 
 def counts(data: PlotData, options: Options) -> Spec | None:
-    """Return bars that count the rows by one column, split by another; None if no column fits."""
+    """Return a bar chart of the number of rows by the values of one column.
+
+    Bars may be split into segments by the values of another column. Returns None if no column
+    fits.
+    """
     x = options.x or _grouping_column(data)
-    if options.y or x is None or data.kinds[x] in ("list", "number"):
+    if options.y or x is None or data.kind_by_column[x] in ("list", "number"):
         return None
     by = options.color or (None if options.x else _grouping_column(data, x))
     is_chosen = options.kind or options.x
-    is_small = data.metadata.key and len(data) <= _FEW_ROWS and not by
+    is_small_table = data.metadata.key and len(data) <= _MAX_TABLE_ROWS and not by
     # What a row of a drafted table is, is not known.
-    is_drafted = "#" in data.table
-    if (is_small or is_drafted) and not is_chosen:
+    is_drafted = "#" in data.table_name
+    if (is_small_table or is_drafted) and not is_chosen:
         return None
     columns = [*data.varying_context(x, by), x, *filter(None, [by])]
     # Rows that a merge repeated must not be counted.
     if any(map(data.is_repeated, columns)):
         return None
-    labels = data.row_labels(x, by, texts=_levels(data, x))
-    parts = _levels(data, by) if by else labels if data.has_engines(x) else "rows"
-    rows = pd.DataFrame({"x": labels, "by": parts})
-    table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
+    row_labels = data.row_labels(x, by, texts=_texts_or_reasons(data, x))
+    segments = _texts_or_reasons(data, by) if by else row_labels if data.has_engines(x) else "rows"
+    label_pairs = pd.DataFrame({"x": row_labels, "by": segments})
+    count_table = label_pairs.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     # Bars of equal length and without segments say nothing.
-    totals = table.sum(axis=1)
-    is_flat = totals.nunique() == 1 and (table > 0).sum(axis=1).eq(1).all() and len(table) > 1
-    if is_flat and not is_chosen:
+    totals = count_table.sum(axis=1)
+    has_equal_bars = (
+        totals.nunique() == 1 and (count_table > 0).sum(axis=1).eq(1).all() and len(count_table) > 1
+    )
+    if has_equal_bars and not is_chosen:
         return None
-    levels = table.sum().sort_values(ascending=False, kind="stable").index.to_list()
+    segment_names = count_table.sum().sort_values(ascending=False, kind="stable").index.to_list()
     # Segments such as "own" come before "not own"; rows without a value are last.
-    levels.sort(key=lambda level: (level in _LACKING, level == NOT_GIVEN, level[:4] == "not "))
-    order = np.lexsort([-table[levels[0]], -totals])
-    table = table.sort_index() if data.kinds[x] == "time" else table.iloc[order]
-    shown = table[levels][data.shown_slice(x, options.max_rows(12))]
-    own_names = {*rows["x"][data.is_own(x)]}
+    segment_names.sort(
+        key=lambda segment_name: (
+            segment_name in _SEGMENTS_WITHOUT_VALUE,
+            segment_name == NO_VALUE_GIVEN,
+            segment_name[:4] == "not ",
+        )
+    )
+    row_order = np.lexsort([-count_table[segment_names[0]], -totals])
+    count_table = (
+        count_table.sort_index()
+        if data.kind_by_column[x] == "time"
+        else count_table.iloc[row_order]
+    )
+    shown_counts = count_table[segment_names][data.shown_slice(x, options.max_rows(12))]
+    own_names = {*label_pairs["x"][data.own_mask(x)]}
     noun = data.table_words * (not is_drafted) or "rows"
-    row_noun, totals = data.row_noun(x), shown.sum(axis=1)
-    top_name, top_count, headline = quoted(str(shown.index[0])), int(totals.iloc[0]), ""
-    if by and are_states(levels):
-        level_counts = (f"{int(table[level].sum()):,} {humanize(str(level))}" for level in levels)
-        headline = f"{capitalized(noun)}: {', '.join(level_counts)}"
+    row_noun = data.row_noun(x)
+    totals = shown_counts.sum(axis=1)
+    top_name = quoted(str(shown_counts.index[0]))
+    top_count = int(totals.iloc[0])
+    headline = ""
+    if by and are_states(segment_names):
+        count_texts = (
+            f"{int(count_table[segment_name].sum()):,} {humanize(str(segment_name))}"
+            for segment_name in segment_names
+        )
+        headline = f"{capitalized(noun)}: {', '.join(count_texts)}"
     elif not (
         # Rows of two kinds make no sum, and in a sample the order is another.
-        is_drafted or data.kinds.get(by or "") == "flag" or data.kinds[x] == "time"
+        is_drafted or data.kind_by_column.get(by or "") == "flag"
+        or data.kind_by_column[x] == "time"
         or data.combined_availability(columns).status == Status.PARTIAL
-        or top_name == BLANK or top_count <= totals.iloc[1:].max()
+        or top_name == NO_VALUE_TEXT or top_count <= totals.iloc[1:].max()
     ):  # fmt: skip
         headline = f"Most {noun}: {top_name}, {top_count:,} of {len(data):,}"
     return _stacked_bars(
         "counts", data, columns, [x],
-        data.title(f"Number of {noun}", row_noun, by), shown,
-        [Name(str(n), n in own_names) for n in shown.index], [number(float(n)) for n in totals],
-        None, [""] * len(shown), n=f"n = {len(data):,} {noun}", headline=headline, total=len(table),
+        data.title(f"Number of {noun}", row_noun, by), shown_counts,
+        [Name(str(value), value in own_names) for value in shown_counts.index],
+        [number(float(value)) for value in totals],
+        None, [""] * len(shown_counts), sample_note=f"n = {len(data):,} {noun}", headline=headline,
+        total=len(count_table),
     )  # fmt: skip
 
 
-def _levels(data: PlotData, name: str) -> list[str]:
-    """Return a column's values in words; a missing value is "not measured" or "no value given"."""
-    texts = [*data.labels(name)]
-    if data.kinds[name] == "flag":
+def _texts_or_reasons(data: PlotData, name: str) -> list[str]:
+    """Return the value of a column in each row as words.
+
+    A missing value is "not measured" or "no value given".
+    """
+    row_texts = [*data.labels(name)]
+    if data.kind_by_column[name] == "flag":
         noun = humanize(name.removeprefix("is_"))
-        flags = {"true": noun, "false": f"not {noun}"}
-        texts = [flags.get(text.lower(), text) for text in texts]
+        text_by_flag = {"true": noun, "false": f"not {noun}"}
+        row_texts = [text_by_flag.get(text.lower(), text) for text in row_texts]
     for row, reason in enumerate(missing_reasons(data, name)):
         if reason:
-            texts[row] = NOT_MEASURED if reason == NOT_MEASURED else NOT_GIVEN
-    return texts
+            row_texts[row] = NOT_MEASURED if reason == NOT_MEASURED else NO_VALUE_GIVEN
+    return row_texts
 
 
 def _grouping_column(data: PlotData, excluded: str = "") -> str | None:
-    """Return the best column to group rows by, e.g. the engine, other than ``excluded``."""
-    names = [
-        name for name, kind in data.kinds.items()
+    """Return the best column by which to group and count rows, such as the engine, or None.
+
+    The column ``excluded`` is not returned: with it, a column for the segments of bars is chosen.
+    """
+    candidates = [
+        name for name, kind in data.kind_by_column.items()
         if kind in ("word", "flag") and name not in ("own", excluded)
         and 1 < data.frame[name].nunique() <= 12
     ]  # fmt: skip
-    categories = [n for n in names if data.kinds[n] == "flag" or data.is_category(n)]
+    category_columns = [
+        name for name in candidates if data.kind_by_column[name] == "flag" or data.is_category(name)
+    ]
     if excluded:
         # Segments are by measured categories rather than key columns, and never by "own".
-        return next(iter(sorted(categories, key=data.keys.__contains__)), None)
-    names = [n for n in ("engine", "brand") if n in names] + categories + names
-    return next((name for name in names if data.keys != [name]), None)
+        return next(iter(sorted(category_columns, key=data.key_columns.__contains__)), None)
+    candidates = (
+        [name for name in ("engine", "brand") if name in candidates] + category_columns + candidates
+    )
+    return next((name for name in candidates if data.key_columns != [name]), None)

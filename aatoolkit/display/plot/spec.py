@@ -1,7 +1,8 @@
 """`Spec`, the description of a picture before it is drawn: marks (bars, dots, lines) and texts.
 
-Each kind of picture makes a `Spec`. The module ``layout`` computes the positions of its parts, in
-points. The modules ``draw`` and ``interactive`` draw them with matplotlib and plotly.
+The function of each kind of picture returns a `Spec`. The module ``layout`` computes the positions
+of its parts, in points. The modules ``draw`` and ``interactive`` draw the parts with matplotlib and
+plotly.
 """
 
 from __future__ import annotations
@@ -16,23 +17,23 @@ import pandas as pd
 
 from aatoolkit._util.text import some_of, visible
 from aatoolkit.display.plot.data import Numbers, PlotData
-from aatoolkit.display.plot.style import INK, Style, Texts
+from aatoolkit.display.plot.style import INK_STYLE, Style, Texts
 from aatoolkit.errors import ArgumentError, ItemNotFound
 from aatoolkit.stats.explain import Explainer, Explanation
 
-PITCH = 21.0
-"""The height of a row in points."""
+ROW_HEIGHT = 21.0
+"""The usual height of a row of a picture, in points."""
 
 
 class Name(NamedTuple):
-    """The name of a row or column of a picture, and whether it is the own brand or site."""
+    """The name of a row or column of a picture, and whether it is an own brand or site."""
 
     text: str
     is_own: bool = False
 
     @property
     def full(self) -> str:
-        """The name as drawn: an own brand or site is followed by "(own)"."""
+        """The name as it is drawn: "(own)" follows the name of an own brand or site."""
         return f"{self.text} (own)" if self.is_own and self.text else self.text
 
 
@@ -40,11 +41,14 @@ class Name(NamedTuple):
 class Scale:
     """A horizontal or vertical scale of a picture: of numbers, times or names.
 
-    - ``low``, ``high``: the ends; ``high`` is below ``low`` if the scale is reversed, as for ranks.
-    - ``kind``: ``number``, ``time`` in days, ``names`` at 0, 1, 2 …, or ``none`` without ticks.
-    - ``label``: the name of the numbers, if the title does not name them.
+    - ``low``, ``high``: the values at its left and right end, or its lower and upper end. ``low``
+      is the larger one if the scale is reversed, as for ranks.
+    - ``kind``: ``number``; ``time``, in days since 1970; ``names``, which stand at 0, 1, 2 …; or
+      ``none``, without ticks.
+    - ``label``: the label of the axis, or "".
+    - ``names``: the names on a scale of names.
     - ``is_whole``: whether ticks are integers.
-    - ``days``: the times, in days, if each has its own tick.
+    - ``days``: the times that may have ticks, in days since 1970.
     """
 
     low: float = 0.0
@@ -58,15 +62,15 @@ class Scale:
 
     def within(self, values: Any) -> Numbers:
         """Return values clipped to the ends of the scale."""
-        low, high = sorted((self.low, self.high))
-        return np.clip(floats(values), low, high)
+        lower_end, upper_end = sorted((self.low, self.high))
+        return np.clip(floats(values), lower_end, upper_end)
 
     def share(self, value: float) -> float:
-        """Return the position of a value on the scale: 0 at the low end, 1 at the high end."""
+        """Return the position of a value on the scale, from 0 at ``low`` to 1 at ``high``."""
         return (value - self.low) / ((self.high - self.low) or 1.0)
 
 
-NONE = Scale(kind="none")
+NO_SCALE = Scale(kind="none")
 
 
 # --- marks ------------------------------------------------------------------------------------
@@ -74,27 +78,28 @@ NONE = Scale(kind="none")
 
 @dataclass(frozen=True)
 class Mark:
-    """A set of marks (bars, dots, lines or texts) of one kind and style, drawn together.
+    """A set of marks (boxes, dots, lines, bands or texts) of one kind and style, drawn together.
 
-    - ``kind``: ``boxes`` from ``x`` to ``to``, centred at ``y``; ``line``, with a gap at NaN;
-      ``dots``; ``band`` from ``y`` to ``to``; ``words``, i.e. texts.
-    - ``x``, ``y``, ``to``: the positions; an infinite value stands for the end of the scale.
+    - ``kind``: ``boxes`` from ``x`` to ``end``, vertically centred at ``y``; ``line``, with a gap
+      at NaN; ``dots``; ``band``, the area from ``y`` up to ``end``; or ``words``, i.e. texts.
+    - ``x``, ``y``, ``end``: the positions; an infinite value stands for the end of the scale.
     - ``size``: of boxes, the height as a fraction of a row; of dots and lines, the size in points.
-    - ``words``, ``tips``: the text and the tooltip of each mark.
-    - ``strength``: the colour of each cell of a heat map, from 0 (weak) to 1 (strong).
-    - ``shift``: how many points right of its position a text begins; 0 means that it is centred.
+    - ``words``, ``tooltips``: the text and the tooltip of each mark.
+    - ``colour_strength``: how strong the colour of each cell of a heat map is, from 0 to 1.
+    - ``text_shift``: how many points right of its position a text begins; 0 means that the text is
+      centred there.
     """
 
     kind: str
     x: Numbers
     y: Numbers
-    style: Style = INK
-    to: Numbers | None = None
+    style: Style = INK_STYLE
+    end: Numbers | None = None
     size: float = 0.7
     words: Texts = ()
-    tips: Texts = ()
-    strength: Numbers | None = None
-    shift: float = 5.0
+    tooltips: Texts = ()
+    colour_strength: Numbers | None = None
+    text_shift: float = 5.0
 
     def __len__(self) -> int:
         return len(self.x)
@@ -102,30 +107,37 @@ class Mark:
     def corners(self, spec: Spec, height: float) -> tuple[Numbers, Numbers, Numbers, float]:
         """Return arrays of the starts, ends and vertical centres of boxes, and their height.
 
-        ``height`` is the height of the area of marks in points.
+        All are in units of the scales. ``height`` is the height of the area of marks in points.
         """
-        starts, ends = (spec.x.within(part) for part in (self.x, self.to))
+        starts, ends = (spec.x.within(x_values) for x_values in (self.x, self.end))
         y_range = abs(spec.y.high - spec.y.low)
         if np.isinf(self.size):
             return starts, ends, np.full(len(self), (spec.y.low + spec.y.high) / 2), y_range
         # If few rows have much room, boxes are far apart rather than high.
-        max_height = 1.0 if self.size >= 1 else min(1.0, 2 * PITCH * y_range / height)
+        max_height = 1.0 if self.size >= 1 else min(1.0, 2 * ROW_HEIGHT * y_range / height)
         return starts, ends, self.y, self.size * max_height
 
 
-def floats(values: npt.ArrayLike) -> Numbers:
+def floats(numbers: npt.ArrayLike) -> Numbers:
     """Return a number or several numbers as a one-dimensional array of floats."""
-    return np.atleast_1d(np.asarray(values, np.float64))
+    return np.atleast_1d(np.asarray(numbers, np.float64))
 
 
 def line_segments(
-    x0: npt.ArrayLike, x1: npt.ArrayLike, y0: npt.ArrayLike, y1: npt.ArrayLike, style: Style,
-    size: float,
+    x_starts: npt.ArrayLike, x_ends: npt.ArrayLike, y_starts: npt.ArrayLike, y_ends: npt.ArrayLike,
+    style: Style, size: float,
 ) -> Mark:  # fmt: skip
-    """Return a mark of straight lines from (``x0``, ``y0``) to (``x1``, ``y1``), without NaNs."""
-    segments = np.transpose(np.broadcast_arrays(*map(floats, (x0, x1, np.nan, y0, y1, np.nan))))
-    drawn = segments[~np.isnan(segments[:, :2]).any(axis=1)]
-    xs, ys = drawn[:, :3].ravel(), drawn[:, 3:].ravel()
+    """Return a mark of straight lines.
+
+    They lead from (``x_starts``, ``y_starts``) to (``x_ends``, ``y_ends``). Lines that start or end
+    at NaN are left out. ``size`` is the line width in points.
+    """
+    segments = np.transpose(
+        np.broadcast_arrays(*map(floats, (x_starts, x_ends, np.nan, y_starts, y_ends, np.nan)))
+    )
+    complete_segments = segments[~np.isnan(segments[:, :2]).any(axis=1)]
+    xs = complete_segments[:, :3].ravel()
+    ys = complete_segments[:, 3:].ravel()
     return Mark("line", xs, ys, replace(style, symbol=""), size=size)
 
 
@@ -134,16 +146,21 @@ def line_segments(
 
 @dataclass(frozen=True)
 class WordColumn:
-    """A column of texts beside a picture's rows, with a heading and a symbol before each text."""
+    """A column of texts beside a picture's rows, with a heading.
+
+    ``words`` are the texts. ``symbol_styles`` has for each text the style of a symbol before it,
+    or None; it is empty if there are no symbols.
+    """
 
     words: Texts
     heading: str = ""
     align: str = "left"
     is_bold: bool = False
-    signs: Sequence[Style | None] = ()
+    symbol_styles: Sequence[Style | None] = ()
 
 
-_MOST_ROWS = 500
+_MAX_EXPLAINED_ROWS = 500
+"""The maximum number of counted rows that are explained one by one."""
 
 
 @dataclass(frozen=True)
@@ -154,17 +171,17 @@ class Spec:
     - ``columns``: the columns that are drawn, the main one first. A picture that counts rows has
       the columns that rows are grouped by.
     - ``headline``: the main result, as short as a title; empty if there is none.
-    - ``how``: a sentence on how to read the picture.
+    - ``how_to_read``: a sentence on how to read the picture.
     - ``window``: the days and filters that the picture is about.
     - ``extent``: how many of all rows and columns are drawn; empty if all are.
-    - ``n``: a part of the caption: the size of the sample, or what is not drawn.
+    - ``sample_note``: a part of the caption: the size of the sample, or what is not drawn.
     - ``caption``: the parts of the caption; parts that do not fit are left out.
-    - ``legend``: the words, the style, and the kind of mark of each entry.
-    - ``beside``: the columns of words to the right of the rows.
-    - ``labels``: the names of lines at their right ends.
+    - ``legend``: the text, the style, and the kind of mark (such as ``dots``) of each entry.
+    - ``word_columns``: the columns of texts to the right of the rows.
+    - ``labels``: the names of lines at their right ends: the value at the end, text and style.
     - ``height``: the height of the area of marks in points, if there is room.
-    - ``by``: the columns whose values name a mark, besides the key columns.
-    - ``bounds``: the ends of the intervals that are drawn.
+    - ``by``: the names of the columns whose values name a mark, besides the key columns.
+    - ``bounds``: the columns ``…_low`` and ``…_high`` of the confidence intervals that are drawn.
     """
 
     kind: str
@@ -175,48 +192,54 @@ class Spec:
     y: Scale
     marks: Sequence[Mark]
     headline: str = ""
-    how: str = ""
+    how_to_read: str = ""
     window: str = ""
     extent: str = ""
-    n: str = ""
+    sample_note: str = ""
     caption: Texts = ()
     legend: Sequence[tuple[str, Style, str]] = ()
-    beside: Sequence[WordColumn] = ()
+    word_columns: Sequence[WordColumn] = ()
     labels: Sequence[tuple[float, str, Style]] = ()
     height: float = 180.0
     by: Texts = ()
     bounds: pd.DataFrame | None = None
 
     @property
-    def whole_title(self) -> str:
+    def title_with_extent(self) -> str:
         """The title, followed by how many of all rows and columns are drawn."""
         return f"{self.title}, {self.extent}".removesuffix(", ")
 
     @property
     def finding(self) -> str:
         """The picture in words: its title, its headline, and the texts of its marks or rows."""
-        facts_of: dict[str, list[str]] = {}
+        texts_by_label: dict[str, list[str]] = {}
         for mark in self.marks:
-            for tip in mark.tips:
-                label, fact = f"{tip}\n".split("\n")[:2]
+            for tooltip in mark.tooltips:
+                label, label_text = f"{tooltip}\n".split("\n")[:2]
                 if self.x.kind in ("time", "names"):
                     label, _, position = label.rpartition(", ")
-                    fact = f"{position} {fact}"
-                facts_of.setdefault(label, []).append(fact.replace(": ", " "))
-        for row, name in enumerate(self.y.names if not facts_of else ()):
-            words = [f"{c.heading} {c.words[row]}".strip() for c in self.beside if c.words[row]]
-            facts_of[name.full or str(row + 1)] = words
-        texts = [f"{label}: {some_of([*dict.fromkeys(facts)], 6)}"
-                 for label, facts in facts_of.items()]  # fmt: skip
-        notes = [word for mark in self.marks if not facts_of for word in mark.words]
-        sentences = filter(None, [self.headline, *notes, some_of(texts, 12, "; ")])
-        return visible(f"{self.whole_title}: {'; '.join(sentences)}")
+                    label_text = f"{position} {label_text}"
+                texts_by_label.setdefault(label, []).append(label_text.replace(": ", " "))
+        for row, name in enumerate(self.y.names if not texts_by_label else ()):
+            words = [
+                f"{column.heading} {column.words[row]}".strip()
+                for column in self.word_columns
+                if column.words[row]
+            ]
+            texts_by_label[name.full or str(row + 1)] = words
+        row_texts = [f"{label}: {some_of([*dict.fromkeys(label_texts)], 6)}"
+                 for label, label_texts in texts_by_label.items()]  # fmt: skip
+        notes = [word for mark in self.marks if not texts_by_label for word in mark.words]
+        sentences = filter(None, [self.headline, *notes, some_of(row_texts, 12, "; ")])
+        return visible(f"{self.title_with_extent}: {'; '.join(sentences)}")
 
     def explain(
         self, mark: Any = None, column: str | None = None, *, within: Any = None
     ) -> Explanation:
-        """Explain the number of a mark (bar, dot or cell); see `Picture.explain`."""
-        frame, bounds, explainer = self.data.frame, self.bounds, Explainer(within)
+        """Explain the number of a mark (bar, dot or cell); `Picture.explain` has the arguments."""
+        frame = self.data.frame
+        bounds = self.bounds
+        explainer = Explainer(within)
         row = self._row_selector(mark)
         if self.kind == "counts":
             return self._explain_count(row, explainer)
@@ -231,11 +254,15 @@ class Spec:
 
     @property
     def _label_columns(self) -> list[str]:
-        """The names of the columns whose values identify a mark: label columns and key columns."""
-        names = (*(self.by or (self.data.label_column or "",)), *self.data.keys)
+        """The names of the columns whose values identify a mark: those of labels, then the keys."""
+        names = (*(self.by or (self.data.label_column or "",)), *self.data.key_columns)
         return [*dict.fromkeys(filter(None, names))]
 
     def _row_selector(self, mark: Any) -> Any:
+        """Return the row of a mark: None, a position, or a mapping from columns to values.
+
+        A mark that is given by its name, or by a date, is looked up in the columns that name marks.
+        """
         if mark is None or isinstance(mark, Mapping | int):
             return mark
         label = pd.Timestamp(mark).date().isoformat() if hasattr(mark, "isoformat") else str(mark)
@@ -250,17 +277,19 @@ class Spec:
         raise ItemNotFound(message, key=mark)
 
     def _explain_count(self, row: Any, explainer: Explainer) -> Explanation:
-        """Explain the number of rows that a mark counts; each row becomes a child in the tree."""
-        frame, columns = self.data.frame, self.columns
+        """Explain the number of rows that a mark counts; each row is a child of the explanation."""
+        frame = self.data.frame
+        columns = self.columns
         if not isinstance(row, Mapping):
             message = f"a mark counts rows: name it by {' and '.join(columns)}"
             raise ArgumentError(message, argument="mark")
-        matches = np.flatnonzero(explainer.rows_with(frame, row)).tolist()
+        matching_positions = np.flatnonzero(explainer.rows_with(frame, row)).tolist()
         conditions = " and ".join(f"{name} is {value}" for name, value in row.items())
         return Explanation(
-            len(matches), "rows", row, operation="count",
-            formula=f"{len(matches):,} of {len(frame):,} rows where {conditions}",
-            rows=len(matches),
-            children=tuple(explainer.explain(frame, match, columns[0]) for match in
-                           matches[:_MOST_ROWS]),
+            len(matching_positions), "rows", row, operation="count",
+            formula=f"{len(matching_positions):,} of {len(frame):,} rows where {conditions}",
+            rows=len(matching_positions),
+            children=tuple(explainer.explain(frame, matching_position, columns[0])
+                           for matching_position in
+                           matching_positions[:_MAX_EXPLAINED_ROWS]),
         )  # fmt: skip

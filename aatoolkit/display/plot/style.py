@@ -1,4 +1,4 @@
-"""The texts and colours of pictures: names and reasons in words, colours, fills and symbols.
+"""The wording and the styles of pictures: plain words for names, and colours, fills and symbols.
 
 The colours are after M. Okabe and K. Ito, "Color universal design" (2008), but darker where they
 are too pale for a white background. Hatching means "not measured". Hollow dots mean "measured in
@@ -27,106 +27,132 @@ from aatoolkit.metadata.attrs import Source
 
 Texts = Sequence[str]
 
-BLANK = "(none)"
-"""What pictures and reports write where a row has no value, such as a prompt without a topic."""
+NO_VALUE_TEXT = "(none)"
+"""What pictures and reports write instead of a missing value, such as that of no topic."""
 
-_LOOKS = json.loads(Path(__file__).with_name("looks.json").read_bytes())
-"""What is chosen rather than computed:
+_STYLE_SETTINGS = json.loads(Path(__file__).with_name("looks.json").read_bytes())
+"""The content of ``looks.json``:
 
-- ``series``: the colour, matplotlib's symbol and the dashes of each series;
-- ``glyphs``, ``plotly``: the glyph and plotly's name of each symbol;
-- ``light``, ``dark``: the colours on light and on dark paper;
-- ``ramps``: the colours of cells on both, from the weakest to the strongest;
-- ``fills``, ``words``: the glyph of each fill, and the words of each status;
-- ``states``: the style of each meaning, and the states that have this meaning.
+- ``series``: for each series (line) of a chart its colour name, matplotlib symbol and dashes;
+- ``glyphs``, ``plotly``: by matplotlib symbol, a Unicode character and the name in plotly;
+- ``light``, ``dark``: by colour name, the colour on a light or a dark background;
+- ``ramps``: for a light and a dark background, the colours of heat maps, the weakest first;
+- ``fills``: by fill, a Unicode character for the legend;
+- ``words``: by availability status, how pictures say it;
+- ``states``: styles of states, such as "good", each with all words that have this meaning.
 """
 
-_LACKING = "hatched", "dotted", "empty"
-"""The fills of marks: not measured; without a value; measured, but without a number."""
-HATCHES = {"hatched": "////", "dotted": ".."}
-"""How matplotlib names the hatches; plotly has the first letter only."""
+_FILLS_WITHOUT_NUMBER = "hatched", "dotted", "empty"
+"""The fills of marks without a number: not measured, no value given, and any other reason."""
+HATCH_BY_FILL = {"hatched": "////", "dotted": ".."}
+"""The hatch pattern of a fill in matplotlib; plotly uses only its first character."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """The style of marks: a colour name, a symbol, a dash pattern, and a fill (``look``).
+    """The style of marks (bars, dots or lines).
 
-    A ``look`` is ``solid``, ``hollow``, ``hatched``, ``dotted`` or ``empty``.
+    - ``colour``: the name of a colour in a `Palette`.
+    - ``symbol``: the matplotlib marker of dots.
+    - ``dash``: the lengths of the dashes of lines and of the gaps between them.
+    - ``fill``: ``solid``, ``hollow``, ``hatched``, ``dotted`` or ``empty``.
     """
 
     colour: str
     symbol: str = "o"
     dash: tuple[float, ...] = ()
-    look: str = "solid"
+    fill: str = "solid"
 
     @property
     def key(self) -> str:
-        """The name of the colour in a `Palette`."""
-        return "hatch" if self.look in _LACKING else self.colour
+        """The name of the colour in a `Palette` with which marks of this style are drawn."""
+        return "hatch" if self.fill in _FILLS_WITHOUT_NUMBER else self.colour
 
     def glyph(self, kind: str) -> str:
-        """Return the character for this style in a legend; ``kind`` is, for example, ``dots``."""
+        """Return the character that stands for this style in a legend.
+
+        ``kind`` is the kind of mark, such as ``boxes`` or ``dots``.
+        """
         if kind == "boxes":
-            return str(_LOOKS["fills"][self.look])
-        return "○" if self.look == "hollow" else _LOOKS["glyphs"].get(self.symbol, "●")
+            return str(_STYLE_SETTINGS["fills"][self.fill])
+        return "○" if self.fill == "hollow" else _STYLE_SETTINGS["glyphs"].get(self.symbol, "●")
 
 
-PLOTLY_SYMBOLS = _LOOKS["plotly"]
-_STYLES = tuple(Style(colour, symbol, tuple(dash)) for colour, symbol, dash in _LOOKS["series"])
-SERIES, _OTHER_ENGINES = _STYLES[: len(ENGINES)], _STYLES[len(ENGINES) :]
-"""The styles of series, in the order in which they are assigned; and of unlisted engines."""
-GREYS = tuple(replace(style, colour="rest") for style in SERIES)
-"""The styles of other series beside an own brand."""
+PLOTLY_NAME_BY_SYMBOL = _STYLE_SETTINGS["plotly"]
+"""The plotly name of each matplotlib marker."""
+_ALL_SERIES_STYLES = tuple(
+    Style(colour, symbol, tuple(dash)) for colour, symbol, dash in _STYLE_SETTINGS["series"]
+)
+SERIES_STYLES = _ALL_SERIES_STYLES[: len(ENGINES)]
+"""The styles of series (lines) in the order in which they are assigned; also those of `ENGINES`."""
+_OTHER_ENGINE_STYLES = _ALL_SERIES_STYLES[len(ENGINES) :]
+"""The styles of engines (AI assistants) that are not in `ENGINES`."""
+GREY_STYLES = tuple(replace(style, colour="rest") for style in SERIES_STYLES)
+"""The styles of series (lines) of other brands in a chart that has an own brand."""
 
-OWN, INK, MUTED = Style("blue"), Style("ink", ""), Style("muted")
-UNMEASURED, NO_VALUE, NO_NUMBER = (Style("lack", look=look) for look in _LACKING)
+OWN_STYLE = Style("blue")
+"""The style of own brands and sites, and of all marks if a picture has no other brands."""
+INK_STYLE = Style("ink", "")
+MUTED_STYLE = Style("muted")
+UNMEASURED_STYLE, NO_VALUE_STYLE, NO_NUMBER_STYLE = (
+    Style("lack", fill=fill) for fill in _FILLS_WITHOUT_NUMBER
+)
 
-_STATES = {
-    Style(colour, symbol, tuple(dash), look): words
-    for colour, symbol, dash, look, words in _LOOKS["states"]
+_STATES_BY_STYLE = {
+    Style(colour, symbol, tuple(dash), fill): words
+    for colour, symbol, dash, fill, words in _STYLE_SETTINGS["states"]
 }
-GOOD, WARNING, BAD, REST, UNKNOWN, NOT_APPLICABLE = _STATES
-"""The styles of states: good, a warning, bad, neutral (as brands beside the own one), unknown, and
-not applicable."""
-_STYLE_OF = {word: style for style, words in _STATES.items() for word in words}
+GOOD_STYLE, WARNING_STYLE, BAD_STYLE, NEUTRAL_STYLE, UNKNOWN_STYLE, NOT_APPLICABLE_STYLE = (
+    _STATES_BY_STYLE
+)
+"""The styles of states by their meaning.
 
-STATUS_WORDS = {status: str(_LOOKS["words"][status]) for status in Status}
-"""What pictures and reports write for each status."""
+`NEUTRAL_STYLE` is also that of other brands beside an own brand.
+"""
+_STYLE_BY_STATE = {word: style for style, words in _STATES_BY_STYLE.items() for word in words}
 
-LIGHT, DARK = _LOOKS["light"], _LOOKS["dark"]
+WORDS_BY_STATUS = {status: str(_STYLE_SETTINGS["words"][status]) for status in Status}
+"""How pictures and reports write each availability status."""
+
+LIGHT_COLOURS = _STYLE_SETTINGS["light"]
+DARK_COLOURS = _STYLE_SETTINGS["dark"]
 
 
 class Palette(dict[str, str]):
-    """A dict of the colours of one picture, by name."""
+    """A dict from the names of colours to the colours (hex codes) of one picture.
+
+    The arguments after ``is_dark`` replace colours by name.
+    """
 
     def __init__(self, is_dark: bool = False, **others: str) -> None:
-        super().__init__(DARK if is_dark else LIGHT, **others)
-        self.ramp = _LOOKS["ramps"][is_dark]
-        """The colours of cells, from the weakest to the strongest."""
+        super().__init__(DARK_COLOURS if is_dark else LIGHT_COLOURS, **others)
+        self.ramp = _STYLE_SETTINGS["ramps"][is_dark]
+        """The colours of the cells of heat maps, from the weakest to the strongest."""
 
     def __missing__(self, name: str) -> str:
-        """Compute a colour of heat maps that is not stored.
+        """Compute a colour of a heat map, which is not stored in the dict.
 
         The name ``ramp/0.5`` is the background of a cell halfway along the colour ramp; ``on/0.5``
         is the colour of text on it.
         """
-        name, _, variant = name.partition("/")
+        name, _, strength = name.partition("/")
         if name == "on":
-            return "#000000" if luminance(self[f"ramp/{variant}"]) > 0.18 else "#fefefe"
-        return to_hex(LinearSegmentedColormap.from_list("", self.ramp)(float(variant)))
+            return "#000000" if luminance(self[f"ramp/{strength}"]) > 0.18 else "#fefefe"
+        return to_hex(LinearSegmentedColormap.from_list("", self.ramp)(float(strength)))
 
     def boxes(
         self, style: Style, strength: Iterable[float] | None
     ) -> tuple[str | list[str], str, float]:
-        """Return the fill colour, edge colour and edge width of boxes.
+        """Return the fill colour, edge colour and edge width (in points) of boxes.
 
-        With ``strength``, as for heat maps, there is one fill colour per box.
+        ``strength`` has for each box of a heat map how strong its colour is, from 0 to 1. The first
+        result is then a list with one fill colour per box.
         """
         if strength is not None:
             return [self[f"ramp/{value}"] for value in strength], self["paper"], 0.5
-        if style.look in _LACKING:
+        if style.fill in _FILLS_WITHOUT_NUMBER:
             return self["lack"], self["hatch"], 0.0
-        if style.look == "hollow":
+        if style.fill == "hollow":
             return self["paper"], self[style.key], 1.2
         return self[style.key], self["paper"], 0.6
 
@@ -136,65 +162,71 @@ def luminance(colour: str) -> float:
     return float(np.dot(np.power(to_rgb(colour), 2.2), (0.2126, 0.7152, 0.0722)))
 
 
-def _state_name(level: str) -> str:
-    return level.lower().replace(" ", "_")
+def _state_key(text: str) -> str:
+    """Return a text as it is written in the list of states: ``Not run`` becomes ``not_run``."""
+    return text.lower().replace(" ", "_")
 
 
-def are_states(levels: Iterable[str]) -> bool:
-    """Return whether at least half of the values are states, such as ``passed``."""
-    is_state = [_state_name(level) in _STYLE_OF for level in levels]
+def are_states(texts: Iterable[str]) -> bool:
+    """Return whether at least half of the texts are known states, such as ``passed``."""
+    is_state = [_state_key(text) in _STYLE_BY_STATE for text in texts]
     return 2 * sum(is_state) >= max(len(is_state), 1)
 
 
 def styles_for(
-    levels: Iterable[str], *, states: bool = False, engines: bool = False
+    texts: Iterable[str], *, as_states: bool = False, as_engines: bool = False
 ) -> dict[str, Style]:
-    """Return a dict from value to style; states have fixed colours, others colours in turn.
+    """Return a dict from text to style: states have fixed colours, other texts colours in turn.
 
-    With ``states``, even a single state, such as ``failed``, gets its fixed colour. With
-    ``engines``, or if the name of one is known, the others are engines too.
+    States, such as ``failed``, are recognized if there are two or more of them; with ``as_states``
+    even a single one is. With ``as_engines``, or if any text is a known engine (AI assistant), all
+    other texts are taken for engines: their names determine their colours.
 
     Examples
     --------
-    >>> styles_for(["negative", "positive"])["positive"] == GOOD
+    >>> styles_for(["negative", "positive"])["positive"] == GOOD_STYLE
     True
     """
     # "(none)" comes last.
-    ordered = sorted(dict.fromkeys(levels), key=lambda level: level == BLANK)
-    has_states = states or sum(_state_name(level) in _STYLE_OF for level in ordered) > 1
-    engines |= any(map(engine_style, ordered))
+    ordered_texts = sorted(dict.fromkeys(texts), key=lambda text: text == NO_VALUE_TEXT)
+    has_states = as_states or sum(_state_key(text) in _STYLE_BY_STATE for text in ordered_texts) > 1
+    as_engines |= any(map(engine_style, ordered_texts))
 
-    def candidates(level: str) -> Sequence[Style]:
-        """Return the styles that a value may have; one that no other value has is preferred."""
-        if engine := engine_style(level):
+    def candidate_styles(text: str) -> Sequence[Style]:
+        """Return the styles that a text may have; a style that no other text has is preferred."""
+        if engine := engine_style(text):
             return [engine]
-        if has_states and (state := _STYLE_OF.get(_state_name(level))):
+        if has_states and (state := _STYLE_BY_STATE.get(_state_key(text))):
             # If two states have the same meaning, the second is hollow.
-            return [state, replace(state, look="hollow")]
-        if states or level == BLANK or level.startswith(("not ", "not_")):
-            return [REST]
+            return [state, replace(state, fill="hollow")]
+        if as_states or text == NO_VALUE_TEXT or text.startswith(("not ", "not_")):
+            return [NEUTRAL_STYLE]
         # The name of an engine that no list names determines its colour.
-        others = sorted(_OTHER_ENGINES, key=lambda style: crc32(f"{style.symbol}{level}".encode()))
-        return [*others, *SERIES] if engines else SERIES
-
-    styles: dict[str, Style] = {}
-    for level in sorted(ordered, key=lambda level: len(candidates(level)) > 2):
-        colours = [(style.colour, style.look) for style in styles.values()]
-        styles[level] = min(
-            candidates(level), key=lambda style: colours.count((style.colour, style.look))
+        other_styles = sorted(
+            _OTHER_ENGINE_STYLES, key=lambda style: crc32(f"{style.symbol}{text}".encode())
         )
-    return {level: styles[level] for level in ordered}
+        return [*other_styles, *SERIES_STYLES] if as_engines else SERIES_STYLES
+
+    style_by_text: dict[str, Style] = {}
+    for text in sorted(ordered_texts, key=lambda text: len(candidate_styles(text)) > 2):
+        used_colours_and_fills = [(style.colour, style.fill) for style in style_by_text.values()]
+        style_by_text[text] = min(
+            candidate_styles(text),
+            key=lambda style: used_colours_and_fills.count((style.colour, style.fill)),
+        )
+    return {text: style_by_text[text] for text in ordered_texts}
 
 
 def engine_style(name: str) -> Style | None:
     """Return the style that an engine has in all pictures; None if ``name`` is no known engine."""
-    engines, slug = zip(ENGINES, SERIES, strict=True), re.sub("[ _]", "-", f"-{name.lower()}")
+    engine_styles = zip(ENGINES, SERIES_STYLES, strict=True)
+    name_slug = re.sub("[ _]", "-", f"-{name.lower()}")
     # A crawler such as ChatGPT-User is no engine.
     return next(
         (
             style
-            for engine, style in engines
-            if slug.endswith(f"-{engine}") or name.startswith(f"{engine}-")
+            for engine, style in engine_styles
+            if name_slug.endswith(f"-{engine}") or name.startswith(f"{engine}-")
         ),
         None,
     )
@@ -202,40 +234,49 @@ def engine_style(name: str) -> Style | None:
 
 # --- words ------------------------------------------------------------------------------------
 
-_COLUMN = re.compile(
+_IDENTIFIER_PATTERN = re.compile(
     r"(?<![\w/.“])(?:[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w/])"
 )
 
 
 def in_words(text: str) -> str:
-    """Return a text in which words replace the names of columns and codes.
+    """Return a text in which names of columns and codes are written as plain words.
 
     Examples
     --------
     >>> in_words("paired by prompt_id, of the mention_rate: TOO_FEW")
     'paired by prompt, of the mention rate: too few'
     """
-    return _COLUMN.sub(lambda match: humanize(match[0].lower().removesuffix("_id")), text)
+    return _IDENTIFIER_PATTERN.sub(
+        lambda match: humanize(match[0].lower().removesuffix("_id")), text
+    )
 
 
 def source_phrases(sources: tuple[Source, ...]) -> list[str]:
-    """Return a frame's sources as phrases: host, section, and the time of the request."""
+    """Return phrases for a caption: the host, section and fetch time of a response.
+
+    ``sources`` are the API responses. Of several, only their number and hosts are named.
+    """
     hosts = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
     if len(sources) != 1:
         return [f"{len(sources)} responses", hosts] if sources else ["Source unknown"]
     (source,) = sources
-    fetched = fetch_time(source.fetched_at)[:16]
+    fetched_minute = fetch_time(source.fetched_at)[:16]
     stale_note = ", expired cache" if source.stale else ""
-    return [hosts, source.section or "", fetched and f"fetched {fetched} UTC{stale_note}"]
+    return [
+        hosts,
+        source.section or "",
+        fetched_minute and f"fetched {fetched_minute} UTC{stale_note}",
+    ]
 
 
 def fetch_time(fetched_at: str | None) -> str:
-    """Return an ISO time in the form ``2026-11-18 09:30:00``, or "" for None."""
+    """Return an ISO 8601 time in the form ``2026-11-18 09:30:00``, or "" for None."""
     return (fetched_at or "")[:19].replace("T", " ")
 
 
 def column_title(name: str) -> str:
-    """Return the heading of a column in plain words.
+    """Return the name of a column in plain words, as a heading.
 
     Examples
     --------
@@ -249,15 +290,24 @@ def describe_scope(query: str | None) -> str:
     """Return a query string such as ``days=30&engine=x`` in words: ``last 30 days, engine x``."""
     filters = parse_qs(query or "")
     window = [f"last {days} days" for days in filters.pop("days", [])[:1]]
-    return ", ".join([*window, *(f"{name} {', '.join(texts)}" for name, texts in filters.items())])
+    return ", ".join(
+        [
+            *window,
+            *(f"{name} {', '.join(filter_values)}" for name, filter_values in filters.items()),
+        ]
+    )
 
 
-def first_of(count: int, total: int, noun: str = "", *, which: str = "first") -> str:
+def extent_phrase(count: int, total: int, noun: str = "", *, which_rows: str = "first") -> str:
     """Return a phrase that says how many of all rows or columns are drawn; "" if all are.
+
+    ``which_rows`` says which ones, such as "first"; ``noun`` is written after the numbers.
 
     Examples
     --------
-    >>> first_of(3, 3), first_of(15, 42, which="last"), first_of(3, 9, " columns")
-    ('', 'the last 15 of 42', 'the first 3 of 9 columns')
+    >>> extent_phrase(15, 42, which_rows="last"), extent_phrase(3, 3)
+    ('the last 15 of 42', '')
+    >>> extent_phrase(3, 9, " columns")
+    'the first 3 of 9 columns'
     """
-    return f"the {which} {count} of {total}{noun}" * (count < total)
+    return f"the {which_rows} {count} of {total}{noun}" * (count < total)

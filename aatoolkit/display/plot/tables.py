@@ -16,19 +16,19 @@ from aatoolkit._util.numbers import number, signed
 from aatoolkit._util.text import capitalized, counted, humanize, joined
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
-    APART,
-    CONTEXT,
-    NAMES,
+    COLUMN_CONVENTIONS,
+    CONTEXT_COLUMNS,
+    HOST_AND_DAYS,
     OWNER_COLUMNS,
     Options,
     PlotData,
+    cached_by_column,
     missing_reasons,
-    per_column,
     shares_of_range,
     whiskers,
 )
 from aatoolkit.display.plot.rows import (
-    FAR,
+    INFINITY,
     NAN,
     Cell,
     missing_style,
@@ -38,17 +38,25 @@ from aatoolkit.display.plot.rows import (
     scale_for,
     size_texts,
 )
-from aatoolkit.display.plot.spec import NONE, Mark, Name, Spec, WordColumn, floats, line_segments
+from aatoolkit.display.plot.spec import (
+    NO_SCALE,
+    Mark,
+    Name,
+    Spec,
+    WordColumn,
+    floats,
+    line_segments,
+)
 from aatoolkit.display.plot.style import (
-    BAD,
-    BLANK,
-    GOOD,
-    INK,
-    NO_NUMBER,
-    OWN,
-    REST,
-    STATUS_WORDS,
-    UNMEASURED,
+    BAD_STYLE,
+    GOOD_STYLE,
+    INK_STYLE,
+    NEUTRAL_STYLE,
+    NO_NUMBER_STYLE,
+    NO_VALUE_TEXT,
+    OWN_STYLE,
+    UNMEASURED_STYLE,
+    WORDS_BY_STATUS,
     Style,
     Texts,
     column_title,
@@ -61,185 +69,211 @@ from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, NO_EVIDENCE, UP
 
 # --- key figures ------------------------------------------------------------------------------
 
-_OF_100 = " (0 to 100)"
+_SCORE_SUFFIX = " (0 to 100)"
 
 
 class Card(NamedTuple):
-    """A key figure as texts: its label, value, change, interval and sample size.
+    """The texts of a key figure: its label, value, change, interval and sample size.
 
-    If the value is a state, such as ``passed``, its symbol ``sign`` is drawn before it.
+    If the value is a state, such as ``passed``, a symbol in ``symbol_style`` is drawn before it.
     """
 
     label: str
     value: str
     change: str = ""
     interval: str = ""
-    sample: str = ""
-    sign: Style | None = None
+    sample_size: str = ""
+    symbol_style: Style | None = None
 
     @property
     def measure(self) -> str:
-        """The name of the measure, such as ``share_of_voice``, made from the label."""
+        """The name of the measure as a column would have it, such as ``share_of_voice``."""
         return self.label.partition(" (")[0].lower().replace(" ", "_")
 
 
 def figures(data: PlotData, options: Options) -> Spec | None:
-    """Return a picture with a row per key figure, such as an overview; None if the data do not fit.
+    """Return a picture with one row of texts per key figure; None if the data have no key figures.
 
-    For a frame with a single row, each column is a key figure.
+    If the frame has a single row, each of its columns is a key figure; else each of its rows is.
     """
-    is_single = len(data) == 1 and not options.x
-    cards, columns = (_row_cards if is_single else key_figures)(data, options)
+    has_single_row = len(data) == 1 and not options.x
+    cards, columns = (_row_cards if has_single_row else key_figures)(data, options)
     if not cards:
         return None
     if data.overall_availability.status == Status.UNAVAILABLE:
-        return empty(data.first(0), options)
-    drawn = cards[: options.max_rows(12)]
+        return empty(data.first_rows(0), options)
+    drawn_cards = cards[: options.max_rows(12)]
     title = capitalized(data.table_words or ", ".join(map(humanize, columns)))
-    name = ", ".join(data.constants().values())
-    state = "" if is_single else next(filter(data.has_states, data.kinds), "")
-    if is_single:
-        leads = [
+    constant_text = ", ".join(data.label_by_constant_key().values())
+    state_column = "" if has_single_row else next(filter(data.has_states, data.kind_by_column), "")
+    if has_single_row:
+        lead_texts = [
             f"{card.label} {card.value}" for card in cards
-            if (card.sign or OWN) not in (OWN, REST) or "%" in card.value or _OF_100 in card.label
+            if (card.symbol_style or OWN_STYLE) not in (OWN_STYLE, NEUTRAL_STYLE)
+            or "%" in card.value or _SCORE_SUFFIX in card.label
         ]  # fmt: skip
-        leads.sort(key=lambda lead: "%" not in lead)
-        if "verdict" in data.kinds and data.is_result:
-            leads = [capitalized(data.texts("verdict")[0].partition(" (")[0])]
-        headline = ": ".join(filter(None, [name, *leads[:1]])) * bool(leads)
+        lead_texts.sort(key=lambda lead_text: "%" not in lead_text)
+        if "verdict" in data.kind_by_column and data.is_result:
+            lead_texts = [capitalized(data.texts("verdict")[0].partition(" (")[0])]
+        headline = ": ".join(filter(None, [constant_text, *lead_texts[:1]])) * bool(lead_texts)
     else:  # changes in percentage points are changes of rates
-        leads = [f"{label} {value} ({change})" for label, value, change, *_ in drawn
+        lead_texts = [f"{label} {value} ({change})" for label, value, change, *_ in drawn_cards
                  if change.endswith("pp")]  # fmt: skip
-        headline = _state_counts(data, state) if state else ", ".join(leads[:2])
-    if name not in headline:
-        title = f"{name}: {title}"
-    labels, *texts, signs = zip(*drawn, strict=True)
+        headline = _state_counts(data, state_column) if state_column else ", ".join(lead_texts[:2])
+    if constant_text not in headline:
+        title = f"{constant_text}: {title}"
+    card_labels, *text_columns, symbol_styles = zip(*drawn_cards, strict=True)
     day_lines = []
     # The daily values are those of the whole; parts of it have no line.
-    for row, card in enumerate(drawn if data.keys == ["metric"] and not name else ()):
+    for row, card in enumerate(
+        drawn_cards if data.key_columns == ["metric"] and not constant_text else ()
+    ):
         # A line of a few numbers in the row, which breaks where there is none.
-        heights = row + 0.3 - 0.6 * shares_of_range(data.daily_values(card.measure))
-        if heights.size and not np.isnan(data.values(columns[0])[row]):
-            day_lines.append(Mark("line", np.linspace(0, 1, len(heights)), heights, OWN, size=1.2))
+        y_positions = row + 0.3 - 0.6 * shares_of_range(data.daily_values(card.measure))
+        if y_positions.size and not np.isnan(data.values(columns[0])[row]):
+            day_lines.append(
+                Mark("line", np.linspace(0, 1, len(y_positions)), y_positions, OWN_STYLE, size=1.2)
+            )
     how_to_read = "Lines: by day. " * bool(day_lines)
-    if any(texts[2]) and not data.is_result:
+    if any(text_columns[2]) and not data.is_result:
         how_to_read += "Intervals: as if counts were independent"
-    has_words = not {*columns} <= {*data.of_kind("number")}
-    beside = [
-        WordColumn(words, heading, "left" if has_words else "right", heading == "value",
-                   signs if any(signs) and heading == "value" else ())
-        for heading, words in zip(
-            ("value", "change", f"{LEVEL:.0%} interval", "sample"), texts, strict=True
+    has_words = not {*columns} <= {*data.columns_of_kind("number")}
+    word_columns = [
+        WordColumn(column_words, heading, "left" if has_words else "right", heading == "value",
+                   symbol_styles if any(symbol_styles) and heading == "value" else ())
+        for heading, column_words in zip(
+            ("value", "change", f"{LEVEL:.0%} interval", "sample"), text_columns, strict=True
         )
-        if any(words)
+        if any(column_words)
     ]  # fmt: skip
-    if state:
-        beside.append(_word_column(data.first(len(drawn)), state))
+    if state_column:
+        word_columns.append(_word_column(data.first_rows(len(drawn_cards)), state_column))
     return row_panel(
-        "figures" if {*columns} & {*data.numbers} else "table", data, title,
-        [*map(Name, labels)], (), NONE, columns, total=len(cards), beside=beside,
-        over=day_lines, headline=headline, how=how_to_read.removesuffix(". "),
+        "figures" if {*columns} & {*data.number_columns} else "table", data, title,
+        [*map(Name, card_labels)], (), NO_SCALE, columns, total=len(cards),
+        word_columns=word_columns,
+        extra_marks=day_lines, headline=headline, how_to_read=how_to_read.removesuffix(". "),
     )  # fmt: skip
 
 
 def _cards(
     data: PlotData,
     labels: Texts,
-    name: str,
+    column: str,
     earlier_column: str = "",
     *,
     intervals: Bounds | None = None,
 ) -> list[Card]:
-    """Return a `Card` (key figure as texts) for each row: the value in the column ``name``.
+    """Return a `Card` (the texts of a key figure) for each row, with the value in a column.
 
-    If ``earlier_column`` is given, the card also has the change since then.
+    ``labels`` are the labels of the cards. ``intervals`` are the confidence intervals of the
+    values; by default they are computed. If ``earlier_column`` is given, a card also has the change
+    from the value in this column.
     """
-    bounds = intervals or whiskers(data, name)
+    bounds = intervals or whiskers(data, column)
     return [
         Card(
             f"{label} (1 is best)" if unit == RANK else label,
-            why or number(value, unit),
-            signed(value - earlier, unit) if value + earlier == value + earlier else "",
+            missing_reason or number(value, unit),
+            signed(value - earlier_value, unit) if value + earlier_value == value + earlier_value
+            else "",
             f"{number(low, unit)} to {number(high, unit)}" if low + high == low + high else "",
-            sample * (unit in (FRACTION, RANK, SCORE)),
+            sample_text * (unit in (FRACTION, RANK, SCORE)),
         )
-        for label, value, earlier, unit, sample, why, low, high in zip(
-            labels, data.values(name),
+        for label, value, earlier_value, unit, sample_text, missing_reason, low, high in zip(
+            labels, data.values(column),
             data.values(earlier_column) if earlier_column else floats([NAN] * len(data)),
-            data.units(name), size_texts(data, data.sample_column(name)),
-            missing_reasons(data, name), bounds.low, bounds.high, strict=True,
+            data.units(column), size_texts(data, data.sample_column(column)),
+            missing_reasons(data, column), bounds.low, bounds.high, strict=True,
         )
     ]  # fmt: skip
 
 
 def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
-    """Convert a frame with a single row to one `Card` (key figure) per column.
+    """Convert a frame with a single row to one `Card` (the texts of a key figure) per column.
 
-    Returns the cards, and the names of the columns.
+    Returns the cards, and the names of their columns. Columns that say only where the row is from
+    have no card.
     """
-    is_result = data.is_result and not options.y
-    excluded = (*data.constants(), *CONTEXT, *OWNER_COLUMNS)
+    is_of_statistic = data.is_result and not options.y
+    excluded_columns = (*data.label_by_constant_key(), *CONTEXT_COLUMNS, *OWNER_COLUMNS)
     # In a result of statistics, the interval belongs to the number before it.
-    names = [*data.kinds]
-    estimate = names[names.index("low") - 1] if is_result and "low" in names else ""
-    if is_result:
+    names = [*data.kind_by_column]
+    estimate_column = names[names.index("low") - 1] if is_of_statistic and "low" in names else ""
+    if is_of_statistic:
         # Columns such as the p-value are no key figures, but describe one.
-        about = NAMES["about_results"]
-        names = [name for name in data.numbers if name.rpartition("_")[2] not in about]
+        about_endings = COLUMN_CONVENTIONS["about_results"]
+        names = [
+            name for name in data.number_columns if name.rpartition("_")[2] not in about_endings
+        ]
     # States first, then numbers.
-    names.sort(key=lambda name: (not data.has_states(name), data.kinds[name] != "number"))
+    names.sort(key=lambda name: (not data.has_states(name), data.kind_by_column[name] != "number"))
     # Words are left out where there are none; a number says why it is missing.
     columns = options.y or [
-        name for name in names if name not in excluded
-        and (data.kinds[name] == "number" or data.texts(name)[0] not in (BLANK, "", "[]", "()"))
+        name for name in names if name not in excluded_columns
+        and (data.kind_by_column[name] == "number"
+             or data.texts(name)[0] not in (NO_VALUE_TEXT, "", "[]", "()"))
     ]  # fmt: skip
     cards = []
     for name in columns:
-        words, intervals = _word_column(data, name), None
-        if data.kinds[name] != "number":
-            cards.append(Card(words.heading, words.words[0], sign=next(iter(words.signs), None)))
+        word_column = _word_column(data, name)
+        intervals = None
+        if data.kind_by_column[name] != "number":
+            cards.append(Card(word_column.heading, word_column.words[0],
+                              symbol_style=next(iter(word_column.symbol_styles), None))
+                         )  # fmt: skip
             continue
-        if name == estimate:
+        if name == estimate_column:
             intervals = Bounds(data.values("low"), data.values("high"))
-        label = f"{words.heading}{_OF_100 * (data.unit(name) == SCORE)}"
+        label = f"{word_column.heading}{_SCORE_SUFFIX * (data.unit(name) == SCORE)}"
         cards += _cards(data, [label], name, intervals=intervals)
     return cards, columns
 
 
 def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
-    """Convert each row to a `Card` (key figure), if the rows are different metrics; else no cards.
+    """Convert each row to a `Card` (the texts of a key figure), if the rows are different metrics.
 
-    Returns the cards, and the names of the columns that they show.
+    Returns the cards, and the names of the columns that they show, the main one first. If the rows
+    are no metrics, there are no cards.
     """
-    x, columns = options.x or data.label_column, options.y
+    x = options.x or data.label_column
+    columns = options.y
     if not columns:
         # The number and the earlier number; metrics without an earlier number have only theirs.
-        alone = [n for n in data.numbers if data.unit_column(n) and "control" not in n][:1]
-        columns = next(pairs_of(data), alone)
+        single_column = [
+            name for name in data.number_columns if data.unit_column(name) and "control" not in name
+        ][:1]
+        columns = next(pairs_of(data), single_column)
     if x is None or len(columns) not in (1, 2) or (options.y and not options.kind):
         return [], ()
-    now_column = columns[-1]
-    is_of_units = data.unit_column(now_column) is not None or x == "metric" or options.kind
-    if not is_of_units or not data.has_one_row_per(x):
+    value_column = columns[-1]
+    rows_have_units = data.unit_column(value_column) is not None or x == "metric" or options.kind
+    if not rows_have_units or not data.has_one_row_per(x):
         return [], ()
-    labels = [*map(capitalized, data.row_labels(x))]
-    if "metric" in data.kinds and x != "metric":
-        labels = [*map("{} · {}".format, labels, data.labels("metric"))]
-    return _cards(data, labels, now_column, *columns[:-1]), columns[::-1]
+    card_labels = [*map(capitalized, data.row_labels(x))]
+    if "metric" in data.kind_by_column and x != "metric":
+        card_labels = [*map("{} · {}".format, card_labels, data.labels("metric"))]
+    return _cards(data, card_labels, value_column, *columns[:-1]), columns[::-1]
 
 
 # --- tables of states and of text -------------------------------------------------------------
 
-_ROWS, _TEXT_ROWS, _COLUMNS = 15, 10, 4
+_MAX_ROWS = 15
+_MAX_TEXT_ROWS = 10
+_MAX_COLUMNS = 4
+"""The maximum numbers of rows and columns of a table; ``_MAX_TEXT_ROWS`` if rows have no names."""
 
 
 def states(data: PlotData, options: Options) -> Spec | None:
-    """Return a table in which states, such as ``passed``, have symbols; None if none are found."""
+    """Return a table of rows with their states, such as ``passed``, and a symbol for each state.
+
+    Returns None if no column has states.
+    """
     x = options.x or data.label_column
     if x is None or options.color or options.y or not data.has_one_row_per(x):
         return None
-    is_nameless = data.is_bare_key(x) or bool(data.frame[x].isna().any())
-    if not options.kind and (len(data) > _ROWS or data.measures or is_nameless):
+    lacks_names = data.has_untitled_ids(x) or bool(data.frame[x].isna().any())
+    if not options.kind and (len(data) > _MAX_ROWS or data.measure_columns or lacks_names):
         return None
     columns = table_columns(data, x)
     if not (columns and _is_state(data, columns[0])):
@@ -248,130 +282,152 @@ def states(data: PlotData, options: Options) -> Spec | None:
 
 
 def _is_state(data: PlotData, name: str) -> bool:
+    """Return whether a column holds states, such as ``passed``, or true and false."""
     # Own brands and sites are marked by their names.
-    return name not in OWNER_COLUMNS and (data.kinds[name] == "flag" or data.has_states(name))
+    return name not in OWNER_COLUMNS and (
+        data.kind_by_column[name] == "flag" or data.has_states(name)
+    )
 
 
-def table_columns(data: PlotData, x: str | None = None, most: int = _COLUMNS) -> list[str]:
-    """Return at most ``most`` columns to show in a table; with ``x``, states come first."""
-    excluded = (*CONTEXT, *((x, *APART, *data.keys) if x else ()))
+def table_columns(
+    data: PlotData, x: str | None = None, max_columns: int = _MAX_COLUMNS
+) -> list[str]:
+    """Return the names of at most ``max_columns`` columns to show in a table.
+
+    ``x`` is the column that names the rows, if there is one: it is left out, and columns of states
+    come first.
+    """
+    excluded_columns = (*CONTEXT_COLUMNS, *((x, *HOST_AND_DAYS, *data.key_columns) if x else ()))
     columns = [
-        name for name, kind in data.kinds.items()
-        if name not in excluded and (kind == "number" or data.frame[name].notna().any())
+        name for name, kind in data.kind_by_column.items()
+        if name not in excluded_columns and (kind == "number" or data.frame[name].notna().any())
     ]  # fmt: skip
     # Constants and identifiers without a title come last, and of equal columns one is enough.
-    rows = data.first(99)
+    first_rows = data.first_rows(99)
     columns.sort(key=lambda name: (
-        bool(x) and not _is_state(data, name), len({*cell_texts(rows, name)}) < 2,
-        rows.is_bare_key(name), name in OWNER_COLUMNS,
+        bool(x) and not _is_state(data, name), len({*cell_texts(first_rows, name)}) < 2,
+        first_rows.has_untitled_ids(name), name in OWNER_COLUMNS,
     ))  # fmt: skip
-    columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
-    numbers = [name for name in columns if data.kinds[name] == "number"]
-    words = [name for name in columns if name not in numbers]
-    words = words[: most - min(len(numbers), most // 2)]
+    columns = [*{tuple(cell_texts(first_rows, name)): name for name in columns}.values()]
+    number_columns = [name for name in columns if data.kind_by_column[name] == "number"]
+    other_columns = [name for name in columns if name not in number_columns]
+    other_columns = other_columns[: max_columns - min(len(number_columns), max_columns // 2)]
     # Rows that have the same words are told apart by their key.
-    are_alike = not x and rows.frame[words].astype(str).duplicated().any()
-    keys = [name for name in columns if are_alike and name in data.keys]
-    return [*dict.fromkeys([*keys, *words, *numbers])][:most]
+    are_rows_alike = not x and first_rows.frame[other_columns].astype(str).duplicated().any()
+    distinguishing_keys = [name for name in columns if are_rows_alike and name in data.key_columns]
+    return [*dict.fromkeys([*distinguishing_keys, *other_columns, *number_columns])][:max_columns]
 
 
 def _state_counts(data: PlotData, name: str) -> str:
-    """Return a text with the number of rows in each state, such as "Result: 5 passed, 2 failed"."""
-    counts = Counter(_word_column(data, name).words)
-    texts = [f"{count} {state}" for state, count in counts.most_common(4)]
-    if {*counts} <= {"yes", "no"}:
-        texts = [f"{counts['yes']} of {len(data)}"]
+    """Return how many rows have each state, such as "Result: 5 passed, 2 failed"."""
+    count_by_state = Counter(_word_column(data, name).words)
+    texts = [f"{count} {state}" for state, count in count_by_state.most_common(4)]
+    if {*count_by_state} <= {"yes", "no"}:
+        texts = [f"{count_by_state['yes']} of {len(data)}"]
     return f"{column_title(name)}: {', '.join(texts)}"
 
 
 def stages(data: PlotData, options: Options) -> Spec | None:
-    """Return a table of the stages of a funnel; None if the frame is no funnel."""
-    if options.is_chosen or not data.table.startswith("statistics:funnel"):
+    """Return a table of the stages of a funnel; None if the frame is no such result."""
+    if options.is_chosen or not data.table_name.startswith("statistics:funnel"):
         return None
-    columns = [name for name in data.numbers if name != "n"]
-    return _table("stages", data, options, columns, data.keys[0])
+    columns = [name for name in data.number_columns if name != "n"]
+    return _table("stages", data, options, columns, data.key_columns[0])
 
 
 def _table(
     kind: str, data: PlotData, options: Options, columns: Texts, x: str | None = None,
     headline: str = "",
 ) -> Spec:  # fmt: skip
-    """Return the `Spec` (chart description) of a table: the first rows of ``columns``."""
-    rows = data.first(options.max_rows(_ROWS if x else _TEXT_ROWS))
-    names = names_of(rows, x) if x else [Name("")] * len(rows)
+    """Return the `Spec` (chart description) of a table with the first rows of ``columns``.
+
+    ``x`` is the column that names the rows; without it, the rows have no names.
+    """
+    drawn_rows = data.first_rows(options.max_rows(_MAX_ROWS if x else _MAX_TEXT_ROWS))
+    row_names = names_of(drawn_rows, x) if x else [Name("")] * len(drawn_rows)
     title = data.table_words or ", ".join(map(humanize, columns)) or "no columns"
     if x:
         title += f" by {humanize(data.row_noun(x))}"
     return row_panel(
-        kind, rows, capitalized(title), names, (), NONE, columns, total=len(data),
-        headline=headline, beside=[_word_column(rows, name) for name in columns],
+        kind, drawn_rows, capitalized(title), row_names, (), NO_SCALE, columns, total=len(data),
+        headline=headline, word_columns=[_word_column(drawn_rows, name) for name in columns],
     )  # fmt: skip
 
 
 def _word_column(data: PlotData, name: str) -> WordColumn:
-    """Return a column as a `WordColumn`: its texts, with a coloured symbol before each state."""
-    words, reasons, shown = data.texts(name), missing_reasons(data, name), cell_texts(data, name)
-    styles = styles_for(words, states=True) if data.has_states(name) else {}
-    if data.kinds[name] == "flag":
-        styles = {"True": OWN, "False": REST}
-    signs = [missing_style(reason) if reason else styles.get(word)
-             for reason, word in zip(reasons, words, strict=True)] if styles else ()  # fmt: skip
-    shown = [(reason if signs else "–") if reason else text
-             for reason, text in zip(reasons, shown, strict=True)]  # fmt: skip
-    align = "right" if data.kinds[name] in ("number", "code") else "left"
-    return WordColumn(shown, column_title(name), align, signs=signs)
+    """Return a column of the data as texts, with a coloured symbol before each state."""
+    row_texts = data.texts(name)
+    reasons = missing_reasons(data, name)
+    shown_texts = cell_texts(data, name)
+    style_by_text = styles_for(row_texts, as_states=True) if data.has_states(name) else {}
+    if data.kind_by_column[name] == "flag":
+        style_by_text = {"True": OWN_STYLE, "False": NEUTRAL_STYLE}
+    symbol_styles = [missing_style(reason) if reason else style_by_text.get(word)
+             for reason, word in zip(reasons, row_texts,
+                                     strict=True)] if style_by_text else ()  # fmt: skip
+    shown_texts = [(reason if symbol_styles else "–") if reason else text
+             for reason, text in zip(reasons, shown_texts, strict=True)]  # fmt: skip
+    align = "right" if data.kind_by_column[name] in ("number", "code") else "left"
+    return WordColumn(shown_texts, column_title(name), align, symbol_styles=symbol_styles)
 
 
 def empty(data: PlotData, options: Options) -> Spec:
-    """Return a table of the first rows as text, or a note why the frame has no rows."""
+    """Return a table of the first rows as text; if the frame has no rows, a note says why."""
     if len(data):
-        return _table("table", data, options, table_columns(data) or [*data.kinds])
-    status, reason = data.overall_availability.status, data.overall_availability.reason or ""
+        return _table("table", data, options, table_columns(data) or [*data.kind_by_column])
+    status = data.overall_availability.status
+    reason = data.overall_availability.reason or ""
     rows_note = ", with no rows" if status != Status.UNAVAILABLE else ""
-    message = f"{STATUS_WORDS[status]}{rows_note}. {in_words(joined(reason))}".strip()
-    style = UNMEASURED if status in (Status.PARTIAL, Status.UNAVAILABLE) else NO_NUMBER
-    end, middle = floats(FAR), floats(0.5)
+    message = f"{WORDS_BY_STATUS[status]}{rows_note}. {in_words(joined(reason))}".strip()
+    style = UNMEASURED_STYLE if status in (Status.PARTIAL, Status.UNAVAILABLE) else NO_NUMBER_STYLE
+    far_right = floats(INFINITY)
+    row_middle = floats(0.5)
     marks = [
-        Mark("boxes", -end, middle, style, to=end, size=FAR),
-        Mark("words", middle, middle, words=[capitalized(message)], shift=0),
+        Mark("boxes", -far_right, row_middle, style, end=far_right, size=INFINITY),
+        Mark("words", row_middle, row_middle, words=[capitalized(message)], text_shift=0),
     ]
     return Spec(
         "empty",
         data,
         (),
         capitalized(data.table_words) or "No rows",
-        NONE,
-        NONE,
+        NO_SCALE,
+        NO_SCALE,
         marks,
         height=90.0,
     )
 
 
-@per_column
+@cached_by_column
 def cell_texts(data: PlotData, name: str) -> Texts:
     """Return the values of a column as a list of short texts."""
-    if data.kinds[name] == "number":
+    if data.kind_by_column[name] == "number":
         return [*map(number, data.values(name), data.units(name))]
     texts = data.labels(name)
-    if data.kinds[name] == "flag":
+    if data.kind_by_column[name] == "flag":
         texts = [{"True": "yes", "False": "no"}.get(text, text) for text in texts]
-    elif data.kinds[name] == "list":
+    elif data.kind_by_column[name] == "list":
         # Commas would not tell apart sentences.
         texts = [" · ".join(map(str, value)) if np.iterable(value) and not isinstance(value, str)
-                 else str(value) for value in data.series[name]]  # fmt: skip
+                 else str(value) for value in data.series_by_column[name]]  # fmt: skip
     return texts
 
 
 # --- results of statistics --------------------------------------------------------------------
 
 
-_DEFAULT, *_OTHERS = json.loads(Path(__file__).with_name("results.json").read_bytes()).items()
-RESULTS = {verb: SimpleNamespace(**_DEFAULT[1] | row) for verb, row in _OTHERS}
-"""How each kind of picture of a statistic is drawn: per row a number, its interval, and a text.
+_DEFAULT_ENTRY, *_OTHER_ENTRIES = json.loads(
+    Path(__file__).with_name("results.json").read_bytes()
+).items()
+RESULT_PLOT_BY_KIND = {
+    verb: SimpleNamespace(**_DEFAULT_ENTRY[1] | row) for verb, row in _OTHER_ENTRIES
+}
+"""How the result of a statistic is drawn, by kind of picture.
 
-The first entry of the file has the default of each of these attributes:
+A picture has for each row of the result a dot for a number, its interval, and a text. The first
+entry of ``results.json`` has the defaults of these settings:
 
-- ``verb``: the beginning of the name of the result's table; empty for any method of ``df.aa``.
+- ``verb``: how the name of the result's table begins; empty if any name will do.
 - ``value``, ``low``, ``high``: the columns with the number and the ends of its interval.
 - ``tick``: the column of numbers that are drawn as short strokes; empty for none.
 - ``title``, ``axis``: the template of the title, and the label of the axis of numbers.
@@ -379,7 +435,7 @@ The first entry of the file has the default of each of these attributes:
 - ``words``: a format string for the text beside a row; its fields are columns.
 - ``names``, ``join``: the columns that name a row (by default the key), and the separator
   between their values.
-- ``nothing``: the name of a row in which these columns are empty.
+- ``nothing``: the name of a row in which the columns ``names`` are empty.
 - ``colour``: which rows are coloured: ``all``, only the ``certain`` ones (``low`` equals
   ``high``), or each by its ``verdict``.
 - ``is_change``: whether the numbers are changes, which are written with their sign.
@@ -389,90 +445,123 @@ The first entry of the file has the default of each of these attributes:
 """
 
 
-_VERDICTS = {UP: GOOD, NO_EVIDENCE: REST, CANNOT_SAY: REST, "no interval": REST}
-"""The style of each verdict, where a result is coloured by verdict; any other verdict is bad."""
+_STYLE_BY_VERDICT = {
+    UP: GOOD_STYLE,
+    NO_EVIDENCE: NEUTRAL_STYLE,
+    CANNOT_SAY: NEUTRAL_STYLE,
+    "no interval": NEUTRAL_STYLE,
+}
+"""The style of verdicts, where a result is coloured by verdict; all others have `BAD_STYLE`."""
 
 
 def result(kind: str, data: PlotData, options: Options) -> Spec | None:
-    """Return the picture of a statistic's result, as `RESULTS` declares it; else None."""
-    plot = RESULTS[kind]
-    is_of_verb = data.table.startswith(plot.verb) and {*plot.needs} <= data.kinds.keys()
-    if options.is_chosen or not is_of_verb:
+    """Return the `Spec` (chart description) of the result of a statistic, such as a comparison.
+
+    It is drawn as `RESULT_PLOT_BY_KIND` declares for this kind of picture. Returns None if the
+    frame is no result of this kind.
+    """
+    settings = RESULT_PLOT_BY_KIND[kind]
+    is_result_of_kind = (
+        data.table_name.startswith(settings.verb)
+        and {*settings.needs} <= data.kind_by_column.keys()
+    )
+    if options.is_chosen or not is_result_of_kind:
         return None
-    unit, undrawn_count = data.unit(plot.value), len(data)
-    if "unit" in data.kinds and plot.is_comparison:
+    unit = data.unit(settings.value)
+    undrawn_count = len(data)
+    if "unit" in data.kind_by_column and settings.is_comparison:
         # Changes in several units have no scale in common.
         row_units = np.array(data.texts("unit"), object)
         unit = Counter(row_units).most_common(1)[0][0]
         data = data.rows_at(np.flatnonzero(row_units == unit))
     undrawn_count -= len(data)
-    rows = data.first(options.max_rows(20))
-    texts = {name: cell_texts(rows, name) for name in rows.kinds}
-    for name in {"measure", "name"} & texts.keys():
-        texts[name] = [*map(in_words, texts[name])]
-    verdicts = texts.get("verdict") or ["no interval"] * len(rows)
+    drawn_rows = data.first_rows(options.max_rows(20))
+    texts_by_column = {name: cell_texts(drawn_rows, name) for name in drawn_rows.kind_by_column}
+    for name in {"measure", "name"} & texts_by_column.keys():
+        texts_by_column[name] = [*map(in_words, texts_by_column[name])]
+    verdicts = texts_by_column.get("verdict") or ["no interval"] * len(drawn_rows)
     is_undecided = np.array(verdicts) == CANNOT_SAY
-    value, low, high, tick = (
-        np.where(is_undecided, NAN, rows.values(name) if name else NAN)
-        for name in (plot.value, plot.low, plot.high, plot.tick)
+    estimates, interval_lows, interval_highs, tick_values = (
+        np.where(is_undecided, NAN, drawn_rows.values(name) if name else NAN)
+        for name in (settings.value, settings.low, settings.high, settings.tick)
     )  # fmt: skip
-    if plot.is_change:
-        texts[plot.value] = [signed(n, unit) for n in value]
-    keys = [n for n in rows.metadata.key or rows.keys[:2] if n in rows.kinds and n != "verdict"]
-    naming_columns = [*filter(rows.varies, keys)] or keys
-    columns = zip(*(texts[name] for name in plot.names or naming_columns), strict=True)
+    if settings.is_change:
+        texts_by_column[settings.value] = [signed(name, unit) for name in estimates]
+    key_columns = [
+        name
+        for name in drawn_rows.metadata.key or drawn_rows.key_columns[:2]
+        if name in drawn_rows.kind_by_column and name != "verdict"
+    ]
+    naming_columns = [*filter(drawn_rows.varies, key_columns)] or key_columns
+    name_columns = zip(
+        *(texts_by_column[name] for name in settings.names or naming_columns), strict=True
+    )
     # A row without a name is about all prompts, or is the group without a topic, "(none)".
-    labels = [plot.join.join(word for word in dict.fromkeys(row)
-                             if word != BLANK or not (plot.names or "all prompts" in row))
-              or plot.nothing for row in columns]  # fmt: skip
-    labels = labels or [plot.nothing] * len(rows)
-    cells, row_texts = [], []
+    row_labels = [settings.join.join(cell for cell in dict.fromkeys(row)
+                             if cell != NO_VALUE_TEXT or not (settings.names
+                                                              or "all prompts" in row))
+              or settings.nothing for row in name_columns]  # fmt: skip
+    row_labels = row_labels or [settings.nothing] * len(drawn_rows)
+    cells = []
+    row_texts = []
     for row, verdict in enumerate(verdicts):
-        ends = value[row], low[row], high[row]
-        text = plot.words.format(**{name: column[row] for name, column in texts.items()})
-        style = _VERDICTS.get(verdict, BAD) if plot.colour == "verdict" else OWN
-        if unit == RANK and plot.is_change and verdict in CHANGE_WORDS:
+        estimate_and_interval = estimates[row], interval_lows[row], interval_highs[row]
+        row_text = settings.words.format(
+            **{name: column[row] for name, column in texts_by_column.items()}
+        )
+        style = (
+            _STYLE_BY_VERDICT.get(verdict, BAD_STYLE) if settings.colour == "verdict" else OWN_STYLE
+        )
+        if unit == RANK and settings.is_change and verdict in CHANGED:
             # A higher position is worse.
-            style, judgement = (BAD, "worse") if verdict == UP else (GOOD, "better")
-            text += f", which is {judgement}"
-        if plot.colour == "certain" and ends[1] != ends[2]:
-            style = REST
-        reason = "" if np.isfinite(ends).any() else verdict.partition(" (")[0]
-        row_texts.append(text * (not reason))
-        cells.append(Cell(row, ends[0], style, 0.0, *ends[1:], kind="dots", why=reason,
-                          tip=f"{labels[row]}\n{reason or text}"))  # fmt: skip
-    headline = f"{labels[0]}: {row_texts[0] or cells[0].why}".replace("  ", ", ")
-    headline *= plot.has_lead or len(rows) == 1
-    headline = capitalized(headline) if plot.names or "measure" in texts else headline
-    if plot.is_comparison and len(rows) > 1:
-        change_count = sum(verdict in CHANGE_WORDS for verdict in verdicts)
-        headline = f"{change_count} of {len(rows)}" if change_count else "Nothing is"
+            style, judgement = (BAD_STYLE, "worse") if verdict == UP else (GOOD_STYLE, "better")
+            row_text += f", which is {judgement}"
+        if settings.colour == "certain" and estimate_and_interval[1] != estimate_and_interval[2]:
+            style = NEUTRAL_STYLE
+        reason = "" if np.isfinite(estimate_and_interval).any() else verdict.partition(" (")[0]
+        row_texts.append(row_text * (not reason))
+        cells.append(Cell(row, estimate_and_interval[0], style, 0.0, *estimate_and_interval[1:],
+                          kind="dots", missing_reason=reason,
+                          tooltip=f"{row_labels[row]}\n{reason or row_text}"))  # fmt: skip
+    headline = f"{row_labels[0]}: {row_texts[0] or cells[0].missing_reason}".replace("  ", ", ")
+    headline *= settings.has_lead or len(drawn_rows) == 1
+    headline = capitalized(headline) if settings.names or "measure" in texts_by_column else headline
+    if settings.is_comparison and len(drawn_rows) > 1:
+        change_count = sum(verdict in CHANGED for verdict in verdicts)
+        headline = f"{change_count} of {len(drawn_rows)}" if change_count else "Nothing is"
         headline += " shown to have changed"
         headline = "It cannot be said what changed" if is_undecided.all() else headline
-    elif not plot.names and not keys and "verdict" in texts:
+    elif not settings.names and not key_columns and "verdict" in texts_by_column:
         headline = capitalized(verdicts[0].partition(" (")[0])
-    measures = {*texts.get("measure", ())}
-    by_texts = [humanize(n) for n in naming_columns if n != "measure"]
-    title = plot.title.format(
-        by=f" by {' and '.join(by_texts)}" * bool(by_texts),
-        measure=measures.pop() if len(measures) == 1 else "measures",
+    measure_names = {*texts_by_column.get("measure", ())}
+    grouping_words = [humanize(name) for name in naming_columns if name != "measure"]
+    picture_title = settings.title.format(
+        by=f" by {' and '.join(grouping_words)}" * bool(grouping_words),
+        measure=measure_names.pop() if len(measure_names) == 1 else "measures",
     )  # fmt: skip
-    at = np.arange(len(rows))
-    label = plot.axis + ", lower is better" * (unit == RANK and plot.is_change)
-    scale = scale_for(
-        np.concatenate([value, low, high, tick]),
-        {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if plot.is_change else unit,
-        1.04, label=label, is_whole=unit == RANK,
+    row_positions = np.arange(len(drawn_rows))
+    axis_label = settings.axis + ", lower is better" * (unit == RANK and settings.is_change)
+    x_scale = scale_for(
+        np.concatenate([estimates, interval_lows, interval_highs, tick_values]),
+        {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if settings.is_change
+        else unit,
+        1.04, label=axis_label, is_whole=unit == RANK,
     )  # fmt: skip
-    low_column = data.column(plot.low or plot.value)
+    low_column = data.column(settings.low or settings.value)
     level_match = re.search(r"\d+%", low_column.doc if low_column else "")
-    assumption_match = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
+    assumption_match = re.search(
+        "takes .+? for independent", "; ".join(texts_by_column.get("method", ()))
+    )
     return row_panel(
-        kind, rows, title, names_of(rows, [*rows.kinds, *naming_columns][-1], labels), cells, scale,
-        [plot.value], total=len(data),
-        headline=headline, beside=[WordColumn(row_texts)],
-        over=[line_segments(tick, tick, at - 0.28, at + 0.28, INK, 1.6)],
-        how=plot.how.format(level=f"{level_match[0]} " if level_match else "")
+        kind, drawn_rows, picture_title,
+        names_of(drawn_rows, [*drawn_rows.kind_by_column, *naming_columns][-1], row_labels),
+        cells, x_scale,
+        [settings.value], total=len(data),
+        headline=headline, word_columns=[WordColumn(row_texts)],
+        extra_marks=[line_segments(tick_values, tick_values, row_positions - 0.28,
+                                   row_positions + 0.28, INK_STYLE, 1.6)],
+        how_to_read=settings.how.format(level=f"{level_match[0]} " if level_match else "")
         + (f". The test {assumption_match[0]}" if assumption_match else ""),
-        n=f"not drawn, in other units: {counted(undrawn_count, 'change')}" * bool(undrawn_count),
+        sample_note=f"not drawn, in other units: {counted(undrawn_count, 'change')}"
+        * bool(undrawn_count),
     )  # fmt: skip

@@ -12,9 +12,9 @@ import pandas as pd
 from aatoolkit._util.numbers import number, numbers
 from aatoolkit._util.text import humanize, some_of
 from aatoolkit.display.plot.data import (
-    APART,
-    FEW,
-    NOT_GIVEN,
+    HOST_AND_DAYS,
+    MIN_SAMPLE_SIZE,
+    NO_VALUE_GIVEN,
     NOT_LISTED,
     NOT_MEASURED,
     Numbers,
@@ -33,213 +33,283 @@ from aatoolkit.display.plot.rows import (
     quoted,
     sample_range,
     scale_for,
-    tips_of,
+    tooltips_of,
 )
-from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec
-from aatoolkit.display.plot.style import GREYS, OWN, SERIES, Style, first_of, styles_for
+from aatoolkit.display.plot.spec import ROW_HEIGHT, Mark, Name, Scale, Spec
+from aatoolkit.display.plot.style import (
+    GREY_STYLES,
+    OWN_STYLE,
+    SERIES_STYLES,
+    Style,
+    extent_phrase,
+    styles_for,
+)
 from aatoolkit.sections.aggregation import RANK
 from aatoolkit.stats.interval import Bounds
 
-_MOST_LINES = 4
-"""The most lines that are easily distinguished; more series make a heat map."""
+_MAX_LINES = 4
+"""The maximum number of lines that are easily distinguished; more series make a heat map."""
 
-PART = "part of the period"
-_DAYS = 21
-"""A rate is drawn by week if days have fewer answers than this, and there are this many days."""
+PARTIAL_PERIOD = "part of the period"
+"""What a legend calls numbers that cover only some days of a period, such as a week."""
+_MIN_DAYS = 21
+"""A rate with few answers per day is drawn by week if there are at least this many days."""
 
 
-class _Table(NamedTuple):
-    """A pivot table of numbers, with the labels of its rows (``keys``) and columns.
+class _PivotTable(NamedTuple):
+    """A pivot table of numbers (``values``), with the labels of its rows and columns.
 
-    ``rows`` has for each cell the position of its row in the data, or -1 if there is none.
-    ``total`` is the shape before rows and columns were left out.
+    ``row_positions`` has for each cell the position of its row in the data, or -1 if no row of the
+    data belongs to the cell. ``full_shape`` is the number of rows and of columns before some were
+    left out.
     """
 
-    rows: np.ndarray
+    row_positions: np.ndarray
     values: Numbers
-    keys: list[Any]
+    row_keys: list[Any]
     columns: list[Any]
-    total: tuple[int, ...]
+    full_shape: tuple[int, ...]
 
 
-def _pivot(
+def _pivot_table(
     data: PlotData, x: str, y: str, by: str | None, max_rows: int, max_columns: int
-) -> _Table:
-    """Return a pivot table of ``y`` with the values of ``by`` as rows and of ``x`` as columns.
+) -> _PivotTable:
+    """Return a pivot table of ``y``, with the values of ``by`` as rows and of ``x`` as columns.
 
-    The best rows and columns come first; times stay in order.
+    ``x``, ``y`` and ``by`` are names of columns of the data.
+
+    Only the best rows and columns are kept, and come first. Times and categories stay in their own
+    order, and no time is left out.
     """
-    is_time, is_rank = data.kinds[x] == "time", data.unit(y) == RANK
+    is_time = data.kind_by_column[x] == "time"
+    is_rank = data.unit(y) == RANK
     x_values = data.moments(x) if is_time else pd.Series(data.texts(x))
-    labels = data.row_labels(by, x, texts=data.texts(by)) if by else ""
-    positions = pd.DataFrame({"by": labels, "x": x_values, "row": range(len(data))})
-    positions = positions.dropna(subset="x").drop_duplicates(["by", "x"])
-    table = positions.pivot(index="by", columns="x", values="row")
+    row_labels = data.row_labels(by, x, texts=data.texts(by)) if by else ""
+    position_table = pd.DataFrame({"by": row_labels, "x": x_values, "row": range(len(data))})
+    position_table = position_table.dropna(subset="x").drop_duplicates(["by", "x"])
+    pivoted_positions = position_table.pivot(index="by", columns="x", values="row")
     y_values = np.append(data.values(y), np.nan)
 
-    def ranked(rows: pd.DataFrame) -> list[Any]:
+    def rank_labels(row_positions: pd.DataFrame) -> list[Any]:
+        """Return the labels of a table's rows, the row with the best numbers first."""
         # Counts are compared by sums, because a mean leaves out cells without a row.
-        values = pd.DataFrame(y_values[rows.fillna(-1).to_numpy(np.int64)], rows.index)
+        values = pd.DataFrame(
+            y_values[row_positions.fillna(-1).to_numpy(np.int64)], row_positions.index
+        )
         scores = values.sum(axis=1, min_count=1) if data.is_additive(y) else values.mean(axis=1)
         return [*scores.sort_values(ascending=is_rank, kind="stable", na_position="last").index]
 
-    keys, columns = ranked(table)[:max_rows], [*table.columns]
+    row_keys = rank_labels(pivoted_positions)[:max_rows]
+    columns = [*pivoted_positions.columns]
     if by and data.varying_context(by, x):  # rows of one host or window stand together
-        keys.sort(key=lambda key: key.partition(" · ")[0])
+        row_keys.sort(key=lambda row_key: row_key.partition(" · ")[0])
     if is_time:
         columns = [*filled_times(x_values)]
     elif data.is_category(x):
-        levels = [*map(str, data.frame[x].cat.categories)]
-        columns.sort(key=lambda c: levels.index(c) if c in levels else len(levels))
+        category_names = [*map(str, data.frame[x].cat.categories)]
+        columns.sort(
+            key=lambda column: (
+                category_names.index(column) if column in category_names else len(category_names)
+            )
+        )
     else:
-        columns = ranked(table.loc[keys].T)[:max_columns]
-    rows = table.reindex(index=keys, columns=columns).fillna(-1).to_numpy(np.int64)
-    return _Table(rows, y_values[rows], keys, columns, table.shape)
+        columns = rank_labels(pivoted_positions.loc[row_keys].T)[:max_columns]
+    row_positions = (
+        pivoted_positions.reindex(index=row_keys, columns=columns).fillna(-1).to_numpy(np.int64)
+    )
+    return _PivotTable(
+        row_positions, y_values[row_positions], row_keys, columns, pivoted_positions.shape
+    )
 
 
 def _key_names(
     data: PlotData, name: str | None, keys: Sequence[Any], *excluded: str | None
 ) -> list[Name]:
     """Return a `Name` for each of ``keys``, which are values of the column ``name``."""
-    if name is None or data.kinds[name] == "time":  # times have ticks instead of names
+    if name is None or data.kind_by_column[name] == "time":  # times have ticks instead of names
         return [Name("")] * len(keys)
-    keys_of_rows = data.row_labels(name, *excluded, texts=data.texts(name))
-    labels = dict(zip(keys_of_rows, data.row_labels(name, *excluded), strict=True))
-    own_keys = pd.Series(data.is_own(name)).groupby(keys_of_rows).all()
-    return [Name(labels.get(key, key), bool(own_keys.get(key))) for key in keys]
+    key_by_row = data.row_labels(name, *excluded, texts=data.texts(name))
+    label_by_key = dict(zip(key_by_row, data.row_labels(name, *excluded), strict=True))
+    is_own_by_key = pd.Series(data.own_mask(name)).groupby(key_by_row).all()
+    return [Name(label_by_key.get(key, key), bool(is_own_by_key.get(key))) for key in keys]
 
 
 def _time_text(moment: pd.Timestamp) -> str:
+    """Return a time as text: its date, and its hour and minute unless it is midnight."""
     return str(moment).removesuffix(" 00:00:00")[:16]
 
 
 def _time_label(data: PlotData, x: str, moments: Sequence[pd.Timestamp]) -> str:
-    """Return the label of a time axis: years, such as ``2025–2026``, and what its days are."""
-    note = f", {data.time_noun(x)}s by their last day" * data.is_by_last_day
+    """Return the label of a time axis: what its ticks do not say.
+
+    This is the year or years, such as ``2025–2026``, unless the ticks show them, and whether
+    periods are labelled by their last day. ``x`` is the column of times.
+    """
+    last_day_note = f", {data.time_noun(x)}s by their last day" * data.is_by_last_day
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
-        return note[2:].capitalize()  # the ticks show the years
-    pattern = "%Y" if all(moment == moment.normalize() for moment in moments) else "%d %b %Y"
-    years = dict.fromkeys(f"{moment:{pattern}}" for moment in (moments[0], moments[-1]))
-    return "–".join(years) + note
+        return last_day_note[2:].capitalize()  # the ticks show the years
+    time_format = "%Y" if all(moment == moment.normalize() for moment in moments) else "%d %b %Y"
+    first_and_last_year = dict.fromkeys(
+        f"{moment:{time_format}}" for moment in (moments[0], moments[-1])
+    )
+    return "–".join(first_and_last_year) + last_day_note
 
 
 # --- lines ------------------------------------------------------------------------------------
 
 
 class _Line(NamedTuple):
-    """A series of numbers over time, with its style.
+    """A line of a line chart: the numbers of a column over time.
 
-    ``rows`` has for each time the position of its row in the data, or -1 if there is no such row.
+    ``row_positions`` has for each time the position of its row in the data, or -1 if there is no
+    such row. ``interval`` has the confidence intervals of all rows of the data.
     """
 
     name: Name
     column: str
-    rows: np.ndarray
+    row_positions: np.ndarray
     values: Numbers
-    ends: Bounds
-    style: Style = OWN
+    interval: Bounds
+    style: Style = OWN_STYLE
 
 
 def lines(data: PlotData, options: Options) -> Spec | None:
-    """Return a line chart of the most informative numeric column; None if the data do not fit."""
+    """Return a line chart of the most informative numeric column; None if the data do not fit.
+
+    Data with more series than can be told apart as lines become a heat map.
+    """
     x = options.x or next(iter(data.time_keys), None)
     is_chosen = options.kind or options.color
-    if x is None or data.kinds[x] != "time" or not (is_chosen or options.x or data.varies(x)):
+    if (
+        x is None
+        or data.kind_by_column[x] != "time"
+        or not (is_chosen or options.x or data.varies(x))
+    ):
         return None
-    other_keys = [name for name in data.keys if name not in (*data.time_keys, x)]
+    other_keys = [name for name in data.key_columns if name not in (*data.time_keys, x)]
     by = options.color or (other_keys[0] if len(other_keys) == 1 and not options.x else None)
-    columns = options.y or [*data.measures, *data.numbers][:1]
+    columns = options.y or [*data.measure_columns, *data.number_columns][:1]
     if not columns or (by and len(columns) > 1) or len({data.unit(name) for name in columns}) > 1:
         return None
-    ungrouped, mark_columns, y = data, [x, *filter(None, [by])], columns[0]
-    limit = len(SERIES) if is_chosen else _MOST_LINES
-    max_lines = min(options.top or limit, limit)
+    ungrouped_data = data
+    mark_columns = [x, *filter(None, [by])]
+    y = columns[0]
+    default_max_lines = len(SERIES_STYLES) if is_chosen else _MAX_LINES
+    max_lines = min(options.top or default_max_lines, default_max_lines)
     if data.varying_context(by):
         return None  # hosts and windows are never added up
     # Rows with the same time are aggregated; never is one of them drawn for all.
     freq = "W" * (not options.x and _is_noisy(data, x, y, mark_columns))
     # Of many days not even three lines can be told apart.
-    max_names = 2 if data.frame[x].nunique() > _DAYS else max_lines
-    is_many = by and data.frame[by].nunique() > max_names
-    if is_many and not (is_chosen or freq):
+    max_legible_lines = 2 if data.frame[x].nunique() > _MIN_DAYS else max_lines
+    has_too_many_lines = by and data.frame[by].nunique() > max_legible_lines
+    if has_too_many_lines and not (is_chosen or freq):
         return heatmap(data, replace(options, kind="heatmap", y=columns[:1]))
     data = one_row_per_mark(data, mark_columns, columns, freq)
     if data.frame[x].isna().all():
         return None
-    tables = [_pivot(data, x, name, by, len(data), 0) for name in columns[: len(SERIES)]]
-    intervals = [whiskers(data, name, ungrouped, mark_columns) for name in columns]
-    series = [
-        _Line(name if by else Name(humanize(column)), column, rows, values, bounds)
-        for column, table, bounds in zip(columns, tables, intervals, strict=False)
-        for name, rows, values in zip(
-            _key_names(data, by, table.keys, x), table.rows, table.values, strict=True
+    pivot_tables = [
+        _pivot_table(data, x, name, by, len(data), 0) for name in columns[: len(SERIES_STYLES)]
+    ]
+    intervals = [whiskers(data, name, ungrouped_data, mark_columns) for name in columns]
+    drawn_lines = [
+        _Line(name if by else Name(humanize(column)), column, row_positions, values, bounds)
+        for column, pivot_table, bounds in zip(columns, pivot_tables, intervals, strict=False)
+        for name, row_positions, values in zip(
+            _key_names(data, by, pivot_table.row_keys, x),
+            pivot_table.row_positions,
+            pivot_table.values,
+            strict=True,
         )
     ]
     # A series that was never measured has no line: the caption names it.
-    is_missing = np.array([*missing_reasons(data, y), NOT_MEASURED]) == NOT_MEASURED
-    unmeasured = [line.name.text for line in series if by and is_missing[line.rows].all()]
-    total = len(series) - len(unmeasured) if by else len(columns)
-    x_days = days_of(tables[0].columns)
+    is_unmeasured = np.array([*missing_reasons(data, y), NOT_MEASURED]) == NOT_MEASURED
+    unmeasured_names = [
+        line.name.text for line in drawn_lines if by and is_unmeasured[line.row_positions].all()
+    ]
+    line_count = len(drawn_lines) - len(unmeasured_names) if by else len(columns)
+    x_days = days_of(pivot_tables[0].columns)
     if data.is_by_last_day and data.window[1]:  # the last week ends with the window
         x_days = np.minimum(x_days, days_of([data.window[1]]))
-    series = sorted(series, key=lambda line: not line.name.is_own)[:max_lines]
-    styles = styles_for((line.name.text for line in series), engines=data.has_engines(by))
-    if series and series[0].name.is_own:  # beside an own brand, the others are grey
-        styles = dict(zip(styles, GREYS, strict=False))
-    series = [
-        line._replace(style=OWN if line.name.is_own else styles[line.name.text]) for line in series
+    drawn_lines = sorted(drawn_lines, key=lambda line: not line.name.is_own)[:max_lines]
+    style_by_name = styles_for(
+        (line.name.text for line in drawn_lines), as_engines=data.has_engines(by)
+    )
+    if drawn_lines and drawn_lines[0].name.is_own:  # beside an own brand, the others are grey
+        style_by_name = dict(zip(style_by_name, GREY_STYLES, strict=False))
+    drawn_lines = [
+        line._replace(style=OWN_STYLE if line.name.is_own else style_by_name[line.name.text])
+        for line in drawn_lines
     ]
-    unit, noun, moments = data.unit(y), humanize(data.time_noun(x)), tables[0].columns
-    step = float(min(np.diff(x_days), default=1.0))
-    gaps = np.isnan([line.values for line in series]).all(axis=0)
-    marks, parts, legend, drawn = [], [], [], [np.empty(0)]
-    if gaps.any():
-        reason = NOT_MEASURED if data.is_known else NOT_GIVEN
-        marks.append(Mark("boxes", x_days[gaps] - step / 2, 0 * x_days[gaps], missing_style(reason),
-                          to=x_days[gaps] + step / 2, size=np.inf))  # fmt: skip
+    unit = data.unit(y)
+    time_noun = humanize(data.time_noun(x))
+    times = pivot_tables[0].columns
+    time_step = float(min(np.diff(x_days), default=1.0))
+    is_gap = np.isnan([line.values for line in drawn_lines]).all(axis=0)
+    marks = []
+    partial_dots = []
+    legend = []
+    drawn_values = [np.empty(0)]
+    if is_gap.any():
+        reason = NOT_MEASURED if data.has_metadata else NO_VALUE_GIVEN
+        marks.append(Mark("boxes", x_days[is_gap] - time_step / 2, 0 * x_days[is_gap],
+                          missing_style(reason),
+                          end=x_days[is_gap] + time_step / 2, size=np.inf))  # fmt: skip
         legend.append((reason, missing_style(reason), "boxes"))
-    measured = [line for line in series if not np.isnan(line.values).all()]
+    measured_lines = [line for line in drawn_lines if not np.isnan(line.values).all()]
     # Only the first line has a band: that of the own brand.
-    banded = next((line for line in measured[:1] if line.ends.method), None)
-    for line in series:
-        drawn.append(line.values)
-        if line is banded:
-            ends = line.ends.low, line.ends.high
-            low, high = (np.append(end, np.nan)[line.rows] for end in ends)
-            drawn += low, high
-            marks.append(Mark("band", x_days, low, line.style, to=high))
-        names = [Name(f"{line.name.text}, {_time_text(moment)}".removeprefix(", "))
-                 for moment in moments]  # fmt: skip
-        tips = tips_of(data, line.column, names, line.ends, line.rows)
-        size = 1.0 if len(x_days) > 150 else 2.4 if line.name.is_own else 1.8
-        marks.append(Mark("line", x_days, line.values, line.style, size=size, tips=tips))
-        parts += _part_marks(data, line.column, x, line.rows, x_days, line.values, line.style)
-    title = data.title(", ".join(map(data.measure, columns)), noun, by)
-    scale = scale_for(np.concatenate(drawn), unit, 1.08, is_whole=all(map(data.is_count, columns)),
+    line_with_band = next((line for line in measured_lines[:1] if line.interval.method), None)
+    for line in drawn_lines:
+        drawn_values.append(line.values)
+        if line is line_with_band:
+            interval_ends = line.interval.low, line.interval.high
+            band_low, band_high = (
+                np.append(interval_end, np.nan)[line.row_positions]
+                for interval_end in interval_ends
+            )
+            drawn_values += band_low, band_high
+            marks.append(Mark("band", x_days, band_low, line.style, end=band_high))
+        tooltip_names = [Name(f"{line.name.text}, {_time_text(moment)}".removeprefix(", "))
+                 for moment in times]  # fmt: skip
+        tooltips = tooltips_of(data, line.column, tooltip_names, line.interval, line.row_positions)
+        line_width = 1.0 if len(x_days) > 150 else 2.4 if line.name.is_own else 1.8
+        marks.append(
+            Mark("line", x_days, line.values, line.style, size=line_width, tooltips=tooltips)
+        )
+        partial_dots += _part_marks(
+            data, line.column, x, line.row_positions, x_days, line.values, line.style
+        )
+    title = data.title(", ".join(map(data.measure_name, columns)), time_noun, by)
+    y_scale = scale_for(np.concatenate(drawn_values), unit, 1.08,
+                      is_whole=all(map(data.is_count, columns)),
                       label=data.axis_label(y) * (len(columns) == 1))  # fmt: skip
     if unit == RANK:
-        scale = replace(scale, low=scale.high / 1.08 + 0.5, high=0.5)
+        y_scale = replace(y_scale, low=y_scale.high / 1.08 + 0.5, high=0.5)
     # Only series with a number at the last time, the best first.
-    last = [line for line in measured if not np.isnan(line.values[-1])]
-    last.sort(key=lambda line: line.values[-1], reverse=unit != RANK)
-    last_text = some_of([f"{line.name.text} {number(line.values[-1], unit)}" for line in last])
-    is_last_cut = any(x_days[-1] in mark.x for mark in parts)
-    subject = f" of {banded.name.text}" if banded and series[1:] else ""
-    missing_note = f"{some_of(unmeasured)}: {NOT_MEASURED} · " if unmeasured else ""
+    lines_at_end = [line for line in measured_lines if not np.isnan(line.values[-1])]
+    lines_at_end.sort(key=lambda line: line.values[-1], reverse=unit != RANK)
+    last_text = some_of(
+        [f"{line.name.text} {number(line.values[-1], unit)}" for line in lines_at_end]
+    )
+    is_last_partial = any(x_days[-1] in mark.x for mark in partial_dots)
+    band_subject = f" of {line_with_band.name.text}" if line_with_band and drawn_lines[1:] else ""
+    missing_note = f"{some_of(unmeasured_names)}: {NOT_MEASURED} · " if unmeasured_names else ""
     return Spec(
         "line", data, columns, title,
-        Scale(float(x_days[0]) - step / 2, float(x_days[-1]) + step / 2, "time",
-              label=_time_label(data, x, moments), days=x_days.tolist()), scale,
-        [*marks, *parts],
-        headline=f"Last {noun}{', in part' * is_last_cut}: {last_text}" if last_text else "",
-        extent=first_of(len(series), total),
-        n=f"{missing_note}{sample_range(data, y)}".strip(" ·"),
-        how=f"Band{subject}: {interval_words(banded.ends)}" if banded else "",
-        legend=[*((PART, mark.style, "dots") for mark in parts[:1]), *legend],
+        Scale(float(x_days[0]) - time_step / 2, float(x_days[-1]) + time_step / 2, "time",
+              label=_time_label(data, x, times), days=x_days.tolist()), y_scale,
+        [*marks, *partial_dots],
+        headline=f"Last {time_noun}{', in part' * is_last_partial}: {last_text}" if last_text
+        else "",
+        extent=extent_phrase(len(drawn_lines), line_count),
+        sample_note=f"{missing_note}{sample_range(data, y)}".strip(" ·"),
+        how_to_read=f"Band{band_subject}: {interval_words(line_with_band.interval)}"
+        if line_with_band else "",
+        legend=[*((PARTIAL_PERIOD, mark.style, "dots") for mark in partial_dots[:1]), *legend],
         height=175.0, by=mark_columns, bounds=intervals[0].result,
         labels=[(float(line.values[~np.isnan(line.values)][-1]),
-                 f"{line.name.full} {sample_range(data, y, line.rows)}".rstrip(),
-                 line.style) for line in measured if series[1:]],
+                 f"{line.name.full} {sample_range(data, y, line.row_positions)}".rstrip(),
+                 line.style) for line in measured_lines if drawn_lines[1:]],
     )  # fmt: skip
 
 
@@ -247,139 +317,190 @@ def _is_noisy(data: PlotData, x: str, y: str, mark_columns: list[str]) -> bool:
     """Return whether a rate has so few answers per day that it should be drawn by week."""
     if not data.is_rate(y) or data.time_noun(x) != "day":
         return False
-    sizes = data.values(data.rule_columns(y)[-1])
+    sample_sizes = data.values(data.rule_columns(y)[-1])
     # One day in ten is enough to make a zigzag of a line.
-    is_small = bool(pd.Series(sizes[sizes > 0]).quantile(0.1) < FEW)
-    is_long = len(filled_times(data.moments(x))) >= _DAYS
-    return is_small and is_long and not data.frame.duplicated(mark_columns).any()
+    has_small_samples = bool(
+        pd.Series(sample_sizes[sample_sizes > 0]).quantile(0.1) < MIN_SAMPLE_SIZE
+    )
+    has_enough_days = len(filled_times(data.moments(x))) >= _MIN_DAYS
+    return has_small_samples and has_enough_days and not data.frame.duplicated(mark_columns).any()
 
 
 def _part_marks(
-    data: PlotData, name: str, x: str, rows: np.ndarray, at: Numbers, y: Numbers, style: Style
-) -> list[Mark]:
-    """Return hollow dots for numbers that cover only some days of a period, such as a week."""
-    mask = np.append(data.is_part(name, x), False)[rows]
-    dots = Mark("dots", at[mask], y[mask], replace(style, look="hollow"), size=4.5)
-    return [dots] * bool(mask.any())
+    data: PlotData, column: str, x: str, row_positions: np.ndarray, x_positions: Numbers,
+    y_positions: Numbers, style: Style,
+) -> list[Mark]:  # fmt: skip
+    """Return hollow dots for numbers that cover only some days of a period, such as a week.
+
+    The list has one `Mark` with all dots, or is empty. ``row_positions`` are the rows of the
+    numbers in the data, or -1; ``x_positions`` and ``y_positions`` say where they are drawn.
+    """
+    is_partial = np.append(data.partial_mask(column, x), False)[row_positions]
+    hollow_style = replace(style, fill="hollow")
+    dots = Mark("dots", x_positions[is_partial], y_positions[is_partial], hollow_style, size=4.5)
+    return [dots] * bool(is_partial.any())
 
 
 # --- heat maps --------------------------------------------------------------------------------
 
-_MOST_COLUMNS, _WRITTEN = 12, 200
-"""The maximum number of columns other than times, and of cells with a number written in them."""
+_MAX_HEATMAP_COLUMNS = 12
+"""The maximum number of columns of a heat map, unless they are times."""
+_MAX_WRITTEN_CELLS = 200
+"""The maximum number of cells of a heat map that has a number written in each cell."""
 
 
 def heatmap(data: PlotData, options: Options) -> Spec | None:
-    """Return a heat map of the most informative numeric column by two others; None if none fit."""
+    """Return a heat map of a numeric column by two other columns; None if no columns fit.
+
+    By default the most informative numeric column is drawn.
+    """
     if options.x and not options.color and not options.kind:
         return None
     # Named metrics and positions fit cells, but not bars.
-    ranks_and_metrics = [n for n in data.numbers if data.unit(n) == RANK or data.unit_column(n)]
-    with_unit_column = [*filter(data.unit_column, ranks_and_metrics)]
-    y = next(iter(options.y or [*with_unit_column, *data.measures, *ranks_and_metrics]), None)
-    times = data.time_keys[:1]
-    word_keys = [name for name in data.keys if data.kinds[name] != "time"]
-    keys = [*word_keys[-(2 - len(times)) :], *times]
-    x = options.x or next((name for name in reversed(keys) if name != options.color), None)
-    by = options.color or next((name for name in keys if name != x), None)
-    if x and by and not (times or options.is_chosen):
+    ranks_and_metrics = [
+        name for name in data.number_columns if data.unit(name) == RANK or data.unit_column(name)
+    ]
+    columns_with_unit_column = [*filter(data.unit_column, ranks_and_metrics)]
+    y = next(
+        iter(options.y or [*columns_with_unit_column, *data.measure_columns, *ranks_and_metrics]),
+        None,
+    )
+    time_keys = data.time_keys[:1]
+    word_keys = [name for name in data.key_columns if data.kind_by_column[name] != "time"]
+    key_pair = [*word_keys[-(2 - len(time_keys)) :], *time_keys]
+    x = options.x or next((name for name in reversed(key_pair) if name != options.color), None)
+    by = options.color or next((name for name in key_pair if name != x), None)
+    if x and by and not (time_keys or options.is_chosen):
         # Long names have more room as names of rows.
-        across, down = (max(map(len, data.labels(name)), default=0) for name in (x, by))
-        if by in APART or (across > max(down, 18) and not data.varying_context()):
+        x_name_length, by_name_length = (
+            max(map(len, data.labels(name)), default=0) for name in (x, by)
+        )
+        if by in HOST_AND_DAYS or (
+            x_name_length > max(by_name_length, 18) and not data.varying_context()
+        ):
             x, by = by, x
-    if x is None or y is None or len({x, by, y}) < 3 or data.kinds.get(by or "") == "time":
+    if x is None or y is None or len({x, by, y}) < 3 or data.kind_by_column.get(by or "") == "time":
         return None
     if not options.kind:
         if by is None:
             return None
-        is_pair = len(data.keys) == 2 + len(data.varying_context(x, by))
+        has_two_keys = len(data.key_columns) == 2 + len(data.varying_context(x, by))
         # Numbers that cannot be aggregated to one per bar have a cell each.
-        is_complete = is_pair and (y in ranks_and_metrics or data.rule(y).rule == "none")
-        fits = options.x or (data.keys[1:] if data.is_additive(y) else is_complete)
+        has_row_per_cell = has_two_keys and (y in ranks_and_metrics or data.rule(y).rule == "none")
+        has_one_value_per_cell = options.x or (
+            data.key_columns[1:] if data.is_additive(y) else has_row_per_cell
+        )
         # Rows with the same name cannot be told apart.
-        is_nameless = any(data.is_bare_key(n) or len({*data.labels(n)}) < len({*data.texts(n)})
-                          for n in (x, by))  # fmt: skip
-        if is_nameless or not data.varies(x) or not fits:
+        has_ambiguous_names = any(data.has_untitled_ids(name)
+                          or len({*data.labels(name)}) < len({*data.texts(name)})
+                          for name in (x, by))  # fmt: skip
+        if has_ambiguous_names or not data.varies(x) or not has_one_value_per_cell:
             return None
-    if data.is_mixed(y):
+    if data.has_mixed_units(y):
         return None
-    ungrouped, mark_columns = data, [*data.varying_context(x, by), *filter(None, [by]), x]
-    data = one_row_per_mark(ungrouped, mark_columns, [y])
-    table = _pivot(data, x, y, by, options.max_rows(24 if mark_columns[2:] else 15),
-                   options.max_rows(_MOST_COLUMNS))  # fmt: skip
-    if not (options.kind or times) and ((table.rows >= 0).sum(axis=1) < 2).all():
+    ungrouped_data = data
+    mark_columns = [*data.varying_context(x, by), *filter(None, [by]), x]
+    data = one_row_per_mark(ungrouped_data, mark_columns, [y])
+    pivot_table = _pivot_table(data, x, y, by, options.max_rows(24 if mark_columns[2:] else 15),
+                   options.max_rows(_MAX_HEATMAP_COLUMNS))  # fmt: skip
+    if not (options.kind or time_keys) and ((pivot_table.row_positions >= 0).sum(axis=1) < 2).all():
         return None  # bars say the same
-    return _heatmap(data, table, x, y, by, whiskers(data, y, ungrouped, mark_columns))
+    return _heatmap(data, pivot_table, x, y, by, whiskers(data, y, ungrouped_data, mark_columns))
 
 
-def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends: Bounds) -> Spec:
+def _heatmap(
+    data: PlotData, pivot_table: _PivotTable, x: str, y: str, by: str | None, intervals: Bounds
+) -> Spec:
     """Return the `Spec` (chart description) of a heat map.
 
-    Its cells are darker for larger numbers or better ranks.
+    The colour of a cell is stronger for a larger number or a better rank. ``x`` is the column of
+    the data whose values are the columns of the heat map, ``by`` that of its rows, and ``y`` that
+    of the numbers.
     """
-    unit, is_time, rows, values = data.unit(y), data.kinds[x] == "time", table.rows, table.values
-    columns, is_rank, what = table.columns, unit == RANK, data.measure(y)
+    unit = data.unit(y)
+    is_time = data.kind_by_column[x] == "time"
+    row_positions = pivot_table.row_positions
+    values = pivot_table.values
+    columns = pivot_table.columns
+    is_rank = unit == RANK
+    measure_name = data.measure_name(y)
     if data.unit_column(y) == "metric" and not data.varies("metric"):
-        what = data.labels("metric")[0]
+        measure_name = data.labels("metric")[0]
     # At a time without any row, nothing was measured.
-    absent = np.where((rows < 0).all(axis=0) & is_time, NOT_MEASURED, NOT_LISTED)
-    reasons = np.where(rows < 0, absent, np.array([*missing_reasons(data, y), ""], object)[rows])
-    has_numbers = values.size <= _WRITTEN and len(columns) <= 12
+    absent_reasons = np.where((row_positions < 0).all(axis=0) & is_time, NOT_MEASURED, NOT_LISTED)
+    reasons = np.where(
+        row_positions < 0,
+        absent_reasons,
+        np.array([*missing_reasons(data, y), ""], object)[row_positions],
+    )
+    has_numbers = values.size <= _MAX_WRITTEN_CELLS and len(columns) <= 12
     shows_number = has_numbers & np.isfinite(values).ravel()
-    words = np.where(shows_number, numbers(values.flat, unit), "").tolist()
+    cell_texts = np.where(shows_number, numbers(values.flat, unit), "").tolist()
     # The colours are those of rates that can be compared; a few others have their number only.
-    is_few = np.append(data.has_few(y), False)[rows]
-    if 2 * is_few.sum() < np.isfinite(values).sum():
-        reasons[is_few] = f"n below {FEW}"
-        values = np.where(is_few, np.nan, values)
-    finite = values[~np.isnan(values)]
-    low = float(min(finite, default=0.0) if is_rank else finite.min(initial=0.0))
-    high = float(finite.max(initial=low + 1e-9))
-    strength = (values - low) / (high - low)
-    strength = np.nan_to_num(1 - strength if is_rank else strength).ravel()
-    names_x, names_y = _key_names(data, x, columns, *APART), _key_names(data, by, table.keys, x)
+    is_small_sample = np.append(data.small_sample_mask(y), False)[row_positions]
+    if 2 * is_small_sample.sum() < np.isfinite(values).sum():
+        reasons[is_small_sample] = f"n below {MIN_SAMPLE_SIZE}"
+        values = np.where(is_small_sample, np.nan, values)
+    present_values = values[~np.isnan(values)]
+    lowest = float(min(present_values, default=0.0) if is_rank else present_values.min(initial=0.0))
+    highest = float(present_values.max(initial=lowest + 1e-9))
+    colour_strengths = (values - lowest) / (highest - lowest)
+    colour_strengths = np.nan_to_num(1 - colour_strengths if is_rank else colour_strengths).ravel()
+    column_names = _key_names(data, x, columns, *HOST_AND_DAYS)
+    row_names = _key_names(data, by, pivot_table.row_keys, x)
     headings = [_time_text(column) if is_time
                 else f"{humanize(x)} {name.text}" if name.text[:1].isdigit() else name.text
-                for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
-    cell_names = [f"{row.text}, {head}".removeprefix(", ") for row in names_y for head in headings]
-    tip_labels = [Name(name if row >= 0 else f"{name}\n{reason}") for name, reason, row in
-                  zip(cell_names, reasons.flat, rows.flat, strict=True)]  # fmt: skip
-    cell_y, cell_x = np.indices(values.shape).reshape(2, -1).astype(float)
+                for column, name in zip(columns, column_names, strict=True)]  # fmt: skip
+    cell_names = [
+        f"{row.text}, {heading}".removeprefix(", ") for row in row_names for heading in headings
+    ]
+    tooltip_names = [Name(name if row >= 0 else f"{name}\n{reason}") for name, reason, row in
+                  zip(cell_names, reasons.flat, row_positions.flat, strict=True)]  # fmt: skip
+    y_positions, x_positions = np.indices(values.shape).reshape(2, -1).astype(float)
     legend = [(reason, missing_style(reason), "boxes")
               for reason in sorted({*reasons[reasons != ""]}, key=NOT_MEASURED.__ne__)]  # fmt: skip
-    tips, marks = np.array(tips_of(data, y, tip_labels, ends, rows.flat), object), []
-    for reason, style, _ in (("", OWN, ""), *legend):
-        mask = reasons.ravel() == reason
+    tooltips = np.array(tooltips_of(data, y, tooltip_names, intervals, row_positions.flat), object)
+    marks = []
+    for reason, style, _ in (("", OWN_STYLE, ""), *legend):
+        cells_with_reason = reasons.ravel() == reason
         marks.append(Mark(
-            "boxes", cell_x[mask] - 0.5, cell_y[mask], style, to=cell_x[mask] + 0.5, size=1.0,
-            tips=[*tips[mask]], strength=None if reason else strength[mask],
+            "boxes", x_positions[cells_with_reason] - 0.5, y_positions[cells_with_reason], style,
+            end=x_positions[cells_with_reason] + 0.5, size=1.0,
+            tooltips=[*tooltips[cells_with_reason]],
+            colour_strength=None if reason else colour_strengths[cells_with_reason],
         ))  # fmt: skip
-    marks.append(Mark("words", cell_x, cell_y, words=words, strength=strength, shift=0.0))
+    marks.append(Mark("words", x_positions, y_positions, words=cell_texts,
+                      colour_strength=colour_strengths, text_shift=0.0))  # fmt: skip
     if is_time:
-        marks += _part_marks(data, y, x, rows.ravel(), cell_x - 0.4, cell_y, GREYS[0])
-        legend += [(PART, mark.style, "dots") for mark in marks if mark.kind == "dots"]
+        marks += _part_marks(
+            data, y, x, row_positions.ravel(), x_positions - 0.4, y_positions, GREY_STYLES[0]
+        )
+        legend += [(PARTIAL_PERIOD, mark.style, "dots") for mark in marks if mark.kind == "dots"]
     if not has_numbers:
-        legend = [(f"{what} {number(n, unit)}", Style(f"ramp/{float(share)}"), "boxes")
-                  for n, share in ((low, is_rank), (high, not is_rank))] + legend  # fmt: skip
-    best_two = np.argsort(-strength, kind="stable")[:2]
-    best = values.flat[best_two]
+        legend = [(f"{measure_name} {number(value, unit)}", Style(f"ramp/{float(ramp_share)}"),
+                   "boxes")
+                  for value, ramp_share in ((lowest, is_rank),
+                                            (highest, not is_rank))] + legend  # fmt: skip
+    best_two_positions = np.argsort(-colour_strengths, kind="stable")[:2]
+    best_values = values.flat[best_two_positions]
     best_names = [
-        Name(f"{quoted(names_y[row].text)} with {quoted(headings[column])}")
-        for row, column in np.transpose(divmod(best_two, len(columns)))
+        Name(f"{quoted(row_names[row].text)} with {quoted(headings[column])}")
+        for row, column in np.transpose(divmod(best_two_positions, len(columns)))
     ]
     # The best of many days is mostly chance.
-    headline = leader_headline(best_names, best, unit, what) * (not is_time)
-    headline *= data.stands_out(y, data.values(y) == best[0], ends)
+    headline = leader_headline(best_names, best_values, unit, measure_name) * (not is_time)
+    headline *= data.stands_out(y, data.values(y) == best_values[0], intervals)
     return Spec(
         "heatmap", data, (y,),
-        data.title(what, by, data.row_noun(x)),
-        Scale(-0.5, len(columns) - 0.5, "names", names=names_x,
+        data.title(measure_name, by, data.row_noun(x)),
+        Scale(-0.5, len(columns) - 0.5, "names", names=column_names,
               label=_time_label(data, x, columns) if is_time else "",
               days=days_of(columns).tolist() if is_time else ()),
-        Scale(len(names_y) - 0.5, -0.5, "names", names=names_y), marks,
-        headline=headline, how="Stronger is better" * is_rank,
-        height=PITCH * len(names_y), legend=legend,
+        Scale(len(row_names) - 0.5, -0.5, "names", names=row_names), marks,
+        headline=headline, how_to_read="Stronger is better" * is_rank,
+        height=ROW_HEIGHT * len(row_names), legend=legend,
         by=[*filter(None, [by]), x, *data.varying_context(x, by)],
-        extent=", ".join([first_of(len(names_y), table.total[0]),
-                          first_of(len(columns), table.total[1], " columns")]).strip(", "),
+        extent=", ".join([extent_phrase(len(row_names), pivot_table.full_shape[0]),
+                          extent_phrase(len(columns), pivot_table.full_shape[1],
+                                   " columns")]).strip(", "),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The explanations in a report; each number on the page links to its explanation."""
+"""The explanations of the numbers in a report; each number on the page links to its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from aatoolkit.display.plot.data import PlotData
 from aatoolkit.display.plot.style import column_title
 from aatoolkit.display.plot.tables import cell_texts
-from aatoolkit.display.report.html import attribute, escape, fold
+from aatoolkit.display.report.html import attribute, collapsible, escape
 from aatoolkit.display.report.words import plain_words
 from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation
 from aatoolkit.stats.explain.explanation import describe_number
@@ -19,103 +19,131 @@ from aatoolkit.stats.explain.explanation import describe_number
 
 @dataclass
 class TableEvidence:
-    """The explanations of the numbers of one table in a report, by row.
+    """The explanations of the numbers of one table in a report.
 
-    ``number`` identifies the table on the page, such as ``2-1``. ``data`` has only the rows shown.
+    - ``frame``: the table with all rows; ``data`` has only the rows that are shown.
+    - ``table_id``: identifies the table on the page, such as ``2-1``.
+    - ``explanations_by_row``: by the position of a row, its name, and the explanations of its
+      numbers by column.
     """
 
     title: str
     frame: pd.DataFrame
-    number: str
+    table_id: str
     explainer: Explainer
     data: PlotData
-    rows: dict[int, tuple[str, dict[str, Explanation]]] = field(default_factory=dict)
+    explanations_by_row: dict[int, tuple[str, dict[str, Explanation]]] = field(default_factory=dict)
 
-    def add_link(self, row: int, column: str, label: str, link_text: str) -> str:
-        """Explain a number, store the explanation, and return an HTML link to it."""
+    def add_link(self, row: int, column: str, row_label: str, link_text: str) -> str:
+        """Explain a number, store the explanation, and return an HTML link to it.
+
+        ``row_label`` names the row in the explanations. ``link_text`` is the number as text.
+        """
         explanation = self.explainer.explain(self.frame, self.frame.index[row], column)
-        if row not in self.rows:
-            key_texts = (text.replace("_", " ") if name.endswith("_id") else text
+        if row not in self.explanations_by_row:
+            key_texts = (cell_text.replace("_", " ") if name.endswith("_id") else cell_text
                          for name in explanation.row
-                         if name in self.data.kinds and name != "_row"
-                         for text in [cell_texts(self.data, name)[row]])  # fmt: skip
-            self.rows[row] = ", ".join(dict.fromkeys([label, *key_texts])), {}
-        self.rows[row][1][column] = explanation
+                         if name in self.data.kind_by_column and name != "_row"
+                         for cell_text in [cell_texts(self.data, name)[row]])  # fmt: skip
+            self.explanations_by_row[row] = ", ".join(dict.fromkeys([row_label, *key_texts])), {}
+        self.explanations_by_row[row][1][column] = explanation
         aria_label = attribute("aria-label", "missing" * (link_text == "–"))
-        return f'<a href="#{self.evidence_of(row, column)}"{aria_label}>{escape(link_text)}</a>'
+        return (
+            f'<a href="#{self.explanation_anchor(row, column)}"{aria_label}>{escape(link_text)}</a>'
+        )
 
-    def anchor(self, row: int) -> str:
-        """Return the HTML id of a row, or "" if none of its numbers is explained."""
-        return f"r{self.number}-{row}" if row in self.rows else ""
+    def row_anchor(self, row: int) -> str:
+        """Return the HTML id of a table row, or "" if none of its numbers is explained."""
+        return f"r{self.table_id}-{row}" if row in self.explanations_by_row else ""
 
-    def evidence_of(self, row: int, column: str) -> str:
+    def explanation_anchor(self, row: int, column: str) -> str:
         """Return the HTML id of the explanation of a number, or "" if there is none."""
-        _, numbers = self.rows.get(row, ("", {}))
-        return f"e{self.number}-{row}-{[*numbers].index(column)}" if column in numbers else ""
+        _, explanation_by_column = self.explanations_by_row.get(row, ("", {}))
+        return (
+            f"e{self.table_id}-{row}-{[*explanation_by_column].index(column)}"
+            if column in explanation_by_column
+            else ""
+        )
 
 
 class SectionEvidence:
-    """The explanations of a section's numbers, collected while its tables are written."""
+    """The explanations of all numbers of a section, collected while its tables are written."""
 
-    def __init__(self, number: int, explainer: Explainer) -> None:
-        self._number, self._explainer = number, explainer
+    def __init__(self, section_number: int, explainer: Explainer) -> None:
+        self._section_number = section_number
+        self._explainer = explainer
         self.tables: dict[str, TableEvidence] = {}
-        self._responses: dict[CitedResponse, str] = {}
+        self._anchor_by_response: dict[CitedResponse, str] = {}
 
     def add_table(
         self, name: str, title: str, frame: pd.DataFrame, data: PlotData
     ) -> TableEvidence:
-        """Add an empty `TableEvidence` for a table, and return it."""
-        number = f"{self._number}-{len(self.tables) + 1}"
-        self.tables[name] = TableEvidence(title, frame, number, self._explainer, data)
+        """Add a `TableEvidence`, i.e. a collection of explanations, for a table, and return it."""
+        table_id = f"{self._section_number}-{len(self.tables) + 1}"
+        self.tables[name] = TableEvidence(title, frame, table_id, self._explainer, data)
         return self.tables[name]
 
     def html(self) -> str:
-        """Return the explanations as collapsible HTML: responses first, then tables by row."""
-        tables = [table for table in self.tables.values() if table.rows]
+        """Return all explanations as collapsible HTML, or "" if there are none.
+
+        The API responses come first, then the explanations by table and row.
+        """
+        tables = [table for table in self.tables.values() if table.explanations_by_row]
         if not tables:
             return ""
-        folds = "\n".join(map(self._table_html, tables))  # collects the responses
-        responses = "".join(
+        table_folds = "\n".join(map(self._table_html, tables))  # collects the responses
+        responses_html = "".join(
             f'<p id="{anchor}">{response_html(response)}</p>'
-            for response, anchor in self._responses.items()
+            for response, anchor in self._anchor_by_response.items()
         )
-        return fold("Where these numbers come from", f"\n{responses}\n{folds}", "why")
+        return collapsible(
+            "Where these numbers come from", f"\n{responses_html}\n{table_folds}", "why"
+        )
 
     def _table_html(self, table: TableEvidence) -> str:
         """Return the explanations of one table as HTML, row by row."""
-        written: dict[str, Any] = {}  # what a column means is said once
-        rows = "\n".join(self._row_html(table, row, written) for row in sorted(table.rows))
-        return fold(escape(table.title), f"<ul>{rows}</ul>")
+        seen_lines: dict[str, Any] = {}  # what a column means is said once
+        row_items = "\n".join(
+            self._row_html(table, row, seen_lines) for row in sorted(table.explanations_by_row)
+        )
+        return collapsible(escape(table.title), f"<ul>{row_items}</ul>")
 
-    def _row_html(self, table: TableEvidence, row: int, written: dict[str, Any]) -> str:
+    def _row_html(self, table: TableEvidence, row: int, seen_lines: dict[str, Any]) -> str:
         """Return the explanations of one row as HTML: links to its responses, then each number."""
-        label, explanations = table.rows[row]
-        sources = dict.fromkeys(
+        row_label, explanations = table.explanations_by_row[row]
+        cited_responses = dict.fromkeys(
             response for explanation in explanations.values() for response in explanation.sources
         )
-        for response in sources:
-            self._responses.setdefault(response, f"a{self._number}-{len(self._responses) + 1}")
-        links = " and ".join(
-            f'<a href="#{self._responses[response]}">{link_text}</a>'
-            for number, response in enumerate(sources, 1)
-            for link_text in ["the response" if len(sources) == 1 else f"response {number}"]
+        for response in cited_responses:
+            self._anchor_by_response.setdefault(
+                response, f"a{self._section_number}-{len(self._anchor_by_response) + 1}"
+            )
+        response_links = " and ".join(
+            f'<a href="#{self._anchor_by_response[response]}">{link_text}</a>'
+            for response_number, response in enumerate(cited_responses, 1)
+            for link_text in [
+                "the response" if len(cited_responses) == 1 else f"response {response_number}"
+            ]
         )
-        numbers = "".join(
-            f'<span id="{table.evidence_of(row, row_link)}">{escape(column_title(row_link))} '
-            f"{explanation_html(explanation, written)}</span>"
-            for row_link, explanation in explanations.items()
+        explained_numbers = "".join(
+            f'<span id="{table.explanation_anchor(row, column)}">{escape(column_title(column))} '
+            f"{explanation_html(explanation, seen_lines)}</span>"
+            for column, explanation in explanations.items()
         )
-        row_link = f'<a href="#{table.anchor(row)}">{escape(label, 120)}</a>'
-        return f"<li><p>{row_link}{' in ' * bool(links)}{links}:</p>{numbers}</li>"
+        row_anchor_link = f'<a href="#{table.row_anchor(row)}">{escape(row_label, 120)}</a>'
+        return (f"<li><p>{row_anchor_link}{' in ' * bool(response_links)}{response_links}:</p>"
+                f"{explained_numbers}</li>")  # fmt: skip
 
 
-def explanation_html(explanation: Explanation, written: dict[str, Any]) -> str:
-    """Return the explanation of one number as HTML, without lines already in ``written``."""
+def explanation_html(explanation: Explanation, seen_lines: dict[str, Any]) -> str:
+    """Return the explanation of one number as HTML.
+
+    ``seen_lines`` has what was written before, and is not repeated; new lines are added to it.
+    """
     value = explanation.value
     value_text = f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else str(value)
-    written[""] = explanation.response  # is named above
-    lines = [*describe_number(explanation, written, None)]
+    seen_lines[""] = explanation.response  # is named above
+    lines = [*describe_part(explanation, seen_lines, None)]
     if value is None:
         value_text = "missing"
         lines = lines or ["the response has no value here"]

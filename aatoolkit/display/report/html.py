@@ -11,32 +11,38 @@ import numpy as np
 
 from aatoolkit._util.text import name_parts, visible
 from aatoolkit.display.plot.data import Numbers, PlotData, shares_of_range
-from aatoolkit.display.plot.style import LIGHT, column_title
+from aatoolkit.display.plot.style import LIGHT_COLOURS, column_title
 from aatoolkit.display.plot.tables import cell_texts, table_columns
 from aatoolkit.display.report.style import STYLE
 
 if TYPE_CHECKING:
     from aatoolkit.display.report.evidence import TableEvidence
 
-_MANY, _MOST = 4, 7
-"""How many columns fit a phone, and a page."""
-_WIDE, _HIGH = 120, 28
-"""The width and height of a line chart on a card."""
-_FAMILY = re.compile(r"(?<=px;) font-family:[^;\"]*;")
-_FONT = "font-family:DejaVu Sans,Verdana,sans-serif"
-"""Matches the font of each text of a picture; and the font that the picture has instead, once."""
+_MAX_PHONE_COLUMNS = 4
+"""The maximum number of columns of a table that fit the screen of a phone."""
+_MAX_COLUMNS = 7
+"""The maximum number of columns of a table that fit the page."""
+_CHART_WIDTH = 120
+_CHART_HEIGHT = 28
+"""The width and height of the line chart on the card of a key figure, in units of SVG."""
+_FONT_FAMILY_PATTERN = re.compile(r"(?<=px;) font-family:[^;\"]*;")
+_FONT_CSS = "font-family:DejaVu Sans,Verdana,sans-serif"
+"""The CSS of the font of a picture.
+
+It is stated once, for `_FONT_FAMILY_PATTERN` removes the font from each text of the SVG.
+"""
 
 
 def escape(text: object, max_length: int = 160) -> str:
-    r"""Return untrusted text as HTML: escaped, and cut to at most ``max_length`` characters.
+    r"""Return untrusted text as HTML: escaped, and shortened to at most ``max_length`` characters.
 
     Examples
     --------
     >>> escape("<b>\u202e")
     '&lt;b&gt;\\u202e'
     """
-    shown = visible(str(text))
-    shortened = f"{shown[: max_length - 1]}…" if len(shown) > max_length else shown
+    plain_text = visible(str(text))
+    shortened = f"{plain_text[: max_length - 1]}…" if len(plain_text) > max_length else plain_text
     return html.escape(shortened)
 
 
@@ -46,7 +52,7 @@ def _breakable(text: str) -> str:
 
 
 def attribute(name: str, value: str) -> str:
-    """Return an attribute of an HTML element, with a space before it; "" if ``value`` is empty.
+    """Return an attribute of an HTML element after a space; "" if its ``value`` is "".
 
     Examples
     --------
@@ -56,92 +62,129 @@ def attribute(name: str, value: str) -> str:
     return f' {name}="{html.escape(value)}"' if value else ""
 
 
-def fold(head: str, inside: str, css_class: str = "") -> str:
-    """Return a collapsible HTML element: a click on ``head`` shows ``inside``; both are HTML."""
-    return f"<details{attribute('class', css_class)}><summary>{head}</summary>{inside}</details>"
+def collapsible(summary: str, body: str, css_class: str = "") -> str:
+    """Return a collapsible HTML element: a click on ``summary`` shows ``body``; both are HTML."""
+    return f"<details{attribute('class', css_class)}><summary>{summary}</summary>{body}</details>"
 
 
-def bullets(items: Sequence[str]) -> str:
-    """Return HTML items as a bullet list, or "" if there are none."""
-    return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>" if items else ""
+def bullet_list(html_items: Sequence[str]) -> str:
+    """Return a bullet list as HTML, or "" without items; each item is HTML."""
+    return f"<ul>{''.join(f'<li>{item}</li>' for item in html_items)}</ul>" if html_items else ""
 
 
-def grid(caption: str, name: str, header_cells: Sequence[str], rows: Iterable[str]) -> str:
-    """Return an HTML table that scrolls sideways; ``name`` is its label for screen readers."""
-    body = "\n".join(rows)
-    table = (
-        f"<table><caption>{caption}</caption><thead><tr>{''.join(header_cells)}</tr></thead>\n"
-        f"<tbody>{body}</tbody></table>"
+def scrolling_table(
+    caption_html: str, plain_caption: str, header_cells: Sequence[str], row_htmls: Iterable[str]
+) -> str:
+    """Return an HTML table that scrolls sideways.
+
+    ``caption_html``, ``header_cells`` and ``row_htmls`` are HTML: the caption, the ``th`` elements
+    and the ``tr`` elements. ``plain_caption`` is the caption as text, for screen readers.
+    """
+    body_html = "\n".join(row_htmls)
+    table_html = (
+        f"<table><caption>{caption_html}</caption><thead><tr>{''.join(header_cells)}</tr></thead>\n"
+        f"<tbody>{body_html}</tbody></table>"
     )
-    css_class = "wide many" if len(header_cells) > _MANY else "wide"
-    label = attribute("aria-label", name[:80])
-    return f'<div class="{css_class}" role="region" tabindex="0"{label}>{table}</div>'
+    css_class = "wide many" if len(header_cells) > _MAX_PHONE_COLUMNS else "wide"
+    label = attribute("aria-label", plain_caption[:80])
+    return f'<div class="{css_class}" role="region" tabindex="0"{label}>{table_html}</div>'
 
 
-def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) -> str:
+def linked_table(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) -> str:
     """Return an HTML table of the first rows, whose numbers link to their explanations.
 
-    ``data`` has all rows; ``evidence`` has the rows to show and collects the explanations.
+    ``data`` has all rows. ``evidence`` has the rows to show, and collects the explanations of their
+    numbers. ``columns`` are the names of the columns that a report prefers to show.
     """
-    shown, title = evidence.data, evidence.title
-    shown_columns = _columns_to_show(data, shown, columns)
-    labels = [f"row {at}" for at in range(1, len(shown) + 1)]
-    has_labels = data.kinds[shown_columns[0]] in ("word", "time")
+    shown_data = evidence.data
+    title = evidence.title
+    shown_columns = _columns_to_show(data, shown_data, columns)
+    labels = [f"row {position}" for position in range(1, len(shown_data) + 1)]
+    has_labels = data.kind_by_column[shown_columns[0]] in ("word", "time")
     if has_labels:
-        labels = [*cell_texts(shown, shown_columns[0])]
-    cells = [_cells(shown, column, labels, evidence) for column in shown_columns[has_labels:]]
+        labels = [*cell_texts(shown_data, shown_columns[0])]
+    cells_by_column = [
+        _cells(shown_data, column, labels, evidence) for column in shown_columns[has_labels:]
+    ]
     if has_labels:
-        cells = [[f'<th scope="row">{_breakable(label)}</th>' for label in labels], *cells]
+        cells_by_column = [
+            [f'<th scope="row">{_breakable(label)}</th>' for label in labels],
+            *cells_by_column,
+        ]
     rows = (
-        f"<tr{attribute('id', evidence.anchor(at))}>{''.join(row)}</tr>"
-        for at, row in enumerate(zip(*cells, strict=True))
+        f"<tr{attribute('id', evidence.row_anchor(position))}>{''.join(row)}</tr>"
+        for position, row in enumerate(zip(*cells_by_column, strict=True))
     )
-    extent = f"first {len(shown):,} of {len(data):,} rows" if len(shown) < len(data) else "all rows"
+    extent = (
+        f"first {len(shown_data):,} of {len(data):,} rows"
+        if len(shown_data) < len(data)
+        else "all rows"
+    )
     caption = f"<b>{escape(title)}</b> ({extent})"
     header_cells = [
-        f'<th class="{data.kinds[name]}" scope="col">{escape(column_title(name), 60)}</th>'
+        f'<th class="{data.kind_by_column[name]}" scope="col">{escape(column_title(name), 60)}</th>'
         for name in shown_columns
     ]
-    return grid(caption, title, header_cells, rows)
+    return scrolling_table(caption, title, header_cells, rows)
 
 
-def _columns_to_show(data: PlotData, rows: PlotData, columns: Sequence[str]) -> list[str]:
-    """Return the names of the columns to show: the column that labels rows, then the others."""
-    label, shown = data.label_column, [name for name in columns if name in data.kinds]
-    if 2 * len(shown) <= len(columns):
-        shown = [n for n in table_columns(rows, most=_MOST) if not rows.is_bare_key(n)]
+def _columns_to_show(
+    all_data: PlotData, shown_data: PlotData, wanted_columns: Sequence[str]
+) -> list[str]:
+    """Return the names of the columns to show: first the column that names the rows, if any.
+
+    ``wanted_columns`` follow, as far as the table has them. If it lacks half of them or more,
+    the most informative columns are shown instead.
+    """
+    label_column = all_data.label_column
+    shown_columns = [name for name in wanted_columns if name in all_data.kind_by_column]
+    if 2 * len(shown_columns) <= len(wanted_columns):
+        shown_columns = [
+            name
+            for name in table_columns(shown_data, max_columns=_MAX_COLUMNS)
+            if not shown_data.has_untitled_ids(name)
+        ]
     # The name of a row is not repeated.
-    names = cell_texts(rows, label) if label else ()
-    return [*filter(None, [label]), *(n for n in shown if cell_texts(rows, n) != names)]
+    row_labels = cell_texts(shown_data, label_column) if label_column else ()
+    return [
+        *filter(None, [label_column]),
+        *(name for name in shown_columns if cell_texts(shown_data, name) != row_labels),
+    ]
 
 
 def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:
-    kind, is_missing = data.kinds[name], data.frame[name].isna()
-    texts = cell_texts(data, name)
-    if kind in ("number", "code"):
+    """Return the ``td`` elements of a column as HTML; numbers link to their explanations.
+
+    ``labels`` are the names of the rows.
+    """
+    column_kind = data.kind_by_column[name]
+    missing_mask = data.frame[name].isna()
+    value_texts = cell_texts(data, name)
+    if column_kind in ("number", "code"):
         return [
             f'<td class="number">{evidence.add_link(row, name, label, text)}</td>'
-            for row, (label, text) in enumerate(zip(labels, texts, strict=True))
+            for row, (label, text) in enumerate(zip(labels, value_texts, strict=True))
         ]
     return [
         '<td class="missing"><span aria-label="missing">–</span></td>'
-        if lacks
-        else f'<td class="{kind}">{_breakable(text)}</td>'
-        for text, lacks in zip(texts, is_missing, strict=True)
+        if is_cell_missing
+        else f'<td class="{column_kind}">{_breakable(text)}</td>'
+        for text, is_cell_missing in zip(value_texts, missing_mask, strict=True)
     ]
 
 
 def sparkline(values: Numbers) -> str:
-    """Return a small line chart as SVG, with gaps at missing numbers."""
-    heights = 2 + (_HIGH - 4) * (1 - shares_of_range(values))
-    path, pen = "", "M"
-    for x, y in zip(np.linspace(2, _WIDE - 2, len(heights)), heights, strict=True):
-        path += "" if np.isnan(y) else f"{pen}{x:.0f} {y:.0f}"
-        pen = "M" if np.isnan(y) else "L"
-    if not path:
+    """Return a small line chart as SVG, with gaps at missing numbers; "" if all are missing."""
+    y_positions = 2 + (_CHART_HEIGHT - 4) * (1 - shares_of_range(values))
+    svg_path = ""
+    command = "M"
+    for x, y in zip(np.linspace(2, _CHART_WIDTH - 2, len(y_positions)), y_positions, strict=True):
+        svg_path += "" if np.isnan(y) else f"{command}{x:.0f} {y:.0f}"
+        command = "M" if np.isnan(y) else "L"
+    if not svg_path:
         return ""
-    line = f'<path d="{path}" fill="none" stroke="var(--link)" stroke-width="1.5"/>'
-    return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" aria-hidden="true">{line}</svg>'
+    line = f'<path d="{svg_path}" fill="none" stroke="var(--link)" stroke-width="1.5"/>'
+    return f'<svg viewBox="0 0 {_CHART_WIDTH} {_CHART_HEIGHT}" aria-hidden="true">{line}</svg>'
 
 
 def image(svg: str, alt: str) -> str:
@@ -150,12 +193,14 @@ def image(svg: str, alt: str) -> str:
     ``alt`` is the alternative text.
     """
     # The colours of the page follow its theme; they are repeated, for an image does not see them.
-    for name, colour in LIGHT.items():
+    for name, colour in LIGHT_COLOURS.items():
         svg = svg.replace(colour, f"var(--{name})") if f"--{name}:" in STYLE else svg
-    colours = STYLE.partition("*")[0].replace(":root", "svg")
-    css = f"svg {{ {_FONT} }} {colours}"
-    start, _, content = svg[svg.index("<svg") :].partition(">")
-    svg = f"{start}><style>{css}</style>{content}"
-    source = " ".join(_FAMILY.sub("", svg).replace("%", "%25").replace("#", "%23").split())
-    source = source.replace("&", "&amp;").replace("'", "&#x27;")
-    return f"<img alt=\"{escape(alt, 700)}\" src='data:image/svg+xml,{source}'>"
+    colour_css = STYLE.partition("*")[0].replace(":root", "svg")
+    css = f"svg {{ {_FONT_CSS} }} {colour_css}"
+    opening_tag, _, svg_content = svg[svg.index("<svg") :].partition(">")
+    svg = f"{opening_tag}><style>{css}</style>{svg_content}"
+    data_uri = " ".join(
+        _FONT_FAMILY_PATTERN.sub("", svg).replace("%", "%25").replace("#", "%23").split()
+    )
+    data_uri = data_uri.replace("&", "&amp;").replace("'", "&#x27;")
+    return f"<img alt=\"{escape(alt, 700)}\" src='data:image/svg+xml,{data_uri}'>"

@@ -21,13 +21,13 @@ from aatoolkit.display.plot.tables import key_figures
 from aatoolkit.display.report.evidence import SectionEvidence
 from aatoolkit.display.report.html import (
     attribute,
-    bullets,
+    bullet_list,
+    collapsible,
     escape,
-    fold,
-    grid,
     image,
+    linked_table,
+    scrolling_table,
     sparkline,
-    table_of,
 )
 from aatoolkit.display.report.style import STYLE
 from aatoolkit.display.report.words import (
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
     from aatoolkit.normalizer.tables import Tables
 
-_WIDE = 260.0
-"""The width of pictures in points; it fits a phone without making letters smaller."""
+_PICTURE_WIDTH = 260.0
+"""The width of pictures in points; a phone can show it without making letters smaller."""
 
-_PAGE = """\
+_PAGE_TEMPLATE = """\
 <!DOCTYPE html>
 <html lang="en">
 <head>
@@ -81,242 +81,301 @@ comes from.</p></header>
 """
 
 
-def page(dataset: Dataset, rows: int, before: Dataset | None, title: str | None) -> str:
-    """Return the report of a dataset, compared with the dataset ``before``, as an HTML page.
+def page(
+    dataset: Dataset, max_rows: int, earlier_dataset: Dataset | None, title: str | None
+) -> str:
+    """Return the report of a dataset as an HTML page.
 
-    Tables have at most ``rows`` rows.
+    The dataset is compared with ``earlier_dataset``, or with the period before its own if that is
+    None. Tables have at most ``max_rows`` rows. ``title`` is by default the hosts of the dataset.
     """
-    if rows < 1:
-        raise ArgumentError(f"rows={rows!r} is no whole number from 1", argument="rows")
-    with cache_checks():
-        return _Page(dataset, rows).html(before, title)
+    if max_rows < 1:
+        raise ArgumentError(f"rows={max_rows!r} is no whole number from 1", argument="rows")
+    with checked_once():
+        return _Page(dataset, max_rows).html(earlier_dataset, title)
 
 
 class _Page:
+    """The page of a report while it is written: its dataset, and the explanations of numbers."""
+
     def __init__(self, dataset: Dataset, max_rows: int) -> None:
-        self._dataset, self._max_rows = dataset, max_rows
-        self._names = in_reading_order(dataset)
+        self._dataset = dataset
+        self._max_rows = max_rows
+        self._section_names = in_reading_order(dataset)
         self._explainer = Explainer(dataset)
         self._data_by_id: dict[int, PlotData] = {}
-        self._evidence: dict[str, SectionEvidence] = {}
-        self._states: dict[str, str] = {}
+        self._evidence_by_section: dict[str, SectionEvidence] = {}
+        self._symbol_by_section: dict[str, str] = {}
 
-    def html(self, before: Dataset | None, title: str | None) -> str:
-        per_table = (self._data(tables.main).metadata.sources for tables in self._dataset.values())
-        sources = [*dict.fromkeys(source for sources in per_table for source in sources)]
+    def html(self, earlier_dataset: Dataset | None, title: str | None) -> str:
+        """Return the whole page as HTML."""
+        sources_by_table = (
+            self._data(tables.main).metadata.sources for tables in self._dataset.values()
+        )
+        sources = [*dict.fromkeys(source for sources in sources_by_table for source in sources)]
         hosts = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
         # The sections first: the summary links to the evidence of their numbers.
-        sections = [self._section_html(name, number) for number, name in enumerate(self._names)]
-        contents = (
+        sections = [
+            self._section_html(name, number) for number, name in enumerate(self._section_names)
+        ]
+        contents_items = (
             f'<li>{state} <a href="#s{number}">{escape(chapter_of(name).title)}</a></li>'
-            for number, (name, state) in enumerate(self._states.items())
+            for number, (name, state) in enumerate(self._symbol_by_section.items())
         )
-        return _PAGE.format(
+        return _PAGE_TEMPLATE.format(
             host=escape(hosts or "the brand"),
             title=escape(title or hosts or "No responses"),
             style=STYLE,
             notes=escape(" ".join(_source_sentences(sources))),
-            summary=self._summary_html(before),
-            contents="".join(contents),
+            summary=self._summary_html(earlier_dataset),
+            contents="".join(contents_items),
             sections="\n".join(sections),
         )
 
     def _data(self, frame: pd.DataFrame) -> PlotData:
-        """Return a frame of the dataset prepared for plotting, from a cache if possible."""
+        """Return a frame of the dataset prepared for plotting; a second call reuses the result."""
         if id(frame) not in self._data_by_id:
             self._data_by_id[id(frame)] = plot_data(frame)
         return self._data_by_id[id(frame)]
 
     # -- a section -----------------------------------------------------------------------------
 
-    def _section_html(self, name: str, number: int) -> str:
-        tables, chapter = self._dataset[name], chapter_of(name)
-        evidence = self._evidence[name] = SectionEvidence(number, self._explainer)
-        titles = {table: capitalized(humanize(table)) for table in tables}
-        states = [state_words(tables._status(table)) for table in titles]
+    def _section_html(self, section: str, number: int) -> str:
+        """Return a section as HTML: its availability, picture, tables and explanations."""
+        tables = self._dataset[section]
+        chapter = chapter_of(section)
+        evidence = self._evidence_by_section[section] = SectionEvidence(number, self._explainer)
+        title_by_table = {table: capitalized(humanize(table)) for table in tables}
+        state_texts = [state_words(tables._status(table)) for table in title_by_table]
         # What was measured in part says more than what was measured as a whole.
-        availability = min(states, key=lambda state: "◐○?●–".find(state[0]))
-        same_count, self._states[name] = states.count(availability), availability[0]
-        availability += f" ({same_count} of {len(states)} tables)" * (same_count < len(states))
+        availability = min(state_texts, key=lambda state: "◐○?●–".find(state[0]))
+        same_count = state_texts.count(availability)
+        self._symbol_by_section[section] = availability[0]
+        availability += f" ({same_count} of {len(state_texts)} tables)" * (
+            same_count < len(state_texts)
+        )
         picture = self._picture_html(tables, chapter)
-        unfolded = {table: columns for table, columns in chapter.tables.items() if table in tables}
-        unfolded = unfolded or {next(iter(titles)): []}
-        body = [
+        columns_by_open_table = {
+            table: columns for table, columns in chapter.tables.items() if table in tables
+        }
+        columns_by_open_table = columns_by_open_table or {next(iter(title_by_table)): []}
+        body_parts = [
             f'<section aria-labelledby="s{number}"><h2 id="s{number}">{escape(chapter.title)}</h2>',
             f'<p class="note">{escape(availability, 600)}</p>',
             picture,
         ]
-        folded = []
-        for table in dict.fromkeys([*unfolded, *titles]):
-            head = f"{escape(titles[table])}, {counted(tables.rows[table], 'row')}"
+        folded_tables = []
+        for table in dict.fromkeys([*columns_by_open_table, *title_by_table]):
+            table_heading = f"{escape(title_by_table[table])}, {counted(tables.rows[table], 'row')}"
             status = state_words(tables._status(table))
             if tables.rows[table]:
                 data = self._data(tables[table])
-                limit = self._max_rows if table in unfolded else self._max_rows // 2 or 1
-                shown = evidence.add_table(table, titles[table], tables[table], data.first(limit))
-                html = table_of(shown, data, unfolded.get(table, []))
-                numbers = [data.values(name) for name in data.numbers]
-                if table not in unfolded or (numbers and np.isnan(numbers).all()):
-                    folded.append(fold(head, html))
+                max_table_rows = (
+                    self._max_rows if table in columns_by_open_table else self._max_rows // 2 or 1
+                )
+                table_evidence = evidence.add_table(
+                    table, title_by_table[table], tables[table], data.first_rows(max_table_rows)
+                )
+                html = linked_table(table_evidence, data, columns_by_open_table.get(table, []))
+                number_arrays = [data.values(column) for column in data.number_columns]
+                if table not in columns_by_open_table or (
+                    number_arrays and np.isnan(number_arrays).all()
+                ):
+                    folded_tables.append(collapsible(table_heading, html))
                 else:  # below a picture it is folded on screens, and open on paper
-                    body.append(fold(f"Table: {head}", html, "table") if picture else html)
-            elif table in unfolded and status != availability:
-                body.append(f'<p class="note">{escape(titles[table])}: {escape(status, 600)}</p>')
-        more = fold(f"Further tables ({len(folded)})", "".join(folded), "more") if folded else ""
+                    body_parts.append(
+                        collapsible(f"Table: {table_heading}", html, "table") if picture else html
+                    )
+            elif table in columns_by_open_table and status != availability:
+                body_parts.append(
+                    f'<p class="note">{escape(title_by_table[table])}: {escape(status, 600)}</p>'
+                )
+        further_tables = (
+            collapsible(f"Further tables ({len(folded_tables)})", "".join(folded_tables), "more")
+            if folded_tables
+            else ""
+        )
         # The folds were made before the evidence, because it also explains their numbers.
-        return "\n".join(filter(None, [*body, evidence.html(), more, "</section>"]))
+        return "\n".join(filter(None, [*body_parts, evidence.html(), further_tables, "</section>"]))
 
     def _picture_html(self, tables: Tables, chapter: Chapter) -> str:
         """Return the picture of a section as HTML, or "" if there is nothing to draw."""
         from aatoolkit.display.plot.draw import picture_of
 
-        candidates = [chapter.picture]
+        candidate_tables = [chapter.picture]
         if chapter.picture not in tables:
             # For an unknown section, a table over time says most, then the main table.
-            timed = (n for n in tables if tables.rows[n] > 1 and self._data(tables[n]).time_keys)
-            candidates = [*timed, next(iter(tables))]
-        for name in candidates:
-            picture = picture_of(self._data(tables[name]), _WIDE)
+            tables_over_time = (
+                name
+                for name in tables
+                if tables.rows[name] > 1 and self._data(tables[name]).time_keys
+            )
+            candidate_tables = [*tables_over_time, next(iter(tables))]
+        for name in candidate_tables:
+            picture = picture_of(self._data(tables[name]), _PICTURE_WIDTH)
             if picture is not None:
                 return f"<figure>{image(picture.svg(), picture.finding)}</figure>"
         return ""
 
     # -- the summary ---------------------------------------------------------------------------
 
-    def _summary_html(self, before: Dataset | None) -> str:
-        since = "the earlier dataset" if before else "the window before"
+    def _summary_html(self, earlier_dataset: Dataset | None) -> str:
+        """Return the summary as HTML: key figures, what changed, and all comparisons."""
+        baseline_words = "the earlier dataset" if earlier_dataset else "the window before"
         comparisons = []
-        failed = [
-            f"<b>{escape(chapter_of(name).title)}</b> failed: {escape(error, 400)}"
-            for name, error in self._dataset.errors.items()
+        failure_items = [
+            f"<b>{escape(chapter_of(section).title)}</b> failed: {escape(error, 400)}"
+            for section, error in self._dataset.errors.items()
         ]
         try:
-            comparisons = [*self._dataset.compare(before).to_dict("records")]
+            comparisons = [*self._dataset.compare(earlier_dataset).to_dict("records")]
         except AAToolkitError as error:
-            failed.append(f"What changed cannot be said: {escape(plain_words(str(error)), 400)}")
-        changed = {n: row for n, row in enumerate(comparisons, 1) if row["verdict"] in CHANGE_WORDS}
-        untested = [_figure_name(row) for row in comparisons if row["verdict"] == CANNOT_SAY]
-        head = ""
-        if changed:
-            head = f"Shown to have changed since {since}:"
-        elif len(untested) < len(comparisons):
-            head = (f"None of {counted(len(comparisons) - len(untested), 'compared figure')} is "
-                    f"shown to have changed since {since}: what is seen may be chance."
-                    )  # fmt: skip
+            failure_items.append(
+                f"What changed cannot be said: {escape(plain_words(str(error)), 400)}"
+            )
+        changed_by_number = {
+            number: row for number, row in enumerate(comparisons, 1) if row["verdict"] in CHANGED
+        }
+        untested_names = [_figure_name(row) for row in comparisons if row["verdict"] == CANNOT_SAY]
+        heading = ""
+        if changed_by_number:
+            heading = f"Shown to have changed since {baseline_words}:"
+        elif len(untested_names) < len(comparisons):
+            heading = (
+                f"None of {counted(len(comparisons) - len(untested_names), 'compared figure')}"
+                f" is shown to have changed since {baseline_words}: what is seen may be chance."
+            )
         return "".join([
-            self._cards_html(comparisons, before is None, since),
-            f"<p><b>{escape(head, 300)}</b></p>" if head else "",
-            bullets([f'{escape(capitalized(_figure_name(row)), 200)}: <a href="#c{n}">'
+            self._cards_html(comparisons, earlier_dataset is None, baseline_words),
+            f"<p><b>{escape(heading, 300)}</b></p>" if heading else "",
+            bullet_list([f'{escape(capitalized(_figure_name(row)), 200)}: <a href="#c{number}">'
                      f"{escape('{} to {}, {}'.format(*_number_texts(row)))}</a>"
-                     for n, row in changed.items()]),
-            f"<p>It cannot be said whether {escape(some_of(untested), 400)} changed.</p>"
-            if untested else "",
-            bullets(failed),
-            _comparisons_html(comparisons, since) if comparisons else "",
+                     for number, row in changed_by_number.items()]),
+            f"<p>It cannot be said whether {escape(some_of(untested_names), 400)} changed.</p>"
+            if untested_names else "",
+            bullet_list(failure_items),
+            _comparisons_html(comparisons, baseline_words) if comparisons else "",
         ])  # fmt: skip
 
     def _cards_html(
-        self, comparisons: Sequence[dict[Any, Any]], has_previous: bool, since: str
+        self, comparisons: Sequence[dict[Any, Any]], has_previous: bool, baseline_words: str
     ) -> str:
         """Return the key figures as HTML cards, each with value, line chart, change and verdict.
 
-        ``comparisons`` has a dict per key figure. ``has_previous`` says whether there is an earlier
-        period to compare with, and ``since`` is its name in words.
+        ``comparisons`` has a dict for each compared measure. ``has_previous`` says whether changes
+        are since the window before, whose numbers the key figures have themselves; else they are
+        those of ``comparisons``. ``baseline_words`` names in words what is compared with.
         """
         cards = []
-        for name in self._names:
-            for table, frame in self._dataset[name].items():
+        for section in self._section_names:
+            for table, frame in self._dataset[section].items():
                 data = self._data(frame)
-                figures, columns = key_figures(data, Options())
-                for row, card in enumerate(figures):
+                figure_cards, columns = key_figures(data, Options())
+                for row, card in enumerate(figure_cards):
                     if np.isnan(data.values(columns[0])[row]):
                         continue
-                    anchor = self._evidence[name].tables[table].evidence_of(row, columns[0])
+                    anchor = (
+                        self._evidence_by_section[section]
+                        .tables[table]
+                        .explanation_anchor(row, columns[0])
+                    )
                     href = attribute("href", f"#{anchor}" * bool(anchor))
                     measure = card.measure
-                    result = next((result for result in comparisons
-                                   if result["measure"] == measure and (
-                                       result["subject"] in _SUBJECTS
+                    comparison = next((comparison for comparison in comparisons
+                                   if comparison["measure"] == measure and (
+                                       comparison["subject"] in _SUFFIX_BY_SUBJECT
                                        or measure == "share_of_voice")), {})  # fmt: skip
                     # Its comparison is written in the same unit.
-                    result["unit"] = data.units(columns[0])[row]
+                    comparison["unit"] = data.units(columns[0])[row]
                     change = card.change
                     if not has_previous:
-                        value = result.get("change", pd.NA)
-                        change = "" if pd.isna(value) else signed(value, result["unit"])
-                    verdict = _VERDICTS.get(result.get("verdict", ""), "not tested")
-                    small = escape(f"{_points(change)}: {verdict}" if change else "")
+                        value = comparison.get("change", pd.NA)
+                        change = "" if pd.isna(value) else signed(value, comparison["unit"])
+                    verdict = _WORDS_BY_VERDICT.get(comparison.get("verdict", ""), "not tested")
+                    small_print = escape(f"{_points(change)}: {verdict}" if change else "")
                     cards.append(
                         f"<div><dt>{escape(card.label)}</dt><dd><a{href}>{escape(card.value)}</a>"
-                        f"<small>{small}</small>{sparkline(data.daily_values(measure))}</dd></div>"
+                        f"<small>{small_print}</small>{sparkline(data.daily_values(measure))}</dd></div>"
                     )
                 if cards:
                     return (
-                        f'<p class="note">Changes are since {escape(since)}. <span class="screen">'
-                        "Each number leads to where it comes from.</span></p>"
+                        f'<p class="note">Changes are since {escape(baseline_words)}. '
+                        '<span class="screen">Each number leads to where it comes from.</span></p>'
                         f'<dl class="cards">{"".join(cards)}</dl>'
                     )
         return '<p class="note">No key figures; the sections say why, or have the numbers.</p>'
 
 
-_SUBJECTS = {"key figure": "", "all answers": "", "all prompts": " over all prompts"}
-_VERDICTS = {
-    **{word: f"shown to be {word}" for word in CHANGE_WORDS},
+_SUFFIX_BY_SUBJECT = {"key figure": "", "all answers": "", "all prompts": " over all prompts"}
+_WORDS_BY_VERDICT = {
+    **{word: f"shown to be {word}" for word in CHANGED},
     NO_EVIDENCE: "may be chance",
     CANNOT_SAY: "cannot be tested",
 }
 
 
 def _points(change: str) -> str:
+    """Return a text in which ``pp``, for percentage points, is written as "points"."""
     return change.replace("pp", "points")
 
 
-def _number_texts(row: Mapping[Any, Any]) -> list[str]:
-    unit = None if pd.isna(row["unit"]) else str(row["unit"])
-    before, after, change, low, high, p = pd.to_numeric(
-        [row[name] for name in ("before", "after", "change", "low", "high", "p_adjusted")]
+def _number_texts(comparison: Mapping[Any, Any]) -> list[str]:
+    """Return before, after, change, interval and adjusted p-value of a comparison as texts."""
+    unit = None if pd.isna(comparison["unit"]) else str(comparison["unit"])
+    earlier_value, later_value, change_value, interval_low, interval_high, p_adjusted = (
+        pd.to_numeric(
+            [
+                comparison[name]
+                for name in ("before", "after", "change", "low", "high", "p_adjusted")
+            ]
+        )
     )
-    interval = f"{signed(low, unit)} to {signed(high, unit)}".replace(" pp to", " to")
-    test_texts = ["–", "–"] if np.isnan(p) else [interval, p_value(p)]
-    numbers = [number(value, unit, exact=True) for value in (before, after)]
-    return [*map(_points, (*numbers, signed(change, unit), *test_texts))]
+    interval = f"{signed(interval_low, unit)} to {signed(interval_high, unit)}".replace(
+        " pp to", " to"
+    )
+    test_texts = ["–", "–"] if np.isnan(p_adjusted) else [interval, p_value(p_adjusted)]
+    numbers = [number(value, unit, exact=True) for value in (earlier_value, later_value)]
+    return [*map(_points, (*numbers, signed(change_value, unit), *test_texts))]
 
 
-def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], since: str) -> str:
+def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], baseline_words: str) -> str:
     """Return an HTML table of all comparisons, with verdicts, sample sizes and methods.
 
-    ``since`` names the earlier period in words.
+    ``baseline_words`` names in words what is compared with, such as "the earlier dataset".
     """
     table_rows = []
-    for i, row in enumerate(comparisons, 1):
-        verdict = row["verdict"]
-        reason = row["why"] if verdict == CANNOT_SAY else row["method"] or ""
-        verdict_text = f"{_VERDICTS[verdict]}: {plain_words(str(reason))}"
+    for row_number, comparison in enumerate(comparisons, 1):
+        verdict = comparison["verdict"]
+        reason = comparison["why"] if verdict == CANNOT_SAY else comparison["method"] or ""
+        verdict_text = f"{_WORDS_BY_VERDICT[verdict]}: {plain_words(str(reason))}"
         number_cells = "".join(
-            f'<td class="number">{escape(text)}</td>' for text in _number_texts(row)
+            f'<td class="number">{escape(text)}</td>' for text in _number_texts(comparison)
         )
         table_rows.append(
-            f'<tr id="c{i}"><th scope="row">{escape(capitalized(_figure_name(row)), 200)}</th>'
+            f'<tr id="c{row_number}"><th scope="row">'
+            f"{escape(capitalized(_figure_name(comparison)), 200)}</th>"
             f'{number_cells}<td class="words">{escape(verdict_text, 700)}</td></tr>'
         )
-    heading = f"Comparisons with {since} ({len(comparisons)}), and how they were computed"
+    heading = f"Comparisons with {baseline_words} ({len(comparisons)}), and how they were computed"
     note = (
         "Shown to be up or down: an adjusted p-value below 5%. When nothing changes, up to one "
         "page in twenty still names something. Intervals are each for its row alone."
     )
-    names = f"What,Before,Now,Change,{LEVEL:.0%} interval,Adjusted p,Verdict".split(",")
-    header_cells = [f'<th scope="col">{name}</th>' for name in names]
-    table = grid("<b>Comparisons</b>", heading, header_cells, table_rows)
-    return fold(heading, f'<p class="note">{note}</p>{table}')
+    column_headings = f"What,Before,Now,Change,{LEVEL:.0%} interval,Adjusted p,Verdict".split(",")
+    header_cells = [f'<th scope="col">{name}</th>' for name in column_headings]
+    table_html = scrolling_table("<b>Comparisons</b>", heading, header_cells, table_rows)
+    return collapsible(heading, f'<p class="note">{note}</p>{table_html}')
 
 
-def _figure_name(row: Mapping[Any, Any]) -> str:
-    subject, name = str(row["subject"]), "" if pd.isna(row["name"]) else str(row["name"])
-    measure = humanize(str(row["measure"]))
+def _figure_name(comparison: Mapping[Any, Any]) -> str:
+    """Return what a comparison is about in words, such as "mention rate of Acme"."""
+    subject = str(comparison["subject"])
+    name = "" if pd.isna(comparison["name"]) else str(comparison["name"])
+    measure = humanize(str(comparison["measure"]))
     if subject == "key figure":
         return humanize(name) or measure
     return measure + (
-        f" of {visible(name)}" if name else _SUBJECTS.get(subject, f" without a {subject}")
+        f" of {visible(name)}" if name else _SUFFIX_BY_SUBJECT.get(subject, f" without a {subject}")
     )
 
 
@@ -324,12 +383,14 @@ def _figure_name(row: Mapping[Any, Any]) -> str:
 
 
 def _source_sentences(sources: Sequence[Source]) -> Iterator[str]:
-    """Yield sentences on the sources: their days and filters, and when they were fetched."""
-    for scope, start, end in dict.fromkeys(
+    """Yield sentences on API responses: their days and filters, and when they were fetched."""
+    for scope, first_day, last_day in dict.fromkeys(
         (source.scope or "", source.window_start, source.window_end) for source in sources
     ):
-        window = f"{start} to {end}" * bool(start)
+        window = f"{first_day} to {last_day}" * bool(first_day)
         if scope_text := f"{window} · {describe_scope(scope)}".strip(" ·"):
             yield f"{capitalized(scope_text)}."
-    if fetched := sorted(fetch_time(source.fetched_at) for source in sources if source.fetched_at):
-        yield f"Fetched {fetched[-1][:16]} UTC."
+    if fetch_times := sorted(
+        fetch_time(source.fetched_at) for source in sources if source.fetched_at
+    ):
+        yield f"Fetched {fetch_times[-1][:16]} UTC."

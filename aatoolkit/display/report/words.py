@@ -15,14 +15,16 @@ from typing import NamedTuple
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.text import capitalized, humanize
 from aatoolkit.availability import Status
-from aatoolkit.display.plot.style import STATUS_WORDS, in_words
+from aatoolkit.display.plot.style import WORDS_BY_STATUS, in_words
 from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 
 class Chapter(NamedTuple):
-    """How a report shows one section: its title, picture, and tables that are not collapsed.
+    """How a report shows one section of the API.
 
-    ``tables`` maps each table that is not collapsed to the columns to show.
+    - ``title``: the heading.
+    - ``tables``: by the name of each table that is not collapsed, the columns to show.
+    - ``picture``: the name of the table that is drawn as a picture.
     """
 
     title: str
@@ -30,46 +32,46 @@ class Chapter(NamedTuple):
     picture: str
 
 
-CHAPTERS = {
+CHAPTER_BY_SECTION = {
     section: Chapter(**chapter)
     for section, chapter in json.loads(
         Path(__file__).with_name("chapters.json").read_bytes()
     ).items()
 }
-"""The sections in reading order: title, table that is drawn, and unfolded tables with columns."""
+"""How a report shows each section, by the name of the section, in reading order."""
 
 
 def in_reading_order(sections: Iterable[str]) -> list[str]:
-    """Return sections in the order of a report; sections that `CHAPTERS` does not list come last.
+    """Return names of sections in the order of a report; sections unknown to it come last.
 
     Examples
     --------
     >>> in_reading_order(["ads", "mine", "overview"])
     ['overview', 'ads', 'mine']
     """
-    return sorted(sections, key=lambda name: [*CHAPTERS, name].index(name))
+    return sorted(sections, key=lambda name: [*CHAPTER_BY_SECTION, name].index(name))
 
 
 def chapter_of(section: str) -> Chapter:
-    """Return the `Chapter` of a section, or a default one for an unknown section.
+    """Return how a report shows a section; an unknown section gets a title made of its name.
 
     Examples
     --------
     >>> chapter_of("share_of_shelf").title
     'Share of shelf'
     """
-    return CHAPTERS.get(section) or Chapter(capitalized(humanize(section)), {}, "")
+    return CHAPTER_BY_SECTION.get(section) or Chapter(capitalized(humanize(section)), {}, "")
 
 
-_QUOTED = re.compile(r"`+([^`]*)`+")
-_PATH = re.compile(
+_QUOTED_PATTERN = re.compile(r"`+([^`]*)`+")
+_JSON_PATH_PATTERN = re.compile(
     r'\$(?:\.\w+|\[\d*\]|\{\}|\["[^"]*"\])+~?|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*'
 )
-_CALL = re.compile(r"; df\.aa\.[^;]*")
+_CALL_PATTERN = re.compile(r"; df\.aa\.[^;]*")
 """Matches advice to call a method of ``df.aa``."""
-_COUNTED = re.compile(r"((?:\d|\bset of) \w+)_id\b")
-"""Matches a count of identifiers, such as ``4 prompt_id``."""
-_DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
+_ID_COUNT_PATTERN = re.compile(r"((?:\d|\bset of) \w+)_id\b")
+"""Matches a number of identifiers, such as ``4 prompt_id``; group 1 lacks ``_id``."""
+_DTYPE_PATTERN = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
 
 
 def plain_words(text: str) -> str:
@@ -84,15 +86,15 @@ def plain_words(text: str) -> str:
     >>> plain_words("as $.rows[0].hitCount, which is no Int64")
     'as “rows” › entry 1 › “hitCount”, which is no whole number'
     """
-    unquoted = _COUNTED.sub(r"\1s", _CALL.sub("", text))
-    unquoted = _QUOTED.sub(lambda match: humanize(match[1]), unquoted)
-    unquoted = _PATH.sub(lambda match: path_words(match[0]), unquoted)
-    unquoted = _DTYPE.sub(lambda match: DTYPES[match[0]].words, unquoted)
-    return in_words(unquoted)
+    plain_text = _ID_COUNT_PATTERN.sub(r"\1s", _CALL_PATTERN.sub("", text))
+    plain_text = _QUOTED_PATTERN.sub(lambda match: humanize(match[1]), plain_text)
+    plain_text = _JSON_PATH_PATTERN.sub(lambda match: path_words(match[0]), plain_text)
+    plain_text = _DTYPE_PATTERN.sub(lambda match: DTYPES[match[0]].words, plain_text)
+    return in_words(plain_text)
 
 
 def path_words(path: str) -> str:
-    """Return a JSON path in words; its list positions are counted from 1.
+    """Return a JSON path in words; list positions are counted from 1.
 
     Examples
     --------
@@ -120,8 +122,11 @@ def state_words(state: str) -> str:
     >>> state_words("◐ partial: NOT_ASKED until Monday")
     '◐ Measured in part: not asked until Monday'
     """
-    sign, _, detail = state.partition(" ")
-    status = next((s for s in Status if detail.startswith(humanize(s))), Status.UNKNOWN)
+    symbol, _, detail = state.partition(" ")
+    status = next(
+        (candidate for candidate in Status if detail.startswith(humanize(candidate))),
+        Status.UNKNOWN,
+    )
     return plain_words(
-        f"{sign} {capitalized(STATUS_WORDS[status])}{detail.removeprefix(humanize(status))}"
+        f"{symbol} {capitalized(WORDS_BY_STATUS[status])}{detail.removeprefix(humanize(status))}"
     )

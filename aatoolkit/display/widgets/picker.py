@@ -26,51 +26,67 @@ from aatoolkit.scope import ALLOWED_DAYS, FILTERS, Scope, ScopeOptions
 from aatoolkit.sections import default_profile
 from aatoolkit.sections.declared import PROFILE
 
-_HERE = Path(__file__).parent
+_FOLDER = Path(__file__).parent
 
-_BOLD, _DIMMED, _DISABLED = 1, 2, 4
-"""Flags of options, as in ``picker.js``: an own brand; gives no data; cannot be a filter."""
+_BOLD_FLAG = 1
+_DIMMED_FLAG = 2
+_DISABLED_FLAG = 4
+"""Bit flags of options, as in ``picker.js``: for an own brand, for an option that gives no data,
+and for one that cannot be a filter.
+"""
 
 Choice = Mapping[str, Sequence[Any]]
-"""The values that are chosen, by the name of their group."""
+"""The values that the user has chosen, by the name of their group of options."""
 
 
 class _Option(NamedTuple):
+    """An option of a picker.
+
+    - ``label``: its text; by default its value.
+    - ``note``: a remark beside it, and ``detail`` a longer text below it.
+    - ``flags``: the sum of its bit flags, such as ``_BOLD_FLAG``.
+    """
+
     value: Any
     label: str | None = None
     note: str = ""
-    mark: int = 0
+    flags: int = 0
     detail: str = ""
 
 
 class _Group:
-    """A group of options, such as engines, of which the user can choose one or several."""
+    """A group of options, such as engines, of which the user can choose one or several.
+
+    ``empty_text`` is shown if none is chosen. With ``is_single``, only one can be chosen. ``rows``
+    is the number of options that are visible at once. The attribute ``message`` is what the browser
+    gets.
+    """
 
     def __init__(
         self,
         name: str,
         title: str,
         options: Iterable[_Option],
-        empty: str = "none chosen: all {}",
+        empty_text: str = "none chosen: all {}",
         is_single: bool = False,
         rows: int = 8,
     ) -> None:
-        distinct = {option.value: option for option in reversed([*options])}
+        option_by_value = {option.value: option for option in reversed([*options])}
         self.name = name
-        self._options = [*reversed(distinct.values())]
-        self._positions = {option.value: i for i, option in enumerate(self._options)}
-        self._marks = np.array([option.mark for option in self._options], np.uint8)
+        self._options = [*reversed(option_by_value.values())]
+        self._positions = {option.value: position for position, option in enumerate(self._options)}
+        self._flags = np.array([option.flags for option in self._options], np.uint8)
         self.message = {
             "name": name,
             "title": title,
             "one": is_single,
-            "empty": empty,
+            "empty": empty_text,
             "rows": rows,
             "values": [*self._positions],
             "labels": [str(option.label or option.value) for option in self._options],
             "details": [option.detail for option in self._options],
             "notes": [option.note for option in self._options],
-            "marks": self._marks.tobytes(),
+            "marks": self._flags.tobytes(),
         }
 
     def bits(self, values: Iterable[Any]) -> bytes:
@@ -82,8 +98,8 @@ class _Group:
     def values(self, bits: bytes) -> tuple[Any, ...]:
         """Return the values of the options whose bits are set, except disabled options."""
         flags = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
-        flags = flags[: len(self._options)] & (self._marks & _DISABLED == 0)
-        return tuple(self._options[i].value for i in np.flatnonzero(flags))
+        flags = flags[: len(self._options)] & (self._flags & _DISABLED_FLAG == 0)
+        return tuple(self._options[position].value for position in np.flatnonzero(flags))
 
 
 class _PickerType(Chaptered, type(anywidget.AnyWidget)):  # type: ignore[misc]
@@ -112,8 +128,8 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
     compact = traitlets.Bool(False, help="Whether the options are in a fold.").tag(sync=True)
     description = ""
 
-    _esm = _HERE / "picker.js"
-    _css = _HERE / "picker.css"
+    _esm = _FOLDER / "picker.js"
+    _css = _FOLDER / "picker.css"
     _groups = traitlets.Dict().tag(sync=True)
     _choice = traitlets.Dict().tag(sync=True)
     _received = traitlets.Int(0).tag(sync=True)
@@ -129,9 +145,10 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
 
     def __init__(self, title: str, groups: Iterable[_Group], value: Any) -> None:
         super().__init__()
-        self._title, self._option_groups = title, [*groups]
-        messages = [group.message for group in self._option_groups]
-        self._groups = {"title": title, "call": self._call, "groups": messages}
+        self._title = title
+        self._option_groups = [*groups]
+        group_messages = [group.message for group in self._option_groups]
+        self._groups = {"title": title, "call": self._call, "groups": group_messages}
         self.value = value
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -160,8 +177,10 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         if "number" in choice:  # the choice was made in the browser
             # This confirms it: without a kernel, the page sees no confirmation.
             self._received = choice["number"]
-            pairs = zip(self._option_groups, choice["bits"], strict=True)
-            self.value = self._value_of({group.name: group.values(bits) for group, bits in pairs})
+            groups_with_bits = zip(self._option_groups, choice["bits"], strict=True)
+            self.value = self._value_of(
+                {group.name: group.values(bits) for group, bits in groups_with_bits}
+            )
 
     def show(self, function: Callable[[Any], Any]) -> ipywidgets.VBox:
         """Return a widget: the collapsed picker, and below it a function's output for the choice.
@@ -185,18 +204,18 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
 
         self.compact = True
 
-        def run(value: Any) -> None:
-            result = function(value)
-            if result is not None:
-                display(result)  # type: ignore[no-untyped-call]
+        def show_output(value: Any) -> None:
+            returned_value = function(value)
+            if returned_value is not None:
+                display(returned_value)  # type: ignore[no-untyped-call]
 
         if getattr(get_ipython(), "kernel", None) is not None:
-            output = ipywidgets.interactive_output(run, {"value": self})
+            output = ipywidgets.interactive_output(show_output, {"value": self})
         else:
             # There is nothing to clear: interactive_output would print control characters.
             output = ipywidgets.Output()
-            self.observe(lambda change: run(change["new"]), "value")
-            run(self.value)
+            self.observe(lambda change: show_output(change["new"]), "value")
+            show_output(self.value)
         return ipywidgets.VBox([self, output])
 
     def __repr__(self) -> str:
@@ -258,9 +277,9 @@ class ScopePicker(Picker):
             options = options.scope_options()
         self.options = options
         if scope is None:
-            usual = Scope().days
+            default_days = Scope().days
             days = [days for days in options.days if days in ALLOWED_DAYS]
-            scope = Scope(usual if usual in days else days[0])
+            scope = Scope(default_days if default_days in days else days[0])
         super().__init__(options.host, _groups(options), scope)
 
     @property
@@ -294,42 +313,52 @@ class ScopePicker(Picker):
 
 def _groups(options: ScopeOptions) -> Iterator[_Group]:
     """Yield the groups of options: first the numbers of days, then one group for each filter."""
-    windows = (
-        _Option(days, counted(days, "day"), mark=_DISABLED * (days not in ALLOWED_DAYS))
+    day_options = (
+        _Option(days, counted(days, "day"), flags=_DISABLED_FLAG * (days not in ALLOWED_DAYS))
         for days in options.days
     )
-    yield _Group("days", "Window", windows, is_single=True)
+    yield _Group("days", "Window", day_options, is_single=True)
     for name, plural in FILTERS.items():
-        values = [*_options(getattr(options, plural), name, "no run recorded" * options.has_runs)]
-        empty_text = "none chosen: all {}" if values else "none offered: no filter"
+        filter_options = [
+            *_options(getattr(options, plural), name, "no run recorded" * options.has_runs)
+        ]
+        empty_text = "none chosen: all {}" if filter_options else "none offered: no filter"
         if name in options.unknown:
             empty_text = f"list not known: set .scope = aa.Scope({name}=…)"
-        yield _Group(name, plural.capitalize(), values, empty_text)
+        yield _Group(name, plural.capitalize(), filter_options, empty_text)
 
 
-_NOTED = ("label", "own", "tracked", "configured", "prompt_count", "last_run_day")
+_NOTE_COLUMNS = ("label", "own", "tracked", "configured", "prompt_count", "last_run_day")
 
 
-def _options(frame: pd.DataFrame, name: str, unrecorded: str) -> Iterator[_Option]:
+def _options(frame: pd.DataFrame, name: str, no_run_note: str) -> Iterator[_Option]:
     """Yield an option for each value of a filter, with a note from its row in ``frame``.
 
-    ``unrecorded`` is the note for an engine (AI assistant) whose last run is not recorded.
+    ``name`` is the filter, and the column of its values. ``no_run_note`` is the note for an engine
+    (AI assistant) whose last run is not recorded.
     """
-    cells = frame.reindex(columns=[name, *_NOTED]).astype(object).dropna(subset=name)
-    rows = cells.where(cells.notna(), None).itertuples(index=False, name=None)
+    note_cells = frame.reindex(columns=[name, *_NOTE_COLUMNS]).astype(object).dropna(subset=name)
+    rows = note_cells.where(note_cells.notna(), None).itertuples(index=False, name=None)
     for value, label, is_own, is_tracked, is_configured, count, last_run in rows:
-        is_off, is_unusable = is_configured is False, "," in str(value)
+        is_not_configured = is_configured is False
+        is_unusable = "," in str(value)
         notes = (
             "has a comma, no filter" * is_unusable,
             "own" * bool(is_own),
             {None: "", True: "tracked", False: "not tracked"}[is_tracked],
-            "not configured" * is_off,
+            "not configured" * is_not_configured,
             "" if count is None else counted(count, "prompt"),
-            f"last run {last_run:%Y-%m-%d}" if last_run else unrecorded * ("last_run_day" in frame),
+            f"last run {last_run:%Y-%m-%d}"
+            if last_run
+            else no_run_note * ("last_run_day" in frame),
         )
         note = " · ".join(filter(None, notes))
-        mark = _DISABLED * is_unusable or _BOLD * bool(is_own) or _DIMMED * is_off
-        yield _Option(value, label, note, mark)
+        flags = (
+            _DISABLED_FLAG * is_unusable
+            or _BOLD_FLAG * bool(is_own)
+            or _DIMMED_FLAG * is_not_configured
+        )
+        yield _Option(value, label, note, flags)
 
 
 # -- sections ----------------------------------------------------------------------------------
