@@ -92,7 +92,7 @@ _LEVEL_PATTERN = re.compile("[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z
 """Matches code words among categories, such as ``notStarted``; not names such as ``US``."""
 _CODE_NAME_PATTERN = re.compile("(^|_)(id|sku|http|status|statut|code|year)(_|$)")
 """Matches names of identifiers, codes and years: numbers that nobody counts, adds or compares."""
-_SIDE_COLUMN_PATTERN = re.compile(f"({COVERAGE}|_low|_high)$")
+_SIDE_COLUMN_PATTERN = re.compile(f"({COVERAGE_END}|_low|_high)$")
 """Matches names of columns that only describe another column, such as ``x_low`` for ``x``."""
 _TOTAL_PATTERN = re.compile(r"(?i)\W*(all|total|overall|sum|gesamt|summe|todos|tous|totale)\b.*")
 """Matches names of rows that may be totals of the other rows, such as ``(all pages)``."""
@@ -269,7 +269,9 @@ class PlotData:
         """The name of the API table that most columns come from; "" if it is not known."""
         columns = self.metadata.columns.values()
         table_names = [
-            column.table for column in columns if column.of and not is_joined(column.table)
+            column.table
+            for column in columns
+            if column.declared_name and not is_joined(column.table)
         ]
         return max(table_names, key=table_names.count, default="")
 
@@ -323,7 +325,7 @@ class PlotData:
 
     def is_repeated(self, name: str) -> bool:
         """Return whether a column comes from a table whose rows were repeated by a merge."""
-        return self.metadata.columns[name].table in self.metadata.repeated
+        return self.metadata.columns[name].table in self.metadata.repeated_tables
 
     def column(self, name: str) -> Column | None:
         """Return the declaration of a column (unit, meaning and aggregation rule), or None."""
@@ -562,7 +564,7 @@ class PlotData:
 
     def moments(self, name: str) -> pd.Series:
         """Return a column as times in UTC, without a time zone."""
-        return naive_times(self.series_by_column[name])
+        return to_naive_times(self.series_by_column[name])
 
     def time_noun(self, name: str) -> str:
         """Return a noun for the smallest step between the times of a column, such as ``day``.
@@ -707,8 +709,8 @@ class PlotData:
         is_incomplete |= (period_starts + period_length).dt.normalize() > pd.Timestamp(
             window_end or "2262"
         )
-        if name + COVERAGE in self.kind_by_column:
-            is_incomplete |= self.values(name + COVERAGE) < 1
+        if name + COVERAGE_END in self.kind_by_column:
+            is_incomplete |= self.values(name + COVERAGE_END) < 1
         return is_incomplete.to_numpy(bool) & ~np.isnan(self.values(name))
 
     def total_mask(self) -> Mask:
@@ -814,22 +816,24 @@ def plot_data(frame: pd.DataFrame) -> PlotData:
     Its index levels become columns. Rows that a merge repeated occur once, and numbers that are
     times are converted to times.
     """
-    with checked_once():
-        flat_frame = flattened(frame)
+    with cache_checks():
+        flat_frame = flatten_index(frame)
         metadata = metadata_of(flat_frame)
-        if metadata.repeated:
-            flat_frame = once(flat_frame)
+        if metadata.repeated_tables:
+            flat_frame = without_repeated_rows(flat_frame)
             metadata = metadata_of(flat_frame)
         rows = pd.DataFrame(flat_frame)  # without attrs, which each of its columns would copy
         rows.columns = pd.Index([str(name) for name in rows.columns])
         rows = rows.loc[:, ~rows.columns.duplicated(keep=False)].reset_index(drop=True)
         for name in map(str, rows):
-            if not (_unit_of(declared(metadata.columns[name])) or _CODE_NAME_PATTERN.search(name)):
+            if not (
+                _unit_of(declaration_of(metadata.columns[name])) or _CODE_NAME_PATTERN.search(name)
+            ):
                 rows[name] = _times_from_digits(rows[name])
         if has_metadata(flat_frame):
             # The rows are checked already; with new numbers they would seem to be changed.
-            attach_changed(rows, metadata, flat_frame)
-    return PlotData(rows, metadata, stored_of(flat_frame)[1])
+            attach_keeping_recipe(rows, metadata, flat_frame)
+    return PlotData(rows, metadata, attached_metadata(flat_frame)[1])
 
 
 def _times_from_digits(values: pd.Series) -> pd.Series:
@@ -986,7 +990,9 @@ def one_row_per_mark(
     selected_columns = data.frame[
         [name for name in dict.fromkeys(needed_columns) if name in data.kind_by_column]
     ]
-    grouping = by_period(selected_columns, grouping_columns, freq) if freq else grouping_columns
+    grouping = (
+        period_groupers(selected_columns, grouping_columns, freq) if freq else grouping_columns
+    )
     grouped_data = plot_data(aggregate(selected_columns, grouping, None, True, {}, True))
     # Weeks, and periods such as "ME", are named by their last day.
     return replace(grouped_data, is_by_last_day=getattr(grouping[0], "closed", "") == "right")
@@ -1027,12 +1033,12 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
     if (
         data.kind_by_column.get(sample_name) == "number"
     ):  # a size that may not be measured says nothing
-        has_no_sample = (data.values(sample_name) == 0) & ~data.cell_statuses(sample_name).having(
+        has_no_sample = (data.values(sample_name) == 0) & ~data.cell_statuses(sample_name).has_any(
             Status.UNKNOWN
         )
 
     def row_reason(row: int, unit: str | None) -> str:
-        state = cells.states[int(cells.codes[row])]
+        state = cells.states[int(cells.state_codes[row])]
         status = state.status
         if status == Status.NOT_APPLICABLE:
             return NOTHING_TO_COUNT if state.reason in _ZERO_DENOMINATOR_REASONS else DOES_NOT_APPLY

@@ -77,7 +77,7 @@ def plot(
     frame, rate_column = _with_rate(frame)
     data = plot_data(frame)
     kind = kind or (rate_column and "bars")
-    y_columns = names_of([y or rate_column or ()])
+    y_columns = flatten_names([y or rate_column or ()])
     check_columns(data.frame, [*filter(None, (x, color)), *y_columns])
     not_numeric = [f"{name} holds no numbers but {data.frame[name].dtype}" for name in y_columns
                    if data.kind_by_column[name] not in ("number", "code")]  # fmt: skip

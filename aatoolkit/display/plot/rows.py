@@ -201,7 +201,7 @@ def tooltips_of(
         for sample_name in size_columns
         if sample_name and sample_name != column
     ]
-    state_codes = data.cell_statuses(column).codes.tolist()
+    state_codes = data.cell_statuses(column).state_codes.tolist()
     tooltips = []
     state_texts = [
         f"{WORDS_BY_STATUS[state.status]}: {state.reason or ''}".removesuffix(": ")

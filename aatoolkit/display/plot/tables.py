@@ -512,7 +512,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         style = (
             _STYLE_BY_VERDICT.get(verdict, BAD_STYLE) if settings.colour == "verdict" else OWN_STYLE
         )
-        if unit == RANK and settings.is_change and verdict in CHANGED:
+        if unit == RANK and settings.is_change and verdict in CHANGE_WORDS:
             # A higher position is worse.
             style, judgement = (BAD_STYLE, "worse") if verdict == UP else (GOOD_STYLE, "better")
             row_text += f", which is {judgement}"
@@ -527,7 +527,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     headline *= settings.has_lead or len(drawn_rows) == 1
     headline = capitalized(headline) if settings.names or "measure" in texts_by_column else headline
     if settings.is_comparison and len(drawn_rows) > 1:
-        change_count = sum(verdict in CHANGED for verdict in verdicts)
+        change_count = sum(verdict in CHANGE_WORDS for verdict in verdicts)
         headline = f"{change_count} of {len(drawn_rows)}" if change_count else "Nothing is"
         headline += " shown to have changed"
         headline = "It cannot be said what changed" if is_undecided.all() else headline

@@ -143,7 +143,7 @@ def explanation_html(explanation: Explanation, seen_lines: dict[str, Any]) -> st
     value = explanation.value
     value_text = f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else str(value)
     seen_lines[""] = explanation.response  # is named above
-    lines = [*describe_part(explanation, seen_lines, None)]
+    lines = [*describe_number(explanation, seen_lines, None)]
     if value is None:
         value_text = "missing"
         lines = lines or ["the response has no value here"]

@@ -91,7 +91,7 @@ def page(
     """
     if max_rows < 1:
         raise ArgumentError(f"rows={max_rows!r} is no whole number from 1", argument="rows")
-    with checked_once():
+    with cache_checks():
         return _Page(dataset, max_rows).html(earlier_dataset, title)
 
 
@@ -234,7 +234,9 @@ class _Page:
                 f"What changed cannot be said: {escape(plain_words(str(error)), 400)}"
             )
         changed_by_number = {
-            number: row for number, row in enumerate(comparisons, 1) if row["verdict"] in CHANGED
+            number: row
+            for number, row in enumerate(comparisons, 1)
+            if row["verdict"] in CHANGE_WORDS
         }
         untested_names = [_figure_name(row) for row in comparisons if row["verdict"] == CANNOT_SAY]
         heading = ""
@@ -308,7 +310,7 @@ class _Page:
 
 _SUFFIX_BY_SUBJECT = {"key figure": "", "all answers": "", "all prompts": " over all prompts"}
 _WORDS_BY_VERDICT = {
-    **{word: f"shown to be {word}" for word in CHANGED},
+    **{word: f"shown to be {word}" for word in CHANGE_WORDS},
     NO_EVIDENCE: "may be chance",
     CANNOT_SAY: "cannot be tested",
 }
