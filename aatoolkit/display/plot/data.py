@@ -236,7 +236,7 @@ class PlotData:
         return {name: self._kind(name, values) for name, values in self.series_by_column.items()}
 
     def _kind(self, name: str, values: pd.Series) -> str:
-        """Return the kind of a column, for `kind_by_column`."""
+        """Return the kind of a column, which `kind_by_column` explains."""
         kind = _column_kind(values)
         if kind == "number" and _CODE_NAME_PATTERN.search(name) and not _unit_of(self.column(name)):
             return kind if np.nansum(as_floats(values) % 1) else "code"
@@ -261,7 +261,7 @@ class PlotData:
 
     @property
     def has_metadata(self) -> bool:
-        """Whether the frame has metadata."""
+        """Whether it is known from which API response or table the frame comes."""
         return bool(self.metadata.sources or self.table_name)
 
     @property

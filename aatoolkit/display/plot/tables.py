@@ -282,7 +282,10 @@ def states(data: PlotData, options: Options) -> Spec | None:
 
 
 def _is_state(data: PlotData, name: str) -> bool:
-    """Return whether a column holds states, such as ``passed``, or true and false."""
+    """Return whether a column is to have symbols: it holds states, or true and false.
+
+    A column that says which brands are own has none.
+    """
     # Own brands and sites are marked by their names.
     return name not in OWNER_COLUMNS and (
         data.kind_by_column[name] == "flag" or data.has_states(name)
