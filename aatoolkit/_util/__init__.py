@@ -7,7 +7,8 @@
 - ``files`` writes files and folders atomically.
 - ``cancellation`` cancels calls in other threads.
 - ``defaults`` has the defaults of settings.
-- ``attributes`` has base classes for a short ``help`` and for suggestions of similar names.
+- ``attributes`` has base classes for a short ``help`` and for attributes that are not there (the
+  suggestions of similar names: ``errors.did_you_mean``).
 - ``hosts`` converts host names to one spelling.
 - ``data`` reads the JSON files in this folder.
 """

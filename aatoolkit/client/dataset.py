@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -318,7 +319,14 @@ class Dataset(Keyed[str, Tables]):
         if Path(path).suffix.lower() not in (".html", ".htm"):
             problem = f"{path} would be a page of HTML; let it end in .html, and print that to PDF"
             raise NotWritten(problem, path=path)
-        return write_whole(path, page(self, rows, baseline, title).encode())
+        was_enabled = gc.isenabled()
+        gc.disable()  # searching for garbage takes a fifth of the time, and frees 20 MB
+        try:
+            html = page(self, rows, baseline, title)
+        finally:
+            if was_enabled:
+                gc.enable()
+        return write_whole(path, html.encode())
 
     def __repr__(self) -> str:
         failure_note = f", {len(self.errors)} failed" if self.errors else ""

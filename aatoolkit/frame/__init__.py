@@ -13,7 +13,8 @@ modules, in reading order:
 - ``aggregate`` has ``aggregate``, which applies these rules
 - ``views`` has ``codebook``, ``require``, ``measured`` and ``plain``
 - ``parquet`` writes frames to Parquet files, and reads them
-- ``csv`` and ``excel`` write frames to CSV and Excel files that are safe to open
+- ``csv`` (for the command line and publications) and ``excel`` write frames to files that are safe
+  to open
 """
 
 from __future__ import annotations

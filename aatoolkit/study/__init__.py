@@ -11,7 +11,7 @@ this folder alone, the project can be read again without a network, and its tabl
 #   - recording: clients that record into a study and replay it; recorded responses as tables
 #   - verify: compares every byte with the seal, i.e. the recorded checksums of all files
 #   - comparing: compares two studies, and named results
-#   - rerun: runs a notebook again and compares its results
+#   - rerun: runs a notebook again and compares its results (by `compare_results` of comparing)
 #   - publishing: writes the tables to a folder for other people
 
 from aatoolkit.study.comparing import StudyDiff

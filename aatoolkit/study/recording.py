@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.text import canonical_json
 from aatoolkit.client.client import Client
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.reading import ReadingOptions, read_combined
@@ -271,15 +270,14 @@ def format_table_hashes(
     ``hashes_of_responses`` has one dict per response. ``versions`` are the versions of the software
     that converted the responses to tables.
     """
-    header = format_json("tables", read_with=versions)
-    lines = []
+    records = []
     for tables in hashes_of_responses:
         sections: dict[str, JsonObject] = {}
         for full_name, (rows, digest) in tables.items():
             section, _, name = full_name.partition(".")
             sections.setdefault(section, {})[name] = {"rows": rows, "hash": digest}
-        lines.append(canonical_json(sections))
-    return header[:-2] + (',"records":[\n' + ",\n".join(lines) + "\n]}\n").encode()
+        records.append(sections)
+    return format_json("tables", read_with=versions, records=records)
 
 
 def parse_table_hashes(data: bytes) -> list[TableHashes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 from pathlib import Path
@@ -262,3 +263,13 @@ def test_what_cannot_be_written_is_refused(dataset: aa.Dataset, tmp_path: Path) 
     with pytest.raises(NotWritten, match=r"end in \.html"):
         dataset.report(tmp_path / "a.pdf")
     assert not [*tmp_path.iterdir()]
+    assert gc.isenabled()  # it pauses while a page is made
+
+
+def test_a_garbage_collector_that_is_off_stays_off(dataset: aa.Dataset, tmp_path: Path) -> None:
+    gc.disable()
+    try:
+        aa.Dataset({"ranking": dataset["ranking"]}).report(tmp_path / "a.html")
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
