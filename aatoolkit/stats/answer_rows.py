@@ -35,13 +35,8 @@ from aatoolkit.stats.trace import (
     two_sided,
 )
 
-_FLAGS_BY_KIND = {
-    "both": (True, True),
-    "cited_only": (True, False),
-    "mentioned_only": (False, True),
-    "neither": (False, False),
-}
-"""For each kind of answer, whether it cites own pages, and whether it mentions the brand."""
+_KINDS = ("both", "cited_only", "mentioned_only", "neither")
+"""The kinds of answers: they cite own pages and mention the brand, do one of these, or neither."""
 
 # By rate: the kind of answers in its numerator, and the other kind in its denominator.
 _KINDS_BY_RATE = {
@@ -148,9 +143,11 @@ def answers_of(
     first_positions = brand_mentions.groupby("chat_id")["position"].min()
     rows["position"] = rows["chat_id"].map(first_positions).astype("Float64")
     is_owned = equals_text(citations["domain_type"].astype("string"), "owned")
+    if "cited" in citations:  # else the engine only read the page
+        is_owned &= citations["cited"].fillna(True).to_numpy(bool)
     rows["cited"] = rows["chat_id"].isin(citations["chat_id"][is_owned]).astype("boolean")
     if len(citations) and not citations["domain_type"].notna().any():
-        rows["cited"] = pd.array([pd.NA] * len(rows), dtype="boolean")
+        rows["cited"] = pd.Series(dtype="boolean")  # missing in all rows
     metadata = metadata_of(chats)
     columns = {name: metadata.columns[name] for name in chat_columns}
     columns["date"] = ColumnMetadata(None, metadata.columns["ran_at"].availability)
@@ -239,7 +236,8 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
 
     def count_by_prompt(kind: str) -> Any:
         """Return for each prompt the number of answers of a kind, such as ``cited_only``."""
-        is_cited, is_mentioned = _FLAGS_BY_KIND[kind]
+        is_cited = kind in ("both", "cited_only")
+        is_mentioned = kind in ("both", "mentioned_only")
         mask = (cited_mask == is_cited) & (mentioned_mask == is_mentioned)
         counts = np.bincount(prompt_codes[mask], minlength=len(prompts)).astype(np.float64)
 
@@ -250,7 +248,7 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
 
         return traced_to_rows(kind, counts, rows, ("cited", "mentioned"), origin_of)
 
-    counts = {kind: count_by_prompt(kind) for kind in _FLAGS_BY_KIND}
+    counts = {kind: count_by_prompt(kind) for kind in _KINDS}
     values = {kind: total_of(counts_by_prompt) for kind, counts_by_prompt in counts.items()}
     values["n"] = sum(values.values())
     a, b, c, d = counts.values()

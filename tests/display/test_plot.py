@@ -668,7 +668,7 @@ def test_only_brands_domains_and_addresses_are_own() -> None:
 def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     axes = aa.stats.cited_and_mentioned(shared_dataset()["chats"]).aa.plot()
     assert axes.finding.startswith("Cited and mentioned: ")
-    assert "Odds ratio: value 0.90, 95% interval 0.46 to 1.80" in axes.finding
+    assert "Odds ratio: value 1.16, 95% interval 0.56 to 2.39" in axes.finding
     assert "Low" not in axes.finding
     shares = shared_dataset()["domains"].main.aa.concentration("citation_count").aa.plot()
     assert shares.figure.get_suptitle().startswith("As concentrated as ")

@@ -46,6 +46,14 @@ def test_the_counts_are_those_of_the_service(data: aa.Dataset) -> None:
         aa.stats.answers(data["chats"], "Globbex")
 
 
+def test_a_page_that_was_only_read_is_not_cited(data: aa.Dataset) -> None:
+    pages = data["chats"]["chat_citations"]
+    own = pages[pages["domain_type"].eq("owned").fillna(False).to_numpy(bool)]
+    read, cited = ({*rows["chat_id"]} for rows in (own, own[own["cited"].to_numpy(bool)]))
+    answers = aa.stats.answers(data["chats"])
+    assert {*answers.loc[answers["cited"], "chat_id"]} == cited < read
+
+
 def test_a_mark_has_the_interval_over_the_prompts_that_add_up_to_it(data: aa.Dataset) -> None:
     engines, prompts = data["overview"]["overview_engines"], data["prompts"]["prompt_engines"]
     drawn = bounds(engines, "mention_rate", prompts, ["engine"])
