@@ -166,8 +166,6 @@ class TableBuffer:
         if not numbered_tables:
             return None
         tables = [table for table, _ in numbered_tables]
-        if all(table.schema.equals(tables[0].schema) for table in tables):
-            tables = [pa.concat_tables(tables)]
         to_stored_name = self.table_by_path[table_path].stored_name
         row_schema = pa.schema([field for field in schema if field.name not in CONTEXT_COLUMNS])
         converted_table = pa.concat_tables(
