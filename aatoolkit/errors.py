@@ -379,7 +379,7 @@ def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
 def unknown(kind: str, name: object, names: Iterable[str]) -> str:
     """Return an error message about an unknown name; it lists similar names, or else all names.
 
-    ``kind`` says in the message what the names are names of.
+    ``kind`` is the noun in the message for what has these names, such as ``section``.
 
     Examples
     --------

@@ -14,7 +14,7 @@ EXPIRE_AFTER_SECONDS = 3600.0
 CACHE_BYTES = 2 * 10**9
 """The maximum size of the cache on disk, in bytes."""
 
-DEADLINE = 60.0
+DEADLINE_SECONDS = 60.0
 """The maximum duration of a call of the API with its retries, in seconds."""
 
 KEEP_HOURS = 168.0

@@ -14,12 +14,15 @@ _MAX_NAME_LENGTH = 253
 
 
 def canonical_host(host: str) -> str:
-    """Return the domain of a project in one spelling: lower case, punycode, no dot at its end.
+    """Return a domain name in one spelling: lower case, punycode, no dot at its end.
+
+    The domain is that of a project, i.e. of the website of a brand; whether there is such a project
+    is not checked.
 
     Raises
     ------
     ScopeError
-        If ``host`` is not the domain of a project, such as ``acme.example``.
+        If ``host`` is not a valid domain name with a dot, such as ``acme.example``.
 
     Examples
     --------

@@ -491,14 +491,15 @@ def table_overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
     )
 
 
-def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
-    """Return a table as a Dask DataFrame with one partition per file.
+def dask_frame(snapshot: Snapshot, table_path: str, until: datetime | None) -> Any:
+    """Return a table of an archive as a Dask DataFrame with one partition per file.
 
+    ``table_path`` is where the archive has the table, such as ``tables/domains/source_domains``.
     Rows fetched after ``until`` are left out.
     """
     with needed("a Dask DataFrame needs", "scale"):
         import dask.dataframe as dd
-    visible_files = snapshot.files_of(path)
+    visible_files = snapshot.files_of(table_path)
     empty_frame = to_frame(visible_files.schema.empty_table(), "pyarrow")
     if not visible_files.paths:
         return dd.from_pandas(empty_frame, npartitions=1)

@@ -201,8 +201,8 @@ def _moment_sql(moment: datetime) -> str:
 def _delete_rows(store: ArchiveStore, condition: str, before: datetime | None = None) -> int:
     """Delete rows that meet an SQL condition from all tables, and return their number.
 
-    ``before`` is the moment before which responses are deleted, if there is one. The bodies that
-    later rows need are moved to these.
+    If the condition is on rows from responses fetched before a moment, ``before`` is this moment,
+    else None. Bodies of deleted responses to which later responses refer are moved to these.
     """
     return sum(
         retry(lambda name=name: _delete_rows_from(store, name, condition, before))  # type: ignore[misc]
@@ -215,7 +215,8 @@ def _delete_rows_from(
 ) -> int:
     """Delete rows that meet an SQL condition from the table ``name``, and return their number.
 
-    ``before`` is the moment before which responses are deleted, if there is one.
+    If the condition is on rows from responses fetched before a moment, ``before`` is this moment,
+    else None. It is needed to keep bodies of deleted responses to which later responses refer.
     """
     table = store.open_table(name)
     if table is None:
@@ -227,7 +228,7 @@ def _delete_rows_from(
         begun_runs = read_run_log(store).begun_runs
         snapshot = Snapshot(store, begun_runs, {RESPONSES_TABLE: table})
         rows_with_bodies = snapshot.query(
-            _MOVED_BODIES_SQL.format(before=quote_value(before)), RESPONSES_TABLE
+            _RESPONSES_LOSING_BODIES_SQL.format(before=quote_value(before)), RESPONSES_TABLE
         )
         new_rows = rows_with_bodies.select(schema.names).cast(schema)
         if new_rows.num_rows:
@@ -251,7 +252,7 @@ def _delete_rows_from(
     return count_before - count_rows()
 
 
-_MOVED_BODIES_SQL = """
+_RESPONSES_LOSING_BODIES_SQL = """
 WITH lost AS (
     SELECT host, section, scope, sha256, any_value(body) FILTER (has_body) AS moved
     FROM responses WHERE sha256 IS NOT NULL GROUP BY ALL

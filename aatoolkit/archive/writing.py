@@ -142,9 +142,9 @@ class TableBuffer:
 
         ``derived_response`` has these tables.
         """
-        response_number = len(self)
+        response_index = len(self)
         self._responses.append(replace(response, body=None))  # bodies are stored by now
-        self._statement_rows += ((response_number, *row) for row in derived_response.statement_rows)
+        self._statement_rows += ((response_index, *row) for row in derived_response.statement_rows)
         declaration = derived_response.declaration
         section = sections.get(declaration) if isinstance(declaration, str) else declaration
         for table in section.tables:
@@ -152,9 +152,7 @@ class TableBuffer:
             self.table_by_path[stored_table.path] = stored_table
             if table.name in derived_response.tables:
                 arrow_table = derived_response.tables[table.name]
-                self._tables.setdefault(stored_table.path, []).append(
-                    (arrow_table, response_number)
-                )
+                self._tables.setdefault(stored_table.path, []).append((arrow_table, response_index))
                 self.byte_count += arrow_table.nbytes
 
     def table_rows(self, table_path: str, schema: pa.Schema) -> pa.Table | None:
@@ -174,11 +172,11 @@ class TableBuffer:
             )
             for table in tables
         )
-        response_numbers = np.repeat(
+        response_indices = np.repeat(
             [number for _, number in numbered_tables],
             [table.num_rows for table, _ in numbered_tables],
         )
-        return self._add_context(response_numbers, converted_table).select(schema.names)
+        return self._add_context(response_indices, converted_table).select(schema.names)
 
     def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
         """Yield the name and the buffered rows of the tables ``frames`` and ``availability``."""
@@ -187,8 +185,8 @@ class TableBuffer:
                 (number, row) for number, table, row in self._statement_rows if table == name
             ]
             rows = [dict(zip(row_schema.names, row, strict=True)) for _, row in numbered_rows]
-            response_numbers = [number for number, _ in numbered_rows]
-            yield name, self._add_context(response_numbers, pa.Table.from_pylist(rows, row_schema))
+            response_indices = [number for number, _ in numbered_rows]
+            yield name, self._add_context(response_indices, pa.Table.from_pylist(rows, row_schema))
 
     def drop_table_entries(self, stored_table: StoredTable) -> None:
         """Delete the buffered rows of ``frames`` about a table, as it could not be stored."""
@@ -197,14 +195,14 @@ class TableBuffer:
             row for row in self._statement_rows if (row[1], *row[2][:2]) != dropped_key
         ]
 
-    def _add_context(self, response_numbers: Any, rows: pa.Table) -> pa.Table:
+    def _add_context(self, response_indices: Any, rows: pa.Table) -> pa.Table:
         """Return rows of a table, with the columns ``host``, ``fetched_at`` and so on in front.
 
-        ``response_numbers`` has one number per row: the position of its response in the buffer.
+        ``response_indices`` has for each row the position of its response in the buffer.
         """
         contexts = [response.context_values for response in self._responses]
         context_table = pa.Table.from_pylist(contexts, CONTEXT_SCHEMA)
-        context_rows = context_table.take(pa.array(response_numbers, "int64"))
+        context_rows = context_table.take(pa.array(response_indices, "int64"))
         column_names = [*context_rows.column_names, *rows.column_names]
         return pa.table([*context_rows.columns, *rows.columns], column_names)
 

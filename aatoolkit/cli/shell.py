@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 import aatoolkit as aa
-from aatoolkit._util.defaults import DEADLINE, WORKERS
+from aatoolkit._util.defaults import DEADLINE_SECONDS, WORKERS
 from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import (
     AAToolkitError,
@@ -274,7 +274,7 @@ SERVICE_OPTIONS = (
     option("--token-file FILE", "A file that holds the token."),
     option(
         "--deadline SECONDS",
-        f"How long a request may take, all attempts together (default: {DEADLINE:g}).",
+        f"How long a request may take, all attempts together (default: {DEADLINE_SECONDS:g}).",
         click.FloatRange(1),
     ),
 )

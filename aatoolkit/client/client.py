@@ -21,7 +21,7 @@ from urllib.parse import quote
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import (
     CACHE_BYTES,
-    DEADLINE,
+    DEADLINE_SECONDS,
     DEMO_HOST,
     EXPIRE_AFTER_SECONDS,
     WORKERS,
@@ -131,7 +131,7 @@ class Client(NamesNear):
         cache_size: int = CACHE_BYTES,
         offline: bool = False,
         expire_after: float = EXPIRE_AFTER_SECONDS,
-        deadline: float = DEADLINE,
+        deadline: float = DEADLINE_SECONDS,
         workers: int = WORKERS,
         profile: ProfileSource | None = None,
     ) -> None:
@@ -172,14 +172,11 @@ class Client(NamesNear):
 
     @classmethod
     def _from_source(
-        cls,
-        source: ResponseSource,
-        base_url: str,
-        workers: int,
-        profile: Profile | None,
+        cls, source: ResponseSource, base_url: str, workers: int, profile: Profile | None
     ) -> Client:
-        """Create a client that gets its responses from ``source``, such as a study, not by HTTP.
+        """Create a client that takes its responses from ``source`` instead of requesting them.
 
+        An example of such a source is a study, which is a folder of recorded responses.
         ``workers`` is the number of concurrent requests. ``profile`` is as in the class.
         """
         client = cls.__new__(cls)

@@ -33,7 +33,7 @@ def read_scope_options(host: str, payload: Payload, options: ReadingOptions) -> 
             *profile_section.names
         }:
             declared_section = profile_section
-    tables = normalize(_with_text_lists(declared_section, payload), payload)
+    tables = normalize(_adapt_to_lists_of_texts(declared_section, payload), payload)
     built_tables = tables._parts.built
     scope_options = ScopeOptions(
         host,
@@ -67,7 +67,7 @@ def _is_recognised(table: BuiltTable, column_names: Sequence[str] = ()) -> bool:
     return not any(list_vector.values) or (table.size > 0 and has_field)
 
 
-def _with_text_lists(declared_section: Section, payload: Payload) -> Section:
+def _adapt_to_lists_of_texts(declared_section: Section, payload: Payload) -> Section:
     """Adapt table declarations to a response that has lists of strings instead of objects.
 
     For example, the list is ``["a"]`` instead of ``[{"id": "a"}]``.

@@ -228,10 +228,11 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
-    """Return the status, cause and reason of each cell of the column ``name``.
+    """Return for each cell its status, the cause of the status, and the reason as free text.
 
-    They are parsed from its column of statuses, such as ``name_availability``. ``has_value`` is a
-    boolean mask of the rows with a value.
+    They are parsed from the column ``name`` of statuses (such as ``unavailable``), and from the
+    columns beside it with the causes (such as ``not_connected``) and the reasons. ``has_value`` is
+    a boolean mask of the rows in which the described column has a value.
     """
     texts = pd.DataFrame(
         {end: frame.get(name + end) for end in ("", CAUSE_END, REASON_END)}, index=frame.index
@@ -289,9 +290,10 @@ def key_statements(
 
 
 def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
-    """Return whether a condition may select rows by a list of their key values.
+    """Return whether rows may be selected by a list of their key values in the metadata.
 
-    This needs few rows, without missing keys, and key columns that nobody changed.
+    That is so if there are few rows, no key value is missing, and the key columns still have the
+    values that were read. ``keys`` has the key columns of the rows.
     """
     return (
         0 < keys.size <= _MAX_KEY_VALUES

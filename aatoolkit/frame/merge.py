@@ -316,9 +316,18 @@ def sources_of(metadata_of_frames: Iterable[FrameMetadata]) -> tuple[Any, ...]:
 def _matching_columns(
     frame: pd.DataFrame, other: pd.DataFrame, other_metadata: FrameMetadata
 ) -> tuple[dict[str, ColumnMetadata], set[str]]:
-    """Return metadata from ``other`` for the columns of ``frame`` that have equal values.
+    """Return the metadata of those columns of ``other`` that ``frame`` has with the same values.
 
-    The second result has the names of tables whose rows occur several times in ``frame``.
+    The values count as the same if only rows were selected, sorted or repeated, or if further rows
+    of ``frame`` have no value.
+
+    Returns
+    -------
+    matching_columns : dict of str to ColumnMetadata
+        The metadata of these columns, by name.
+    repeated_tables : set of str
+        The names of the tables from which ``other`` was made and of which a row occurs more often
+        in ``frame`` than in ``other``.
     """
     declared = {
         name: column for name, column in other_metadata.columns.items() if column.declared_name
@@ -659,7 +668,7 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
             declared_name
             for declared_name in compared_frames[0][0]
             if all(
-                name_by_declared_name.get(declared_name) in fingerprint.columns
+                name_by_declared_name.get(declared_name) in fingerprint.counts_and_hashes_by_column
                 for name_by_declared_name, _, fingerprint in compared_frames
             )
         ]

@@ -24,20 +24,20 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame that describes each column in one row; see ``df.aa.codebook``."""
     metadata = metadata_of(frame)
     columns = metadata.columns
-    declarations = {name: metadata.declaration_of(name) for name in columns}
+    declaration_by_column = {name: metadata.declaration_of(name) for name in columns}
     dtypes = {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
     return show_as(
         {
             "dtype": to_text_index(dtypes.values()),
             "unit": to_text_index(
                 common_unit(frame, metadata, name) or column.unit
-                for name, column in declarations.items()
+                for name, column in declaration_by_column.items()
             ),
             "aggregation": to_text_index(
                 None if column is UNDECLARED else str(column.aggregate)
-                for column in declarations.values()
+                for column in declaration_by_column.values()
             ),
-            "doc": to_text_index(column.doc or None for column in declarations.values()),
+            "doc": to_text_index(column.doc or None for column in declaration_by_column.values()),
             "availability": to_text_index(
                 str(availability_of(frame, name, column)) for name, column in columns.items()
             ),

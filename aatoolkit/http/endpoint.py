@@ -54,8 +54,8 @@ class BaseUrl:
         if parts.scheme not in _PORT_BY_SCHEME:
             raise _url_error("does not begin with https://")
         segments = [unquote(segment) for segment in parts.path.split("/")]
-        is_unsafe = "." in segments or ".." in segments or any(set(s) & {*"/\\"} for s in segments)
-        if is_unsafe or any(separator in url_text for separator in "@?#"):
+        has_bad_path = "." in segments or ".." in segments or any({*s} & {*"/\\"} for s in segments)
+        if has_bad_path or any(separator in url_text for separator in "@?#"):
             raise _url_error("has a user, a query, a fragment or . or .. in its path; leave it out")
         try:
             host = None if "%" in host_name else str(ipaddress.ip_address(host_name))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from aatoolkit import errors
-from aatoolkit._util.defaults import CACHE_BYTES, DEADLINE, EXPIRE_AFTER_SECONDS, WORKERS
+from aatoolkit._util.defaults import CACHE_BYTES, DEADLINE_SECONDS, EXPIRE_AFTER_SECONDS, WORKERS
 from aatoolkit.http.cache import ResponseCache, resolve_cache_folder
 from aatoolkit.http.endpoint import BaseUrl, Secret
 from aatoolkit.http.judge import allows_stale_response, is_fresh, may_be_cached
@@ -37,7 +37,7 @@ class Fetcher:
         cache_size: int = CACHE_BYTES,
         offline: bool = False,
         expire_after: float = EXPIRE_AFTER_SECONDS,
-        deadline: float = DEADLINE,
+        deadline: float = DEADLINE_SECONDS,
         workers: int = WORKERS,
         sleep: Callable[[float], None] = pause,
     ) -> None:

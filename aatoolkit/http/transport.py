@@ -110,7 +110,10 @@ class Attempt:
         return request_bytes.replace(header_template.format("***").encode(), token_header, 1)
 
     def _run_action(self, action: Callable[[], None]) -> None:
-        """Call a function as the action of this attempt, in the current thread; then end it."""
+        """Call the action of this attempt in the current thread; then mark the attempt as ended.
+
+        If the action raises an exception, the attempt is ended as well.
+        """
         _THREAD_LOCALS.attempt = self
         try:
             action()

@@ -135,7 +135,9 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def parse_pattern(path: str) -> tuple[Step, ...]:
-    """Parse a path of many values, such as ``domains[]``; raise ValueError for a position.
+    """Parse a path to many values, such as ``domains[]``.
+
+    Raise ValueError if the path has the position of an array element, such as ``domains[0]``.
 
     Examples
     --------

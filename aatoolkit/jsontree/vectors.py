@@ -36,9 +36,10 @@ MISSING = Missing()
 
 
 class Level:
-    """The rows of a `Vector`: the document, the elements of all arrays at a path, or the entries.
+    """The rows of a `Vector`, which is a list of values at one JSON path: one row per value.
 
-    An entry is a key of an object with its value.
+    The rows are whole documents (usually one), or the elements of all arrays at a path, or the
+    entries of all objects at a path. An entry is a key of an object with its value.
     """
 
     def __init__(

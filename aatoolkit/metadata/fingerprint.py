@@ -120,7 +120,8 @@ class HashedRows:
 class Fingerprint:
     """Hashes of the cells of a DataFrame, as it was read: of all rows, or of a sample of rows.
 
-    The labels are those of the index. The key are the columns that identify a row.
+    In the names of the attributes, ``label`` stands for a label of the index, and ``key`` for the
+    values of the columns that identify a row.
     """
 
     row_count: int = 0  # the number of rows of the frame
@@ -128,8 +129,8 @@ class Fingerprint:
     label_range: tuple[int, int] | None = None  # the range of labels of an unnamed integer index
     label_hashes: Sequence[int] | Hashes = ()  # the hash of the index label of each row
     key_hashes: Sequence[int] | Hashes = ()  # the hash of the key of each row, if keys are unique
-    # by column: the number of missing values, and a hash per cell
-    columns: Mapping[str, tuple[int, Sequence[int] | npt.NDArray[Any]]] = field(
+    # by column: the number of missing values, and the hash of each cell
+    counts_and_hashes_by_column: Mapping[str, tuple[int, Sequence[int] | npt.NDArray[Any]]] = field(
         default_factory=dict
     )
     # columns that are hashed together with the labels, if the labels are not unique
@@ -139,11 +140,15 @@ class Fingerprint:
     @cached_property
     def is_complete(self) -> bool:
         """Whether all rows were hashed."""
-        return all(len(hashes) == self.row_count for _, hashes in self.columns.values())
+        return all(
+            len(hashes) == self.row_count for _, hashes in self.counts_and_hashes_by_column.values()
+        )
 
     def cell_hashes_of(self, names: Iterable[str]) -> list[Hashes]:
         """Return the hashes of the cells of some columns, as one array per column."""
-        return [np.asarray(self.columns[name][1], dtype=np.uint64) for name in names]
+        return [
+            np.asarray(self.counts_and_hashes_by_column[name][1], dtype=np.uint64) for name in names
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Convert the hashes of a sample of rows to JSON values, as hexadecimal text."""
@@ -159,7 +164,7 @@ class Fingerprint:
             "keys": to_hex(self.key_hashes, ">u4"),
             "cells": {
                 name: [missing_count, to_hex(cell_hashes, ">u2")]
-                for name, (missing_count, cell_hashes) in self.columns.items()
+                for name, (missing_count, cell_hashes) in self.counts_and_hashes_by_column.items()
             },
         }
 
@@ -359,13 +364,15 @@ class FingerprintCheck:
         self._arrays = arrays_of(frame)
         self._fingerprint = fingerprint
         self._key_names = key
-        self._shared_names = [name for name in fingerprint.columns if name in self._arrays]
+        self._shared_names = [
+            name for name in fingerprint.counts_and_hashes_by_column if name in self._arrays
+        ]
         self._cell_hashes: dict[str, Hashes] = {}
 
     @property
     def hashed_columns(self) -> set[str]:
         """The names of the columns that were hashed when the DataFrame was read."""
-        return {*self._fingerprint.columns}
+        return {*self._fingerprint.counts_and_hashes_by_column}
 
     def match_original(self) -> tuple[Positions, set[str]] | None:
         """Find the position that each row had when it was read; return None if that is impossible.
@@ -436,7 +443,9 @@ class FingerprintCheck:
     def change_reason(self, name: str) -> str | None:
         """Return the reason why a column counts as changed; None if its values are unchanged."""
         return (
-            self._reason_by_column.get(name) if name in self._fingerprint.columns else MOVED_REASON
+            self._reason_by_column.get(name)
+            if name in self._fingerprint.counts_and_hashes_by_column
+            else MOVED_REASON
         )
 
     @cached_property
@@ -509,7 +518,9 @@ class FingerprintCheck:
             return {}
         # A sum over missing values may equal a value that was read.
         return {
-            name: MOVED_REASON for name in self._shared_names if self._fingerprint.columns[name][0]
+            name: MOVED_REASON
+            for name in self._shared_names
+            if self._fingerprint.counts_and_hashes_by_column[name][0]
         }
 
     def _hash_column(self, name: str) -> Hashes:
@@ -549,7 +560,7 @@ class FingerprintCheck:
         # The cells themselves are compared.
         if self._fingerprint.is_complete:
             return True
-        missing_before = self._fingerprint.columns.get(name, (0,))[0]
+        missing_before = self._fingerprint.counts_and_hashes_by_column.get(name, (0,))[0]
         row_count = len(self._index)
         read_row_count = self._fingerprint.row_count
         missing_now = int(self._arrays[name].isna().sum())

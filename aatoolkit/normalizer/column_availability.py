@@ -152,9 +152,9 @@ class TableStatements:
 
     @cached_property
     def _denial_by_engine(self) -> dict[Any, bool]:
-        """A dict from engine (AI assistant) to bool: True if the response says that it has no data.
+        """A dict from engine (AI assistant) to whether the response says that it has no data on it.
 
-        Engines that the response does not mention are left out.
+        Engines about which the response says nothing are left out.
         """
         signals = self._signals if self._dimensions["engine"] else ()
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
@@ -229,10 +229,17 @@ class TableStatements:
     def _make_row_statements(
         self, column: Column, path_of_row: PathOfRow
     ) -> tuple[list[Statement], list[Availability]]:
-        """Return statements on the availability of single rows, selected by the key of the table.
+        """Return statements on whether a column was measured in single rows of the table.
 
-        If the key does not identify these rows, the first list is empty, and the second list has
-        their availabilities.
+        ``path_of_row`` takes the number of a row, and returns the JSON path of the column's value.
+
+        Returns
+        -------
+        statements : list of Statement
+            Each selects its rows by the values of the key columns. The list is empty if the key
+            does not tell these rows from others.
+        availabilities : list of Availability
+            In that case, the distinct availabilities of these rows; else the list is empty.
         """
         availability_by_path = self._find_cell_states(column)
         rows_by_availability: dict[Availability, list[int]] = {}

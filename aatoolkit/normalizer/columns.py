@@ -357,7 +357,7 @@ def _make_frame(
     ``names`` are the names of all columns, and ``size`` is the number of rows.
     """
     pandas_blocks = []
-    column_index, positions_by_name = _make_column_index(names)
+    column_index, positions_by_name = _make_index_and_positions(names)
     for dtype, array, block_names in blocks:
         column_positions = [positions_by_name[name] for name in block_names]
         converted_array = _convert_block(dtype, array, size, len(block_names), dtype_backend)
@@ -452,7 +452,7 @@ _PANDAS_DTYPE_BY_NAME = {
 
 
 @lru_cache(maxsize=256)
-def _make_column_index(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
+def _make_index_and_positions(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
     """Return the column names as a pandas Index, and a dict from name to position.
 
     The position is an array with one number.

@@ -416,11 +416,12 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
     Returns
     -------
     vector : Vector
-        Its method ``path`` gives the beginning of each value's JSON path.
+        A vector with one row per value. Its method ``path`` returns the JSON path of a row.
     values : list
         The values.
     suffix : str
-        The end of each value's JSON path.
+        What follows the path of the row in the JSON path of the value: "" if the value is the row,
+        ``[2]`` if it is the third element of the row.
     """
     last_step = steps[-1]
     if not isinstance(last_step, Named):

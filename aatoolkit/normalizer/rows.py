@@ -309,11 +309,12 @@ class TableRows:
         steps: Sequence[Step],
         element_reads: list[ElementRead],
     ) -> RowValues:
-        """Follow a path down from some values, and return the values at its end.
+        """Follow a path down from the value of each row, and return the values at the path's end.
 
-        ``row_index`` has for each row the position of its value in ``vector``; the result has the
-        same for the values at the end of the path. Array elements that are read by their position
-        are added to ``element_reads``.
+        ``vector`` is a list of values, and ``row_index`` has for each row the position of its value
+        in this list. ``steps`` is the path from these values. The result consists of a vector of
+        the values at the end of the path, and for each row the position of its value there. Array
+        elements that are read by position or name are added to ``element_reads``.
         """
         for step in steps:
             if type(step) is Field:
@@ -387,12 +388,12 @@ class TableRows:
         of each row is looked up.
         """
         parents_and_labels = zip(vector.level.parents.tolist(), map(repr, item_labels), strict=True)
-        position_by_pair = {
+        position_by_parent_and_label = {
             parent_and_label: row for row, parent_and_label in enumerate(parents_and_labels)
         }
         row_pairs = zip(row_index.tolist(), map(repr, row_labels), strict=True)
         return np.array(
-            [position_by_pair.get(parent_and_label, -1) for parent_and_label in row_pairs], np.int64
+            [position_by_parent_and_label.get(pair, -1) for pair in row_pairs], np.int64
         )
 
     def _find_ancestor_rows(self, step_number: int) -> RowIndex:

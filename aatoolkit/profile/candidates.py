@@ -216,7 +216,7 @@ class Candidate:
         return replace(self, meaning_by_word=meaning_by_word)
 
 
-def find_candidates(
+def find_candidate_paths(
     document: Any,
     response_by_engines: Mapping[tuple[str, ...], Any],
     active_engines: Collection[str],
@@ -250,8 +250,10 @@ def find_candidates(
     Examples
     --------
     >>> response = {"support": {"alpha": "shown", "beta": "not_run_yet"}, "rows": [{"n": 3}]}
-    >>> [place] = find_candidates(response, {}, ["alpha"], ["beta"], ResponseStructure(), {}, None)
-    >>> place.at, place.why
+    >>> [candidate] = find_candidate_paths(
+    ...     response, {}, ["alpha"], ["beta"], ResponseStructure(), {}, None
+    ... )
+    >>> candidate.at, candidate.why
     ('support', 'names beta, which never ran')
     """
     engines_of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
@@ -337,7 +339,7 @@ def find_candidates(
         meanings = _WordMeanings(
             path, occurrences, mixed_word, legend, is_notice=is_notice
         ).meanings()
-        may_list_missing = any(map(_says_missing, meanings)) or _is_in_missing_list(path)
+        may_list_missing = any(map(_says_data_missing, meanings)) or _is_in_missing_list(path)
         if len(meanings) > _MAX_NOTICES and not may_list_missing:
             continue  # names or ids
         is_of_other_rows = "available" in meanings.values() and _is_in_other_rows(
@@ -375,7 +377,7 @@ def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candid
     lack_candidates = [
         candidate
         for candidate in candidates
-        if any(map(_says_missing, candidate.meaning_by_word)) and not candidate.total_field
+        if any(map(_says_data_missing, candidate.meaning_by_word)) and not candidate.total_field
     ]
     lack_parents = {candidate.at.rpartition(".")[0] for candidate in lack_candidates}
     for candidate in candidates:
@@ -668,7 +670,7 @@ class _CandidateSearch:
         are_names = (
             are_texts
             and all(map(_NAME_OR_DAY_PATTERN.match, words))
-            and not any(map(_says_missing, words))
+            and not any(map(_says_data_missing, words))
         )
         if not (are_texts or is_status_name or engine_field) or (are_names and not is_status_name):
             return
@@ -726,9 +728,11 @@ class _CandidateSearch:
         is_part_of_total = total_field != "" and (
             total_field != DAYS_PLACEHOLDER or engine_field != ""
         )
-        says_missing = bool(engine_field) and any(map(read_absence_code, words))
-        says_missing |= are_numbers_missing and all(map(_says_missing, map(str, words)))
-        if number_field is None and not (are_words_separate or is_part_of_total or says_missing):
+        says_data_missing = bool(engine_field) and any(map(read_absence_code, words))
+        says_data_missing |= are_numbers_missing and all(map(_says_data_missing, map(str, words)))
+        if number_field is None and not (
+            are_words_separate or is_part_of_total or says_data_missing
+        ):
             return
         header_path = self._structure.header_by_row_path.get(path)
         last_step = Field(field_name) if header_path is None else Named(header_path, field_name)
@@ -751,7 +755,7 @@ class _CandidateSearch:
             field_path = (*path, Field(key))
             inner_names = value if isinstance(value, dict) else ()
             is_about_data = any(has_word_of(name, "drawn") for name in inner_names)
-            is_about_data |= any(map(_says_missing, _iter_texts(value)))
+            is_about_data |= any(map(_says_data_missing, _iter_texts(value)))
             if echoes_request(key) and not is_about_data:
                 continue
             is_legend = isinstance(value, dict) and is_word_of(key, "legend")
@@ -1162,7 +1166,9 @@ def _score_path(
     is_status_name = has_word_of(path_fields[-1], "place")
     score = 2 * is_status_name
     texts = [text for occurrence in occurrences for text in _iter_texts(occurrence.value)]
-    says_missing = any(_says_missing(legend.get(text, text), is_status_name) for text in texts)
+    says_data_missing = any(
+        _says_data_missing(legend.get(text, text), is_status_name) for text in texts
+    )
     idle_engines = {
         engine
         for occurrence in occurrences
@@ -1203,7 +1209,7 @@ def _score_path(
             "which never ran",
             idle_engines,
         ),
-        (3, "the words of an absence", says_missing),
+        (3, "the words of an absence", says_data_missing),
         (
             3,
             f"numbers are missing beside {_join_words(words_without_numbers)}",
@@ -1280,7 +1286,7 @@ def _iter_texts(value: Any) -> Iterator[str]:
             yield from item
 
 
-def _says_missing(text: str, is_status_name: bool = True) -> bool:
+def _says_data_missing(text: str, is_status_name: bool = True) -> bool:
     """Return whether a text says that something is missing or was not done.
 
     ``is_status_name`` says whether the name of the field suggests a state of data. If it does not,
@@ -1356,7 +1362,7 @@ class _WordMeanings:
             word
             for word, flags in self._number_flags_by_word.items()
             if False not in flags and word.count(" ") < 3 and word != mixed_word
-            if not _says_missing(legend.get(word, word))
+            if not _says_data_missing(legend.get(word, word))
             if len(self._number_flags_by_word) > 1 and not self._states_lack
         ]
         self._available_word = max(
@@ -1454,7 +1460,7 @@ class _WordMeanings:
                 else _word_of_state(state_of_flag(False, self._key))
             )
         is_of_all = has_word_of(text, "universal") and not has_word_of(text, "exception")
-        if word is None and is_of_all and not (engines or _says_missing(text)):
+        if word is None and is_of_all and not (engines or _says_data_missing(text)):
             return "available"  # as `All values are published.`
         if text == "null":  # a reason that is not there denies nothing
             return "available" if number_flags == {True} else None
@@ -1468,7 +1474,7 @@ class _WordMeanings:
         is_silent = is_kind_of_rows or (says_nothing and not self._is_in_rows)
         return (
             NO_MEANING
-            if is_silent and not (engines or states_lack or _says_missing(text))
+            if is_silent and not (engines or states_lack or _says_data_missing(text))
             else "partial"
         )
 

@@ -24,7 +24,7 @@ from aatoolkit.profile.asking import (
 from aatoolkit.profile.candidates import (
     ResponseStructure,
     count_meanings,
-    find_candidates,
+    find_candidate_paths,
     find_emptied_paths,
 )
 from aatoolkit.profile.checking import describe_baseline, find_optional_paths
@@ -116,7 +116,7 @@ class Draft(Mapping[str, SectionDraft]):
                 structure = ResponseStructure(
                     engine_by_label, analysis.data_key_object_paths, header_paths, main_path
                 )
-                candidates = find_candidates(
+                candidates = find_candidate_paths(
                     document,
                     response_by_engines,
                     *active_and_idle_engines,

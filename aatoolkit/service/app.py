@@ -276,9 +276,10 @@ def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tup
 
 
 def _check_filter_values(question: Question, options: Mapping[str, Any]) -> None:
-    """Raise `ApiError` if a filter has a value that is not allowed for the host.
+    """Raise `ApiError` if a filter in a request has a value that it cannot have.
 
-    ``options`` are the scope options of the host, which list the values that filters may have.
+    The allowed values depend on the project, i.e. the website whose data are requested. ``options``
+    are the scope options of this project, which list the values that its filters may have.
     """
     for name, values in question.filters.items():
         options_field, value_field = FILTERS[name]

@@ -13,9 +13,9 @@ import pandas as pd
 from aatoolkit.stats.estimate import check_level, long_run_factor
 from aatoolkit.stats.results import (
     CANNOT_SAY,
-    COLUMN_FIELDS_BY_STATISTIC,
     DOWN,
     NO_EVIDENCE,
+    RESULT_COLUMNS_BY_STATISTIC,
     UP,
     amount,
     make_result,
@@ -113,7 +113,7 @@ def changes(
             row["verdict"] = NO_EVIDENCE
     method = f"{distribution} likelihood, exact segmentation, days shuffled in blocks"
     default_row: Row = dict.fromkeys(
-        (name for name, *_ in COLUMN_FIELDS_BY_STATISTIC["changes"]), np.nan
+        (name for name, *_ in RESULT_COLUMNS_BY_STATISTIC["changes"]), np.nan
     )
     default_row |= {"n": size, "verdict": CANNOT_SAY, "clusters": count_of(n), "method": method}
     return make_result(
@@ -206,7 +206,7 @@ def _find_best_split(
 
 
 def _levels_between(y: Numbers, n: Numbers, *segment_starts: Integers) -> Numbers:
-    """Return the level of each day, i.e. the mean of its segment.
+    """Return the level of each day, i.e. the mean of its segment, for each series (row).
 
     ``segment_starts`` are the first days of the segments after the first.
     """
@@ -222,10 +222,13 @@ def _levels_between(y: Numbers, n: Numbers, *segment_starts: Integers) -> Number
 
 
 def _find_best_splits(y: Numbers, n: Numbers, distribution: str) -> list[tuple[Numbers, Numbers]]:
-    """Return the best split of each daily series into two segments, and that into three.
+    """Return two pairs of arrays: for the split of daily series into two segments, and into three.
 
-    A split is a pair of arrays: the decrease of -2 log likelihood by series, and the level of each
-    day of each series.
+    The first split has the highest likelihood; that into three segments adds the best second split.
+    The first array of a pair has the decrease of -2 log likelihood of each series by its split. The
+    second has the mean of the segment to which a day belongs, for each series (row) and day
+    (column). ``y`` and ``n`` have these rows and columns too: the numerator (e.g. a count of
+    successes) and the denominator of the daily values.
     """
     first_gains, first_days = _find_best_split(y, n, np.zeros(len(y), np.int64), distribution)
     second_gains, second_days = _find_best_split(y, n, first_days, distribution)
@@ -377,16 +380,23 @@ def _segmentations(y: Numbers, n: Numbers, distribution: str) -> Iterator[tuple[
 
 
 def _day_interval(
-    y: Numbers, n: Numbers, start: int, end: int, dispersion: float, level: float, distribution: str
+    y: Numbers,
+    n: Numbers,
+    segment_start: int,
+    segment_end: int,
+    dispersion: float,
+    level: float,
+    distribution: str,
 ) -> tuple[int, int]:
     """Return the first and the last day of a credible interval for the day of a change point.
 
-    The change point lies between the days ``start`` and ``end``. ``dispersion`` is the variance of
-    the daily values, divided by the variance that independent answers would have.
+    ``segment_start`` is the position of the first day of the segment in which the change point is,
+    and ``segment_end`` that of the day after its last. ``dispersion`` is the variance of the daily
+    values, divided by the variance that independent answers would have.
     """
     # With a flat prior. The log likelihood is divided by ``dispersion``, as days differ more than
     # independent answers would. The coverage was checked only roughly.
-    y, n = y[start:end], n[start:end]
+    y, n = y[segment_start:segment_end], n[segment_start:segment_end]
     head_y, head_n = np.cumsum(y)[:-1], np.cumsum(n)[:-1]
     costs = _deviance(head_y, head_n, distribution) + _deviance(
         y.sum() - head_y, n.sum() - head_n, distribution
@@ -397,4 +407,4 @@ def _day_interval(
     likely_days = days_by_weight[
         : int(np.searchsorted(np.cumsum(weights[days_by_weight]) / weights.sum(), level)) + 1
     ]
-    return start + int(likely_days.min()) + 1, start + int(likely_days.max()) + 1
+    return segment_start + int(likely_days.min()) + 1, segment_start + int(likely_days.max()) + 1

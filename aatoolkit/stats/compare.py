@@ -39,9 +39,9 @@ from aatoolkit.stats.estimate import (
 )
 from aatoolkit.stats.results import (
     CANNOT_SAY,
-    COLUMN_FIELDS_BY_STATISTIC,
     MEASURED_STATE,
     NO_EVIDENCE,
+    RESULT_COLUMNS_BY_STATISTIC,
     amount,
     make_result,
     points,
@@ -145,7 +145,7 @@ def name_sides(
     the requests that each frame was read by. Columns in ``by`` are not considered. If no candidate
     fits, the result is ``("host", ("now", "before"))``.
     """
-    reserved_names = {*by, *(column for column, *_ in COLUMN_FIELDS_BY_STATISTIC["compare"])}
+    reserved_names = {*by, *(column for column, *_ in RESULT_COLUMNS_BY_STATISTIC["compare"])}
     source_fields = [
         [vars(source) | dict(parse_qsl(source.scope or "")) for source in side_sources]
         for side_sources in sources_of_sides
@@ -439,7 +439,7 @@ def comparison_result(
     judgements = judge(judged_rows, level, correction, "change" if has_windows else "difference")
     tested_flags = [bool(np.isfinite(judgement["p"])) for judgement in judgements]
     planned = [row.is_planned for row in rows]
-    family_text = f"one of a family of {sum(map(operator.gt, tested_flags, planned))}"
+    test_family_text = f"one of a family of {sum(map(operator.gt, tested_flags, planned))}"
     result_rows = []
     for row, judgement, is_tested in zip(rows, judgements, tested_flags, strict=True):
         change = row.change
@@ -448,7 +448,7 @@ def comparison_result(
         cells["why"] = "; ".join(dict.fromkeys([cells["why"], *row.notes]))
         cells["unit"] = row.unit
         if any(planned):
-            text = "planned: it stands alone" if row.is_planned else family_text
+            text = "planned: it stands alone" if row.is_planned else test_family_text
             cells["family"] = text if is_tested else None
         if not has_windows:
             cells |= {naming_column: names[0], f"baseline_{naming_column}": names[1]}

@@ -39,7 +39,7 @@ _MISSING_PART_REASON = "a part of it has no number, so that the sum is not known
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of the funnel, such as visits: the count of each URL path.
+    """The counts of one stage of the funnel, such as the number of visits for each URL path.
 
     ``why`` is the reason why the stage has no counts, or "".
     """
@@ -53,8 +53,10 @@ class Stage:
         """Return the counts of the given URL paths as an array; NaN for a path without a count."""
         if not len(self.paths):
             return np.full(len(paths), np.nan)
-        positions = self.paths.get_indexer(paths)
-        return np.where(positions >= 0, take(self.counts, np.maximum(positions, 0)), np.nan)
+        path_positions = self.paths.get_indexer(paths)
+        return np.where(
+            path_positions >= 0, take(self.counts, np.maximum(path_positions, 0)), np.nan
+        )
 
 
 def funnel(dataset: Mapping[str, Any], errors: Mapping[str, object], level: float) -> pd.DataFrame:

@@ -64,17 +64,21 @@ TableByName = Mapping[str, pd.DataFrame]  # by window and role, such as "now.eng
 
 
 def headline(
-    now: Mapping[str, Any], before: Mapping[str, Any] | None, level: float
+    current_dataset: Mapping[str, Any], earlier_dataset: Mapping[str, Any] | None, level: float
 ) -> pd.DataFrame:
     """Compare the main measures (e.g. mention rate) of two datasets; see ``Dataset.compare``."""
     check_level(level)
     table_by_name = {
         f"{side}.{role}": frame
-        for side, dataset in zip(WINDOW_NAMES, (now, before or {}), strict=True)
+        for side, dataset in zip(
+            WINDOW_NAMES, (current_dataset, earlier_dataset or {}), strict=True
+        )
         for role in _REQUIREMENTS_BY_ROLE
         for frame in _tables_of_role(dataset, role)[:1]
     }
-    return headline_of([*table_by_name.values()], [*table_by_name], before is not None, level)
+    return headline_of(
+        [*table_by_name.values()], [*table_by_name], earlier_dataset is not None, level
+    )
 
 
 def _tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
@@ -176,8 +180,8 @@ def headline_of(
             for row in comparisons:
                 if question.is_total and rows[0].why and not row.why:
                     # The test of a total takes from the planned one how much prompts differ.
-                    why = f"nothing says how prompts differ: {rows[0].why}"
-                    row = replace(row, why=why, method="")
+                    untested_reason = f"nothing says how prompts differ: {rows[0].why}"
+                    row = replace(row, why=untested_reason, method="")
                 rows.append(row)
     # A brand's mention rate with the values of the planned comparison would only repeat it.
     planned_change = planned_row.change

@@ -403,9 +403,10 @@ def overlap(
 def _compare_answers(
     flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
 ) -> list[Row]:
-    """Return a row of the result for each pair of members, such as two engines.
+    """Return a row of the result for each pair of members (values of ``between``), e.g. engines.
 
-    The row has the overlap of their answers; the keys of the dict are the columns of the result.
+    The row has the overlap of the answers of the two members; the keys of the dict are the columns
+    of the result.
     """
     coded_answers, members, prompts = _encode_answers(flat_frame, column, between, cluster, repeat)
     if len(members) > MAX_BETWEEN:

@@ -270,12 +270,12 @@ The columns of the stages of a funnel come from `FUNNEL_STAGES`.
 """
 
 
-# By statistic, the declarations of its columns: name, dtype, unit and meaning.
-COLUMN_FIELDS_BY_STATISTIC = {
+# By name of a statistic, a list for each column of its result: name, dtype, unit and meaning.
+RESULT_COLUMNS_BY_STATISTIC = {
     block.partition("\n")[0]: [line.split(None, 3) for line in block.splitlines()[1:]]
     for block in re.split(r"\n(?! )", _COLUMN_DECLARATIONS.strip())
 }
-COLUMN_FIELDS_BY_STATISTIC["funnel"][1:1] = [
+RESULT_COLUMNS_BY_STATISTIC["funnel"][1:1] = [
     [stage, "Int64", fields["unit"], fields["doc"]]
     for stage, fields in FUNNEL_STAGES.items()
     if "doc" in fields
@@ -297,7 +297,7 @@ def make_result(
 ) -> pd.DataFrame:
     """Return the result of a statistic as a frame whose columns have units and meanings.
 
-    ``verb`` is the name of the statistic, whose columns `COLUMN_FIELDS_BY_STATISTIC` declares.
+    ``verb`` is the name of the statistic, whose columns `RESULT_COLUMNS_BY_STATISTIC` declares.
     ``values`` is a dict of columns, or a list of rows as dicts. ``inputs`` has the metadata of the
     input frames. ``input_availability`` says whether these were measured, and
     ``availability_by_column`` says so for single columns of the result. ``key_columns`` identify a
@@ -308,7 +308,7 @@ def make_result(
     texts |= {"unit": unit or "-", "change": change_unit or "-", "level": f"{level:.0%}"}
     texts |= {"up": UP, "down": DOWN, "no_evidence": NO_EVIDENCE, "cannot_say": CANNOT_SAY}
     fields_by_column = {
-        name.format(**texts): fields for name, *fields in COLUMN_FIELDS_BY_STATISTIC[verb]
+        name.format(**texts): fields for name, *fields in RESULT_COLUMNS_BY_STATISTIC[verb]
     }
     if not isinstance(values, Mapping):
         column_names = dict.fromkeys(name for row in values for name in row) or fields_by_column

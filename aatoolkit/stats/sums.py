@@ -275,9 +275,10 @@ def host_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def refuse_missing(column: str, is_missing: Any) -> None:
-    """Raise `AvailabilityError` if a row with a number has no value in ``column``.
+    """Raise `AvailabilityError` if rows cannot be grouped, as they have no value in ``column``.
 
-    ``is_missing`` is a boolean mask of such rows.
+    ``is_missing`` is a boolean mask that is True for each row that has a number to be used, but no
+    value in the grouping column ``column``.
     """
     if count := int(is_missing.sum()):
         reason = f"{count} rows with a value have no {column}; drop them, or name another column"

@@ -302,7 +302,10 @@ class SingleGroup:
 
 @dataclass(frozen=True)
 class GroupSums:
-    """Sums of a column over the clusters (such as prompts) of each group."""
+    """Adds up values of clusters (such as prompts) to one sum for each group of clusters.
+
+    ``group_of_cluster`` has for each cluster the position of its group.
+    """
 
     group_of_cluster: Integers
     group_count: int

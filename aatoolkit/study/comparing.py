@@ -198,7 +198,10 @@ def _as_comparable(column: pd.Series) -> pd.Series:
 
 
 def concat_differences(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Concatenate frames like `StudyDiff.changes`, in which columns may be missing."""
+    """Concatenate frames that have some or all of the columns of `StudyDiff.changes`.
+
+    The result has all of these columns; where a frame lacks one, its values are missing.
+    """
     dtypes = dict.fromkeys(_DIFFERENCE_COLUMNS, "string") | {"change": "Float64"}
     all_frames = (pd.DataFrame(), *(frame for frame in frames if len(frame)))
     return pd.concat(

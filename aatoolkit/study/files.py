@@ -86,7 +86,10 @@ def body_file(sha256: str) -> str:
 
 
 def result_file(digest: str) -> str:
-    """Return the name in a study of the file with the named result that has this hash."""
+    """Return the name of the file in which a study keeps a result, such as a computed table.
+
+    ``digest`` is the hash of the result. The name begins with the folder of results.
+    """
     return f"{RESULTS_FOLDER}/{digest}.parquet"
 
 
@@ -401,7 +404,10 @@ class Record:
 
     @property
     def scope(self) -> Scope | None:
-        """The days and filters of the request; None for a request of possible filter values."""
+        """The days and filters of the request.
+
+        It is None if the request asked which values the filters may have.
+        """
         return self.request.scope
 
     @property

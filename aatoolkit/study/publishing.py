@@ -476,7 +476,7 @@ def _redact_tables(
 def _find_redacted_columns(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> tuple[ColumnNames, ColumnNames]:
-    """Return the set of all columns to redact, and the subset that the user named one by one.
+    """Return the set of all columns to redact, and the subset that was given by column names.
 
     Each column is a pair of table name and column name. ``redacted_names`` are the names that the
     user gave: of columns, or of the group of all text columns.
@@ -524,8 +524,9 @@ def _warn_of_copies(
 ) -> None:
     """Warn if a text of a redacted column also occurs in a published column.
 
-    ``tables_before`` are the tables before the redaction. ``named_columns`` are the columns (pairs
-    of table and column) that the user named one by one.
+    ``tables_before`` are the tables before the redaction. ``named_columns`` are those of the
+    redacted columns that the user gave by their own names, rather than by the group ``texts`` of
+    all text columns; each is a pair of table name and column name.
     """
     # Of a column in the group ``texts``, texts of up to three words do not count: the title of a
     # page may be just the name of a brand.
@@ -538,21 +539,21 @@ def _warn_of_copies(
                 if (table.name, name) not in named_columns and len(words) < 4:
                     continue
                 hidden_texts.add(text)
-                subtree = word_tree
+                word_subtree = word_tree
                 for word in words:
-                    subtree = subtree.setdefault(word, {})
+                    word_subtree = word_subtree.setdefault(word, {})
                 if words:
-                    subtree[""] = {}
+                    word_subtree[""] = {}
 
     def holds_copy(text: str) -> bool:
         words = _words_of(text)
         for first_position in range(len(words) if text not in hidden_texts else 0):
-            subtree = word_tree
+            word_subtree = word_tree
             for word in words[first_position:]:
-                if word not in subtree:
+                if word not in word_subtree:
                     break
-                subtree = subtree[word]
-                if "" in subtree:
+                word_subtree = word_subtree[word]
+                if "" in word_subtree:
                     return True
         return text in hidden_texts
 

@@ -386,9 +386,10 @@ class Study(metaclass=Chaptered):
         return payload_to_dataset(self._read_payload(record), self._reading_options_of(record))
 
     def _reading_options_of(self, record: Record) -> ReadingOptions:
-        """Return the options to convert a recorded response to tables.
+        """Return the options with which a recorded response is converted to tables.
 
-        The declarations of its columns are those that were recorded for its service.
+        The options have the column declarations that the study recorded for the service from which
+        the response is.
         """
         return ReadingOptions(self._profile_by_url.get(record.base_url))
 

@@ -74,10 +74,10 @@ class RuleValue(NamedTuple):
 
 
 def read_rules(scan: ResponseScan, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
-    """Read the values at the paths of the user's rules, and add a `Signal` to ``scan`` for each.
+    """Add to ``scan`` the statements of a response that are at the paths of the user's rules.
 
-    A signal is a statement on whether data could be measured. Return whether the rules cover the
-    whole response, so that the general rules need not read it.
+    A `Signal` is added for each value at such a path that says whether data could be measured.
+    Return whether the rules cover the whole response, so that the general rules need not read it.
     """
     covers_response, joint_statements = False, []
     for rule in rules or (REFERENCE,):

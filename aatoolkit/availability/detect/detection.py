@@ -202,10 +202,14 @@ def _conclude_about_section(scan: ResponseScan, *, has_rules: bool) -> None:
     signals = scan.signals
     has_data = True in scan.nonzero_flags
     if has_rules and not has_data:  # what else is stated about the whole is about parts of it
-        empty_signals = [signal for signal in signals if signal.availability.status in EMPTY]
-        if "section" in {signal.scope for signal in empty_signals}:
+        signals_of_missing_data = [
+            signal for signal in signals if signal.availability.status in EMPTY
+        ]
+        if "section" in {signal.scope for signal in signals_of_missing_data}:
             signals[:] = [
-                signal for signal in signals if signal.scope != "section" or signal in empty_signals
+                signal
+                for signal in signals
+                if signal.scope != "section" or signal in signals_of_missing_data
             ]
     if not signals or scan.has_section_signal:
         return

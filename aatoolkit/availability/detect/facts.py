@@ -382,20 +382,20 @@ class ResponseScan:
     @cached_property
     def all_path_values(self) -> list[PathValues]:
         """A list with one item per path of the response: the path with all values at it."""
-        pending_values, all_path_values = [PathValues((), self.vector, "", False)], []
-        while pending_values:
-            all_path_values.append(fact := pending_values.pop())
+        unvisited_values, all_path_values = [PathValues((), self.vector, "", False)], []
+        while unvisited_values:
+            all_path_values.append(fact := unvisited_values.pop())
             steps, vector, key, is_in_list = fact
             value_types = vector.kinds if len(steps) < _MAX_DEPTH else set()
             if list in value_types:
-                pending_values.append(PathValues((*steps, Each()), vector.elements(), key, True))
+                unvisited_values.append(PathValues((*steps, Each()), vector.elements(), key, True))
             field_names = vector.fields() if dict in value_types else []
             if len(field_names) > MAX_FIELDS:
-                pending_values.append(
+                unvisited_values.append(
                     PathValues((*steps, Entries()), vector.entries(), key, is_in_list)
                 )
                 continue
-            pending_values += [
+            unvisited_values += [
                 PathValues((*steps, Field(name)), vector.field(name), name, is_in_list)
                 for name in reversed(field_names)
                 if _may_hold_data(name)
@@ -447,8 +447,9 @@ RowAvailabilities = list[tuple[int, Availability]]
 
 
 class Records:
-    """The JSON objects in the lists at one path, such as ``domains[]``.
+    """All JSON objects in the lists at one path.
 
+    For example, at the path ``days[].rows[]`` there is one list for each element of ``days``.
     ``store_signal`` is the method `ResponseScan.add`, which stores a statement on missing data.
     """
 

@@ -614,7 +614,7 @@ def read_prose(scan: ResponseScan) -> None:
         word = None if _CALL_PATTERN.search(text) else find_word(text) or find_absence_word([text])
         # Everyday words are trusted only where they are the code.
         is_everyday = word and word.canonical in ("available", "unavailable", "error")
-        if word and (word.is_lack or (is_code(text) and not is_everyday)):
+        if word and (word.means_missing or (is_code(text) and not is_everyday)):
             availability = partial_if_measured(word.because(text), scan.nonzero_flags)
             if availability.status == Status.UNAVAILABLE and True in scan.nonzero_flags:
                 availability = replace(availability, status=Status.PARTIAL)
@@ -720,7 +720,7 @@ def _read_error(scan: ResponseScan, member: Member) -> RuleResult:
         ),
         FAILURE,
     )
-    meaning = word.availability if word and word.is_lack else meaning
+    meaning = word.availability if word and word.means_missing else meaning
     meaning = replace(meaning, status=Status.PARTIAL) if scan.nonzero_flags else meaning
     reason = find_reason(text_by_key) or (error if isinstance(error, str) else None)
     scan.add("section", None, replace(meaning, reason=reason), member.path, "error", error)
@@ -773,7 +773,7 @@ def _read_flag(scan: ResponseScan, member: Member) -> RuleResult:
     if availability.cause == Cause.WITHHELD and scan.nonzero_flags:
         return None
     word = value and find_word(spaced(key, ("is",)))
-    if word and not word.is_lack and not (scan.has_list_of_numbers or scan.is_without_data):
+    if word and not word.means_missing and not (scan.has_list_of_numbers or scan.is_without_data):
         return None
     return with_explanation(availability, member.siblings)
 

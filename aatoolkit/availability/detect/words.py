@@ -108,8 +108,8 @@ class Word:
         return replace(AVAILABILITY_BY_TERM[self.canonical], reason=reason)
 
     @property
-    def is_lack(self) -> bool:
-        """Whether the text surely means that some data are missing."""
+    def means_missing(self) -> bool:
+        """Whether the text with this meaning surely says that some data are missing."""
         return self.strength >= STRONG and self.canonical != "available"
 
 
@@ -131,7 +131,7 @@ def _compile_sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
     return [
         (word, re.compile(rf"\b(?:{pattern.pattern})\b"))
         for word, pattern in _compile_phrase_patterns()
-        if word.is_lack
+        if word.means_missing
     ]
 
 
@@ -232,7 +232,7 @@ def find_absence_word(texts: Iterable[object]) -> Word | None:
     Return None also if the term is ``available``.
     """
     word = find_strong_word(texts)
-    return word if word and word.is_lack else None
+    return word if word and word.means_missing else None
 
 
 def is_code(text: object) -> bool:
@@ -246,7 +246,7 @@ def read_absence_code(text: str) -> Availability | None:
     Return None if the text is no code, or does not mean missing data.
     """
     word = find_word(text) if is_code(text) else None
-    return word.availability if word and word.is_lack else None
+    return word.availability if word and word.means_missing else None
 
 
 def read_word(word: object, reason: object = None) -> Availability:
@@ -442,7 +442,7 @@ def _read_key_ending(ending_words: tuple[str, ...]) -> str | None:
     } & availability_words:
         return "available" if "available" in ending_words else "status"
     word = find_word_of_parts(ending_words)
-    if (word and word.is_lack) or matches_form(ending, "hidden_word"):
+    if (word and word.means_missing) or matches_form(ending, "hidden_word"):
         return "denial"
     return "available" if matches_form(ending, "ready_word") else None
 
@@ -564,7 +564,7 @@ def state_of_entry(value: Any, key: str) -> Availability | None:
     """Return the availability that one value of a dict such as ``{"gemini": "not_run"}`` means.
 
     The dict has one value for each engine (AI assistant) or field. ``key`` is the key under which
-    the response has the dict. Return None if the value means no availability.
+    the response has the dict. Return None if the value says nothing about availability.
     """
     if isinstance(value, bool):
         return state_of_flag(value, key)
@@ -717,6 +717,9 @@ def may_state_loss(key: str) -> bool:
 
 def state_of_loss(key: str, value: Any) -> Availability | None:
     """Return ``partial`` if a key and its value say that some data are missing, else None.
+
+    The key must name units in which data are counted, such as rows or days. Pages are no such unit:
+    a list of missing pages may be what was measured. A value of 0 says that nothing is missing.
 
     Examples
     --------

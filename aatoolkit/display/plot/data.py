@@ -354,7 +354,11 @@ class PlotData:
         return self.rule(name).rule == "sum"
 
     def unit_column(self, name: str) -> str | None:
-        """Return the name of the column with the unit or metric of each row, or None."""
+        """Return the name of the column that says which unit the column ``name`` has in each row.
+
+        It has the units themselves, or metrics of which each has its unit. The result is None if
+        there is no such column.
+        """
         column = self.column(name)
         unit_name = (column.unit_by if column.unit else "unit") if column else None
         candidates = unit_name, f"{name.partition('_')[0]}_{unit_name}"  # such as control_metric
@@ -878,7 +882,11 @@ class ResponseDetails:
         return max(start_days, default=""), min(end_days, default="")
 
     def add_table(self, table: pd.DataFrame) -> None:
-        """Collect days, daily numbers, titles of identifiers and own names from one table."""
+        """Collect what one table of the response says, in the attributes of this object.
+
+        That is: the days if the table has a single row, the numbers if it has one row per day, the
+        readable titles of identifiers, and the names of the project's own brands and sites.
+        """
         table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
         columns = [*map(str, table.columns)]
         own_rows = table

@@ -79,14 +79,14 @@ def plot(
     kind = kind or (rate_column and "bars")
     y_columns = flatten_names([y or rate_column or ()])
     check_columns(data.frame, [*filter(None, (x, color)), *y_columns])
-    not_numeric = [f"{name} holds no numbers but {data.frame[name].dtype}" for name in y_columns
-                   if data.kind_by_column[name] not in ("number", "code")]  # fmt: skip
+    dtype_problems = [f"{name} holds no numbers but {data.frame[name].dtype}" for name in y_columns
+                      if data.kind_by_column[name] not in ("number", "code")]  # fmt: skip
     for name, is_wrong, message in (
         ("kind", kind and kind not in FUNCTION_BY_KIND, unknown("kind", kind, FUNCTION_BY_KIND)),
         ("top", top is not None and top < 1, f"top={top!r} is no whole number from 1"),
         ("ax", ax is not None and (figsize or theme != "auto"), "figsize= and theme= are of a "
          "whole figure, and ax= is one axes: leave them out"),
-        ("y", not_numeric, f"these columns cannot be drawn: {'; '.join(not_numeric)}"),
+        ("y", dtype_problems, f"these columns cannot be drawn: {'; '.join(dtype_problems)}"),
     ):  # fmt: skip
         if is_wrong:
             raise ArgumentError(message, argument=name)

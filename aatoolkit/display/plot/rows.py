@@ -173,8 +173,8 @@ def scale_for(
 ) -> Scale:
     """Return a scale of numbers that includes 0 and all of ``values``.
 
-    ``margin`` is the upper end of the scale, divided by the largest number. ``scale_fields`` are
-    other fields of the `Scale`.
+    ``margin`` is the upper end of the scale as a multiple of the largest number: with 1.02, the
+    scale ends 2 % above it. ``scale_fields`` are other fields of the `Scale`.
     """
     finite_values = values[np.isfinite(values)]
     highest = finite_values.max(initial=0.0)
@@ -374,8 +374,9 @@ def bars(data: PlotData, options: Options) -> Spec | None:
 def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, measure: str) -> str:
     """Return a headline such as "Highest mention rate: Globex, 40%; Acme 30%".
 
-    ``names`` and ``values`` are sorted, the best first. The second name is the own brand; if this
-    is the best, the second name is its best competitor. If ``measure`` is "", the result is "".
+    It names the best brand, and then the project's own brand; if the own brand is the best, then
+    its best competitor. ``names`` and ``values`` have all brands, the best first. The result is ""
+    if ``measure`` is "", or if there is no single best brand.
     """
     if not measure or (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
@@ -648,8 +649,8 @@ def _grouping_column(data: PlotData, excluded: str = "") -> str | None:
     The column ``excluded`` is not returned: with it, a column for the segments of bars is chosen.
     """
     candidates = [
-        name for name, kind in data.kind_by_column.items()
-        if kind in ("word", "flag") and name not in ("own", excluded)
+        name for name, column_kind in data.kind_by_column.items()
+        if column_kind in ("word", "flag") and name not in ("own", excluded)
         and 1 < data.frame[name].nunique() <= 12
     ]  # fmt: skip
     category_columns = [

@@ -107,19 +107,19 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     constant_text = ", ".join(data.label_by_constant_key().values())
     state_column = "" if has_single_row else next(filter(data.has_states, data.kind_by_column), "")
     if has_single_row:
-        lead_texts = [
+        card_texts = [
             f"{card.label} {card.value}" for card in cards
             if (card.symbol_style or OWN_STYLE) not in (OWN_STYLE, NEUTRAL_STYLE)
             or "%" in card.value or _SCORE_SUFFIX in card.label
         ]  # fmt: skip
-        lead_texts.sort(key=lambda lead_text: "%" not in lead_text)
+        card_texts.sort(key=lambda card_text: "%" not in card_text)
         if "verdict" in data.kind_by_column and data.is_result:
-            lead_texts = [capitalized(data.texts("verdict")[0].partition(" (")[0])]
-        headline = ": ".join(filter(None, [constant_text, *lead_texts[:1]])) * bool(lead_texts)
+            card_texts = [capitalized(data.texts("verdict")[0].partition(" (")[0])]
+        headline = ": ".join(filter(None, [constant_text, *card_texts[:1]])) * bool(card_texts)
     else:  # changes in percentage points are changes of rates
-        lead_texts = [f"{label} {value} ({change})" for label, value, change, *_ in drawn_cards
+        card_texts = [f"{label} {value} ({change})" for label, value, change, *_ in drawn_cards
                  if change.endswith("pp")]  # fmt: skip
-        headline = _state_counts(data, state_column) if state_column else ", ".join(lead_texts[:2])
+        headline = _state_counts(data, state_column) if state_column else ", ".join(card_texts[:2])
     if constant_text not in headline:
         title = f"{constant_text}: {title}"
     card_labels, *text_columns, symbol_styles = zip(*drawn_cards, strict=True)

@@ -91,13 +91,17 @@ def _pivot_table(
     y_values = np.append(data.values(y), np.nan)
 
     def rank_labels(row_positions: pd.DataFrame) -> list[Any]:
-        """Return the labels of a table's rows, the row with the best numbers first."""
+        """Return the row labels of a pivot table, the row with the best numbers first.
+
+        ``row_positions`` is the pivot table; its cells are positions of rows of the data. The best
+        numbers are the highest sum or mean of ``y``, but the lowest if ``y`` is a rank.
+        """
         # Counts are compared by sums, because a mean leaves out cells without a row.
         values = pd.DataFrame(
             y_values[row_positions.fillna(-1).to_numpy(np.int64)], row_positions.index
         )
-        scores = values.sum(axis=1, min_count=1) if data.is_additive(y) else values.mean(axis=1)
-        return [*scores.sort_values(ascending=is_rank, kind="stable", na_position="last").index]
+        row_scores = values.sum(axis=1, min_count=1) if data.is_additive(y) else values.mean(axis=1)
+        return [*row_scores.sort_values(ascending=is_rank, kind="stable", na_position="last").index]
 
     row_keys = rank_labels(pivoted_positions)[:max_rows]
     columns = [*pivoted_positions.columns]

@@ -109,7 +109,11 @@ class SectionEvidence:
         return collapsible(escape(table.title), f"<ul>{row_items}</ul>")
 
     def _row_html(self, table: TableEvidence, row: int, seen_lines: dict[str, Any]) -> str:
-        """Return the explanations of one row as HTML: links to its responses, then each number."""
+        """Return the explanations of one row as HTML.
+
+        First come links to the responses from which the row is, then the explanation of each number
+        of the row. ``row`` is the position of the row in ``table.explanations_by_row``.
+        """
         row_label, explanations = table.explanations_by_row[row]
         cited_responses = dict.fromkeys(
             response for explanation in explanations.values() for response in explanation.sources

@@ -46,7 +46,7 @@ def escape(text: object, max_length: int = 160) -> str:
     return html.escape(shortened)
 
 
-def _breakable(text: str) -> str:
+def _with_line_break_points(text: str) -> str:
     """Return a text as HTML in which lines may break after the dots and slashes of an address."""
     return "<wbr>".join(map(escape, name_parts(text))) if len(text) <= 160 else escape(text)
 
@@ -108,7 +108,7 @@ def linked_table(evidence: TableEvidence, data: PlotData, columns: Sequence[str]
     ]
     if has_labels:
         cells_by_column = [
-            [f'<th scope="row">{_breakable(label)}</th>' for label in labels],
+            [f'<th scope="row">{_with_line_break_points(label)}</th>' for label in labels],
             *cells_by_column,
         ]
     rows = (
@@ -168,7 +168,7 @@ def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvid
     return [
         '<td class="missing"><span aria-label="missing">–</span></td>'
         if is_cell_missing
-        else f'<td class="{column_kind}">{_breakable(text)}</td>'
+        else f'<td class="{column_kind}">{_with_line_break_points(text)}</td>'
         for text, is_cell_missing in zip(value_texts, missing_mask, strict=True)
     ]
 

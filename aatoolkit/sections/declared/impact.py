@@ -6,7 +6,7 @@ from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
 _VERDICTS = ("improved", "declined", "no_detectable_change", "too_early")
-_SAME_ANSWERS_RULE = refused("the same answers under every metric, and windows of actions overlap")
+_NO_AGGREGATION_RULE = refused("the same answers under every metric, and windows of actions overlap")
 _make_value_column = partial(number, unit="per unit", aggregate=OWN_INTERVAL_RULE)
 
 def _make_window_columns(window_name: str) -> tuple[Column, ...]:
@@ -17,7 +17,7 @@ def _make_window_columns(window_name: str) -> tuple[Column, ...]:
     return (
         _make_value_column(f"{window_name}_value", f"The metric {window_name}.", f"{window_name}.value"),
         count(f"{window_name}_n", "Answers behind the value.", f"{window_name}.sampleCount", unit="answers",
-            aggregate=_SAME_ANSWERS_RULE),
+            aggregate=_NO_AGGREGATION_RULE),
         _make_value_column(f"{window_name}_ci_low", "Lower end of its interval.", f"{window_name}.ciLow"),
         _make_value_column(f"{window_name}_ci_high", "Upper end of its interval.", f"{window_name}.ciHigh"),
     )

@@ -551,7 +551,7 @@ class JsonStructure:
         """
         steps, lists = self._split_into_columns(list_group)[0]
         element_names = self._find_element_names(
-            row_set, ListGroup(steps, lists), includes_own_lists=True
+            row_set, ListGroup(steps, lists), includes_same_rows=True
         )
         self._add_child_row_set(
             row_set,
@@ -667,7 +667,7 @@ class JsonStructure:
         ]
         neighbour_lengths = (
             neighbour.lengths
-            for neighbour, _ in _iter_neighbour_groups(row_set, list_group, includes_own_lists=True)
+            for neighbour, _ in _iter_neighbour_groups(row_set, list_group, includes_same_rows=True)
         )
         is_grid = is_square or any(lengths == first_item_lengths for lengths in neighbour_lengths)
         is_uniform = max(len(_kinds_of(item)) for item in list_group.items) == 1
@@ -787,7 +787,7 @@ class JsonStructure:
         """
         possible_headers = []
         for neighbour, list_positions in _iter_neighbour_groups(
-            row_set, list_group, includes_own_lists=list_group.is_of_lists
+            row_set, list_group, includes_same_rows=list_group.is_of_lists
         ):
             if neighbour.field_and_texts is None:
                 continue
@@ -834,9 +834,12 @@ class JsonStructure:
         ), names_by_row
 
     def _find_element_names(
-        self, row_set: RowSet, list_group: ListGroup, *, includes_own_lists: bool = False
+        self, row_set: RowSet, list_group: ListGroup, *, includes_same_rows: bool = False
     ) -> ElementNames | None:
-        """Find lists with a name for each element of given lists, such as ``labels`` of a picture.
+        """Find the lists that name the elements of given lists, such as ``labels`` of ``values``.
+
+        A list of names has as many elements as the list of values, and may be in the same row or in
+        an enclosing row.
 
         Parameters
         ----------
@@ -844,24 +847,26 @@ class JsonStructure:
             The rows with the given lists.
         list_group : ListGroup
             The given lists.
-        includes_own_lists : bool
-            Whether to search also among other lists in the same rows.
+        includes_same_rows : bool
+            Whether to search also in the rows that have the given lists, not only in the rows
+            that enclose them.
 
         Returns
         -------
         tuple or None
-            The `ListGroup` with the names, and for each row the position of its list there. If
-            there are several, the one with the most similar path is returned.
+            The `ListGroup` of the lists of names, and for each row the position of its list of
+            names in this group. If there are several such groups, the one whose path is most
+            similar to that of the given lists is returned.
         """
         if list_group.max_length < 2:
             return None
         possible_names = []
         for neighbour, list_positions in _iter_neighbour_groups(
-            row_set, list_group, includes_own_lists=includes_own_lists
+            row_set, list_group, includes_same_rows=includes_same_rows
         ):
             length_pairs = zip(list_group.lengths, list_positions, strict=True)
             may_be_names = neighbour.kinds.isdisjoint(("dict", "list")) and not (
-                includes_own_lists and neighbour.holds_names
+                includes_same_rows and neighbour.holds_names
             )
             # Short lists elsewhere have the same length by chance, and fractions name nothing.
             record_path = neighbour.steps[:-1]
@@ -887,27 +892,28 @@ class JsonStructure:
 
 
 def _iter_neighbour_groups(
-    row_set: RowSet, list_group: ListGroup, *, includes_own_lists: bool
+    row_set: RowSet, list_group: ListGroup, *, includes_same_rows: bool
 ) -> Iterator[tuple[ListGroup, list[int]]]:
-    """Yield other lists in the rows that enclose given lists, the nearest row first.
+    """Yield the other lists in the rows that enclose the rows of given lists, the nearest first.
 
     Parameters
     ----------
     row_set : RowSet
-        The rows with the lists.
+        The rows with the given lists.
     list_group : ListGroup
-        The lists.
-    includes_own_lists : bool
-        Whether to begin with other lists in the same rows.
+        The given lists.
+    includes_same_rows : bool
+        Whether to begin with the other lists in the rows with the given lists.
 
     Yields
     ------
     ListGroup
-        The other lists.
+        The other lists at one path.
     list of int
-        For each row, the position of its enclosing row.
+        For each row with a given list, the position of the row that encloses it and has the other
+        list.
     """
-    for ancestor in [*row_set.iter_with_ancestors()][not includes_own_lists :]:
+    for ancestor in [*row_set.iter_with_ancestors()][not includes_same_rows :]:
         list_positions = row_set.enclosing_rows(ancestor)
         for neighbour in ancestor.list_groups:
             if neighbour.steps != list_group.steps[: len(neighbour.steps)]:

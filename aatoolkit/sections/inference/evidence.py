@@ -269,13 +269,13 @@ def _record_ratios(table: FoundTable) -> None:
             continue
         numbers = np.where(table.data_row_mask, column.numbers, np.nan)
         rounding_error = column.rounding_error + _TOLERANCE
-        largest_number = np.nanmax(numbers)
-        smallest_number = np.nanmin(numbers)
+        max_number = np.nanmax(numbers)
+        min_number = np.nanmin(numbers)
         may_be_share = name_meaning.kind not in (
             "position", "rank", "milliseconds", "seconds", "money"
         )  # fmt: skip
-        factors = [100.0] if field_format.has_percent_sign or largest_number > 1.5 else [1.0, 100.0]
-        for factor in factors if may_be_share and smallest_number >= 0 else ():
+        multipliers = [100.0] if field_format.has_percent_sign or max_number > 1.5 else [1.0, 100.0]
+        for factor in multipliers if may_be_share and min_number >= 0 else ():
             equal_ratios = [
                 *_find_exact_ratios(numbers, rounding_error, factor, operands, column.name)
             ]

@@ -67,7 +67,8 @@ class ArithmeticEvidence:
         the number of rows that were tested.
     engine_sum_outcome : str
         The result of the test whether the numbers for single engines sum to those for all engines:
-        ``adds``, ``distinct`` (the sum is too large), ``differs`` or empty (not known).
+        ``adds`` if they do; ``distinct`` if the sum is larger, as for counts of distinct visitors,
+        some of whom use several engines; ``differs`` if neither; empty if it is not known.
     tested_row_count : int
         The number of rows in the test of ``engine_sum_outcome``.
     sum_notes : list of str

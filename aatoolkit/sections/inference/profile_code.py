@@ -131,7 +131,10 @@ def _format_rule(rule: Rule) -> str:
 
 
 def _format_rows(table: FoundTable) -> str:
-    """Return the shortest Python code that declares the path and form of a table's rows."""
+    """Return the shortest Python code that declares where in the JSON the rows of a table are.
+
+    The code also says how the rows are given there, e.g. ``records('rows')`` for a list of objects.
+    """
     rows = declare_table(table).rows
     path = rows.path
     key_names = rows.labels
@@ -166,13 +169,13 @@ def _format_table(table: FoundTable, code_after: str) -> Iterator[str]:
     ``code_after`` is written after the last parenthesis.
     """
     key_code = f"key={_format_names(table.key)}, " if table.key else ""
-    names_by_reason: dict[str, list[str]] = {}
+    names_by_proof: dict[str, list[str]] = {}
     for column in table.columns:
         if column.is_measure and PROVED in (column.rule.confidence, column.unit.confidence):
             guess = column.rule if column.rule.confidence == PROVED else column.unit
-            names_by_reason.setdefault(re.split("[;,]", guess.reason)[0], []).append(column.name)
+            names_by_proof.setdefault(re.split("[;,]", guess.reason)[0], []).append(column.name)
     proof_text = "; ".join(
-        f"{', '.join(names)}: {reason}" for reason, names in names_by_reason.items() if reason
+        f"{', '.join(names)}: {proof}" for proof, names in names_by_proof.items() if proof
     )
     if proof_text:
         yield f"    # {textwrap.shorten(proof_text, _LINE_WIDTH - 6, placeholder=' …')}"

@@ -325,9 +325,11 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 
 @section("gaps")
 def gaps(obs: Observations) -> SectionAnswer:
-    """Return the section ``gaps``: the project's brand beside its competitors, by domain and topic.
+    """Return the section ``gaps``, which compares a brand with its competitors.
 
-    The brand is that of the brand filter; by default, it is the project's own.
+    It has the number of citations of each domain in answers that mention the brand or a competitor,
+    and the mention rates of these brands by topic. The brand is the one in the brand filter;
+    without such a filter, it is the project's own brand.
     """
     own_brands = obs.fetch_column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
     competitors = obs.fetch_column(

@@ -553,10 +553,10 @@ class ArchivedCells(MethodResult):
                 yield source
 
     def _find_rows_like(self, position: int, table_name: str, table_cells: TableCells) -> list[int]:
-        """Return the positions of rows in a response's table with the same key as this row.
+        """Return the positions of the rows of a response's table that have the key of a given row.
 
-        ``position`` is the position of this row. ``table_cells`` are the cells of the response's
-        table, and ``table_name`` is its name.
+        ``position`` is the position of the given row in the frame read from the archive.
+        ``table_cells`` are the cells of the response's table, and ``table_name`` is its name.
         """
         column_by_declared_name = {
             (column.declared_name or "").rpartition(":")[2]: name
