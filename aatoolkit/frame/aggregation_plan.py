@@ -24,7 +24,15 @@ from aatoolkit.frame.duplicates import (
 from aatoolkit.frame.groupby import Floats, Groups, as_floats, check_columns, flatten_names
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import UNDECLARED, FrameMetadata
-from aatoolkit.sections.aggregation import FRACTION, ISO_4217, NONE, RANK, Aggregation, as_rule
+from aatoolkit.sections.aggregation import (
+    CURRENCY,
+    FRACTION,
+    ISO_4217,
+    NONE,
+    RANK,
+    Aggregation,
+    as_rule,
+)
 
 Rules = Mapping[str, Aggregation | str]  # aggregation rules by column
 
@@ -202,7 +210,10 @@ class _Planner:
         if user_rule is not None:
             rule = as_rule(user_rule)
             if isinstance(user_rule, str):  # money stays in its currency
-                rule = replace(rule, within=self.metadata.declaration_of(name).aggregate.within)
+                column = self.metadata.declaration_of(name)
+                names = self.frame.filter(regex="currency$") if column.unit == CURRENCY else ()
+                within = column.aggregate.within or min(map(str, names), default=None)
+                rule = replace(rule, within=within)
             column_plan = Plan(name, rule)
         elif self.with_shares and len(self.metadata.sources) > 1:
             column_plan = self._share_plan(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,7 +140,7 @@ class Draft(Mapping[str, SectionDraft]):
                 self.errors[name] = PayloadError(message, section=name, problems=[message])
 
         drafts = self._sections.values()
-        counts = count_meanings(chain.from_iterable(draft.candidates for draft in drafts))
+        counts = count_meanings(candidate for draft in drafts for candidate in draft.candidates)
         for draft in drafts:
             draft.candidates = tuple(
                 candidate.with_commonest_meanings(counts) for candidate in draft.candidates

@@ -14,7 +14,19 @@ from aatoolkit.errors import (
     ArgumentError,
     AvailabilityError,
 )
-from aatoolkit.sections import MAX, Aggregation, integer, ratio, records, text, weighted
+from aatoolkit.sections import (
+    CURRENCY,
+    MAX,
+    Aggregation,
+    Section,
+    Table,
+    integer,
+    number,
+    ratio,
+    records,
+    text,
+    weighted,
+)
 
 
 def described(frame: pd.DataFrame, *key: str, **of: str) -> pd.DataFrame:
@@ -189,6 +201,18 @@ def test_money_adds_up_within_one_currency() -> None:
         result.aa.aggregate(columns="price_min")
     with pytest.raises(ArgumentError, match="is said by rules="):
         result.aa.aggregate("brand", {"price_min": "sum"})
+
+
+def test_a_rule_of_ones_own_adds_no_euros_to_pounds() -> None:
+    columns = (text("id"), text("brand"), number("paid", unit=CURRENCY), text("paid_currency"))
+    section = Section("x", "", Table("x", "", records("rows"), key="id", columns=columns))
+    paid = [("a", 1.5, "EUR"), ("b", 2.5, "GBP"), ("c", 2.0, "GBP")]
+    rows = [{"id": i, "brand": "x", "paid": n, "paidCurrency": unit} for i, n, unit in paid]
+    frame = aa.normalize(section, {"rows": rows}).main
+    with pytest.raises(AvailabilityError, match="add 'paid_currency' to by="):
+        frame.aa.aggregate("brand", "paid", rules={"paid": "sum"})
+    result = frame.aa.aggregate(["brand", "paid_currency"], "paid", rules={"paid": "sum"})
+    assert result["paid"].tolist() == [1.5, 4.5]
 
 
 def test_a_rule_whose_other_columns_are_gone_is_refused() -> None:
