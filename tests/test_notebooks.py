@@ -58,7 +58,7 @@ CHECKS = {
             'set(changes["section"]) == {"domains"} and '
             '{"no values any more", "another scale"} <= set(changes["change"])'
         ),
-        "again.main.head(3)": "study._profiles and again.main.equals(live.main)",
+        "again.main.head(3)": "study._profile_by_url and again.main.equals(live.main)",
     },
     "07_studies": {"found.digest ==": f'found.digest == "{CITED}"'},
     "04_is_it_real": {
