@@ -87,6 +87,12 @@ class ShowAs:
     remarks: Remarks = _no_remarks
 
 
+class Deferred:
+    """The base class of values in ``DataFrame.attrs`` whose text is made when it is first read."""
+
+    text: Any
+
+
 class Frame(pd.DataFrame):
     """A DataFrame with display options; otherwise it behaves as a `pandas.DataFrame`.
 
@@ -102,6 +108,18 @@ class Frame(pd.DataFrame):
 
     _metadata = ["view"]  # noqa: RUF012 - pandas reads it from the class
     view: ShowAs | None = None
+
+    @property
+    def attrs(self) -> dict[Any, Any]:
+        """The attributes, as in pandas."""
+        for name, value in self._attrs.items():
+            if isinstance(value, Deferred):
+                self._attrs[name] = value.text
+        return self._attrs
+
+    @attrs.setter
+    def attrs(self, value: Any) -> None:
+        self._attrs = dict(value)
 
     @property
     def _constructor(self) -> type[Frame]:

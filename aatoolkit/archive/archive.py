@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,6 @@ from aatoolkit.archive.responses import (
     ArchivedResponse,
     ResponseIndex,
     response_groups,
-    source_of_row,
 )
 from aatoolkit.archive.schema import CHANGES_SCHEMA, CHANGES_TABLE, stored_tables
 from aatoolkit.archive.snapshot import DayOrMoment, Selection, Snapshot, quote_value, to_moment
@@ -53,12 +53,13 @@ from aatoolkit.client.reading import ReadingOptions, as_unique_list, known_secti
 from aatoolkit.errors import ArchiveError, ArgumentError, ScopeError, StudyError
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.columns import to_frame
+from aatoolkit.normalizer.tables import ResponseAtHand
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.stats.explain import Explainer, Explanation
-from aatoolkit.study.recording import StoredResponse, StudyResponseStore, payload_to_response
+from aatoolkit.study.recording import StudyResponseStore, payload_to_response
 from aatoolkit.study.study import Study
 
 
@@ -484,7 +485,7 @@ class Archive(metaclass=Chaptered):
         """What explanations call the archive."""
         return "the archive"
 
-    def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
+    def _stored_responses(self, source: Source) -> Iterator[ResponseAtHand]:
         """Yield the archived responses that a frame's `Source` (in its metadata) identifies."""
         conditions = [USABLE_SQL]
         for name in ("sha256", "host", "section", "scope"):
@@ -493,8 +494,8 @@ class Archive(metaclass=Chaptered):
                 conditions.append(f"{name} = {quote_value(value)}")
         for group in response_groups(self._snapshot(), " AND ".join(conditions)):
             for response in group:
-                response_source = source if source.sha256 else source_of_row(vars(response))
-                yield StoredResponse(response_source, response.payload, self._options)
+                read = partial(self._options.tables, response.section)
+                yield ResponseAtHand(source, response.payload(), read)
 
     def _archived_frame(self, method: str, arguments: Mapping[str, Any]) -> pd.DataFrame:
         """Read a DataFrame again, with the method and arguments that its metadata recorded."""

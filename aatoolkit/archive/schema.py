@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from aatoolkit._util.text import json_text
 from aatoolkit.archive.store import MOMENT_TYPE, RUNS_SCHEMA, RUNS_TABLE, ArchiveStore
@@ -226,26 +225,18 @@ def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
     Raises `ArchiveError` if the table has columns that the schema lacks, or values of another type.
     """
     unknown_columns = [name for name in table.column_names if name not in schema.names]
-    problem = f"there is no column {', '.join(unknown_columns)}" if unknown_columns else ""
-    columns = []
-    for field in schema if not unknown_columns else ():
+    if unknown_columns:
+        raise ArchiveError(f"there is no column {', '.join(unknown_columns)}; {_REBUILD_ADVICE}")
+    for field in schema:
         if field.name not in table.column_names:
-            columns.append(pa.nulls(table.num_rows, field.type))
-            continue
-        column = table[field.name]
-        if pa.types.is_dictionary(column.type):
-            column = pc.cast(column, column.type.value_type)
-        is_text = column.type in (pa.string(), pa.large_string(), pa.null())
-        try:
-            if pa.types.is_string(field.type) and not is_text:
-                raise ValueError("it is not text")
-            columns.append(column.cast(field.type))
-        except (pa.ArrowException, ValueError) as error:
-            problem = f"{field.name} holds {column.type}, not {field.type}: {error}"
-            break
-    if problem:
-        raise ArchiveError(f"{problem}; archive.rebuild() makes the tables anew")
-    return pa.table(columns, schema=schema)
+            table = table.append_column(field, pa.nulls(table.num_rows, field.type))
+    try:
+        return table.select(schema.names).cast(schema)
+    except (pa.ArrowException, ValueError) as error:
+        raise ArchiveError(f"its values do not fit: {error}; {_REBUILD_ADVICE}") from None
+
+
+_REBUILD_ADVICE = "archive.rebuild() makes the tables anew"
 
 
 # -- the tables of an archive ------------------------------------------------------------------

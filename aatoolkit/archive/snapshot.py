@@ -74,8 +74,8 @@ def sql_in(column: str, values: Iterable[str]) -> str:
 
 
 @cache
-def _connection(process_id: int) -> Any:
-    """Return the DuckDB connection of this process, which is cached by the id of the process."""
+def _connection() -> Any:
+    """Return the DuckDB connection of this process."""
     atexit.register(_connection.cache_clear)
     return _new_connection()
 
@@ -297,7 +297,7 @@ class Snapshot:
             Further tables of the query, by the name that they have there: the path of a table of
             the archive, or an Arrow table.
         """
-        with _connection(os.getpid()).cursor() as connection:
+        with _connection().cursor() as connection:
             for view_name, path_or_table in {**{path: path for path in paths}, **views}.items():
                 if isinstance(path_or_table, pa.Table):
                     connection.register(view_name, path_or_table)

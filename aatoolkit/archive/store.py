@@ -42,7 +42,7 @@ from pyarrow.fs import FileSelector, FileSystem, LocalFileSystem, PyFileSystem, 
 
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import FilePath
-from aatoolkit._util.text import json_text, visible
+from aatoolkit._util.text import clipped, json_text, visible
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.study.files import sha256_of, software_versions
 
@@ -295,8 +295,7 @@ class ArchiveStore:
 
 def to_one_line(message: object) -> str:
     """Return an error message as one line of text, without terminal colours."""
-    line = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", str(message)).split())
-    return visible(line if len(line) <= 500 else f"{line[:499]}…")
+    return clipped(" ".join(re.sub(r"\x1b\[[0-9;]*m", "", str(message)).split()))
 
 
 def raise_typed_errors(

@@ -88,15 +88,8 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
             times: Any = frame.get(grouper.key)  # days have no time zone
             if getattr(getattr(times, "dt", None), "tz", None) is not None:
                 frame = frame.assign(**{str(grouper.key): times.dt.tz_localize(None)})
-    try:  # pandas bins no times of Arrow
-        binned_columns = {
-            column: to_numpy_times(frame[column])
-            for column in _binned_columns(groupers)
-            if column in frame.columns
-        }
-        grouped_rows = frame.assign(**binned_columns).groupby(
-            list(dict.fromkeys(groupers)), dropna=False, observed=observed
-        )
+    try:
+        grouped_rows = frame.groupby(list(dict.fromkeys(groupers)), dropna=False, observed=observed)
         group_sizes, pandas_ids = grouped_rows.size(), grouped_rows.ngroup()
     except (LookupError, NotImplementedError, TypeError, ValueError) as error:
         raise AvailabilityError(
@@ -104,9 +97,6 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
             columns={str(name): "its values cannot be grouped by" for name in groupers},
         ) from None
     group_keys = group_sizes.index.to_frame(index=False)
-    for name in group_keys.columns:
-        if name in frame.columns and isinstance(frame[name].dtype, pd.ArrowDtype):
-            group_keys[name] = group_keys[name].astype(frame[name].dtype)
     if pandas_ids.isna().any():
         raise AvailabilityError(
             f"{int(pandas_ids.isna().sum())} rows have no value to bin by; drop or fill them first",
@@ -139,19 +129,11 @@ def _binned_columns(by: By) -> list[str]:
     ]
 
 
-def to_numpy_times(values: pd.Series) -> pd.Series:
-    """Convert times from an Arrow dtype to a pandas dtype; return other columns unchanged."""
-    dtype = values.dtype
-    if not isinstance(dtype, pd.ArrowDtype) or dtype.kind != "M":
-        return values
-    time_zone = getattr(dtype.pyarrow_dtype, "tz", None)
-    return values.astype(pd.DatetimeTZDtype("us", time_zone) if time_zone else "datetime64[us]")
-
-
 def to_naive_times(values: pd.Series) -> pd.Series:
-    """Convert times to UTC, in a dtype without time zone."""
-    times = to_numpy_times(values)
-    return times if times.dt.tz is None else times.dt.tz_convert("UTC").dt.tz_localize(None)
+    """Convert times to UTC, in a pandas dtype without time zone."""
+    if values.dt.tz is not None:
+        values = values.dt.tz_convert("UTC").dt.tz_localize(None)
+    return values.astype("datetime64[us]") if isinstance(values.dtype, pd.ArrowDtype) else values
 
 
 def flatten_index(frame: pd.DataFrame) -> pd.DataFrame:

@@ -559,7 +559,7 @@ def concat(
         frames = [frames[name] for name in keys]
     frames = [*frames]
     stacked_frame = pd.concat(
-        _with_common_dtypes(frames, all_columns=join == "outer"),
+        _with_common_dtypes(frames),
         join=join,  # type: ignore[call-overload]
         ignore_index=ignore_index,
         keys=keys,
@@ -784,44 +784,34 @@ def _stacked_column(
     return replace(column, statements=tuple(statements))
 
 
-def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) -> list[pd.DataFrame]:
+def _with_common_dtypes(frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
     """Return copies of the frames in which each column has one dtype, which stacking then keeps."""
     if not all(frame.columns.is_unique for frame in frames):
         return [*frames]
-    cast_columns_of_frames: list[dict[Hashable, Any]] = [{} for _ in frames]
-    for label in dict.fromkeys(chain.from_iterable(frame.columns for frame in frames)):
-        columns = [frame.get(label) for frame in frames]
-        dtype = _common_dtype(
-            [None if column is None or column.isna().all() else column.dtype for column in columns]
-        )
-        dtypes = [column.dtype for column in columns if column is not None]
-        dtype = dtype or (dtypes[0] if len({*dtypes}) == 1 else None)
-        for frame, column, cast_columns in zip(
-            frames, columns, cast_columns_of_frames, strict=True
-        ):
-            if column is not None and (dtype is None or not column.isna().all()):
-                cast_columns[label] = column if dtype is None else column.astype(dtype)
-            elif column is not None or all_columns:
-                cast_columns[label] = pd.Series(None, index=frame.index, dtype=dtype or object)
-    return [
-        pd.DataFrame(cast_columns, index=frame.index)
-        for frame, cast_columns in zip(frames, cast_columns_of_frames, strict=True)
-    ]
+    copies = [pd.DataFrame(frame).copy(deep=False) for frame in frames]  # without attrs
+    for label in dict.fromkeys(chain.from_iterable(copies)):
+        holders = [frame for frame in copies if label in frame]
+        dtype = _common_dtype([frame[label] for frame in holders], len(holders) < len(copies))
+        for frame in holders if dtype is not None else ():
+            is_empty = frame[label].isna().all()
+            values = pd.Series(None, frame.index) if is_empty else frame[label]
+            frame[label] = values.astype(dtype)
+    return copies
 
 
-def _common_dtype(dtypes: Sequence[Any]) -> Any:
+def _common_dtype(columns: Sequence[pd.Series], is_lacking: bool) -> Any:
     """Return the dtype to convert columns to before stacking; None if pandas may choose.
 
-    A None among ``dtypes`` stands for a frame without values in the column.
+    ``is_lacking`` says whether some frame has no such column.
     """
-    distinct_dtypes = [*dict.fromkeys(dtype for dtype in dtypes if dtype is not None)]
-    plain_dtypes = [
-        dtype for dtype in distinct_dtypes if not isinstance(dtype, pd.CategoricalDtype)
-    ]
-    if len(distinct_dtypes) > 1 and not plain_dtypes:
-        category_levels = chain.from_iterable(dtype.categories for dtype in distinct_dtypes)
+    filled_columns = [column for column in columns if column.notna().any()]
+    dtypes: list[Any] = [*dict.fromkeys(column.dtype for column in filled_columns or columns)]
+    plain_dtypes = [dtype for dtype in dtypes if not isinstance(dtype, pd.CategoricalDtype)]
+    if len(dtypes) > 1 and not plain_dtypes:
+        category_levels = chain.from_iterable(dtype.categories for dtype in dtypes)
         return pd.CategoricalDtype([*dict.fromkeys(category_levels)])
-    if len(distinct_dtypes) != 1 and len(plain_dtypes) != 1:
+    if len(dtypes) > 1 and len(plain_dtypes) != 1:
         return None
-    dtype = (plain_dtypes or distinct_dtypes)[0]
-    return to_nullable(pd.Series(dtype=dtype)).dtype if None in dtypes else dtype
+    dtype = (plain_dtypes or dtypes)[0]
+    is_lacking = is_lacking or len(filled_columns) < len(columns)
+    return to_nullable(pd.Series(dtype=dtype)).dtype if filled_columns and is_lacking else dtype

@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from aatoolkit._util.text import canonical_json
 from aatoolkit.errors import MetadataError
 from aatoolkit.metadata.attrs import (
     ATTRS_KEY,
@@ -43,8 +44,8 @@ def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     return schema.with_metadata(
         {
             **(schema.metadata or {}),
-            PANDAS_KEY: _to_json_bytes({ATTRS_KEY: compress_text(metadata.dumps())}),
-            METADATA_KEY: _to_json_bytes(_make_document(metadata)),
+            PANDAS_KEY: canonical_json({ATTRS_KEY: compress_text(metadata.dumps())}).encode(),
+            METADATA_KEY: canonical_json(_make_document(metadata)).encode(),
         }
     )
 
@@ -139,8 +140,3 @@ def _make_document(metadata: FrameMetadata) -> dict[str, Any]:
 def _drop_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return a dict without the items whose value is None, 0 or empty."""
     return {name: value for name, value in fields.items() if value}
-
-
-def _to_json_bytes(value: Any) -> bytes:
-    """Return a value as compact JSON text in UTF-8."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

@@ -10,13 +10,13 @@ their status is then ``unknown``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from aatoolkit._util.show import Frame
+from aatoolkit._util.show import Deferred, Frame
 from aatoolkit._util.text import canonical_json
 from aatoolkit.availability import Availability, Status
 from aatoolkit.availability.status import EMPTY as EMPTY
@@ -251,7 +251,7 @@ class HeldResponse(Protocol):
         """Convert the response to tables again; return a `Tables` object."""
 
 
-class _MetadataObject:
+class _MetadataObject(Deferred):
     """The metadata of a DataFrame in memory, computed on first access.
 
     ``make_frame`` is a function that returns the DataFrame as it was when the metadata was
@@ -319,59 +319,6 @@ class _MetadataText(str):
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return str, (str(self),)
-
-
-_PLACEHOLDER_TEXT = FrameMetadata().dumps()
-"""The text that is stored in ``attrs`` until the text of the frame's metadata is made."""
-
-
-class LazyAttrs(dict[Any, Any]):
-    """A dict for ``DataFrame.attrs`` that creates the text of the metadata when it is first read.
-
-    ``other_attrs`` are the user's own items. ``metadata_object`` creates the text.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> lazy = LazyAttrs({"title": "Domains"}, SimpleNamespace(text="made"))
-    >>> lazy.is_text_pending, lazy["aatoolkit"], lazy.is_text_pending
-    (True, 'made', False)
-    """
-
-    def __init__(self, other_attrs: Mapping[Any, Any], metadata_object: _MetadataObject) -> None:
-        super().__init__({**other_attrs, ATTRS_KEY: _PLACEHOLDER_TEXT})
-        self.metadata_object = metadata_object
-
-    @property
-    def is_text_pending(self) -> bool:
-        """Whether the text of the metadata is not yet created."""
-        return super().get(ATTRS_KEY) is _PLACEHOLDER_TEXT
-
-    def __iter__(self) -> Iterator[Any]:
-        # Because this is defined, `dict`, `update` and `**` call the methods of this class.
-        return super().__iter__()
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[type[dict[Any, Any]], tuple[dict[Any, Any]]]:
-        return dict, (self.copy(),)
-
-
-def _make_text_first(method: Callable[..., Any]) -> Any:
-    """Wrap a method of dict, so that it creates the text of the metadata before it is called."""
-
-    def call_with_text(*dicts: Any) -> Any:
-        for attrs in dicts:
-            if isinstance(attrs, LazyAttrs) and attrs.is_text_pending:
-                dict.__setitem__(attrs, ATTRS_KEY, attrs.metadata_object.text)
-        return method(*dicts)
-
-    return call_with_text
-
-
-_READING_METHODS = """
-__getitem__ get items values pop popitem setdefault copy __eq__ __ne__ __or__ __ror__ __repr__
-"""
-for _method_name in _READING_METHODS.split():
-    setattr(LazyAttrs, _method_name, _make_text_first(getattr(dict, _method_name)))
 
 
 CHECK_BY_FRAME_ID: ContextVar[dict[int, tuple[pd.DataFrame, FingerprintCheck]] | None] = ContextVar(
@@ -469,7 +416,7 @@ def change_check_of(frame: pd.DataFrame, *, ignores_cache: bool = False) -> Fing
 
 def has_metadata(frame: pd.DataFrame) -> bool:
     """Return whether a DataFrame has metadata; damaged metadata counts, too."""
-    return ATTRS_KEY in frame.attrs
+    return ATTRS_KEY in frame._attrs
 
 
 def metadata_text_of(frame: pd.DataFrame) -> str | None:
@@ -482,11 +429,10 @@ def _find_metadata_object(frame: pd.DataFrame) -> _MetadataObject | None:
 
     The result is None if the DataFrame has only the text of the metadata, or no metadata.
     """
-    attrs = frame.attrs
-    if isinstance(attrs, LazyAttrs) and attrs.is_text_pending:
-        return attrs.metadata_object
-    metadata_text = attrs.get(ATTRS_KEY)
-    return metadata_text.metadata_object if isinstance(metadata_text, _MetadataText) else None
+    value = frame._attrs.get(ATTRS_KEY)
+    if isinstance(value, _MetadataText):
+        return value.metadata_object
+    return value if isinstance(value, _MetadataObject) else None
 
 
 def replace_metadata(
@@ -536,14 +482,12 @@ def _set_attrs(
     """
     if not isinstance(frame, Frame):
         frame.__class__ = Frame
-    # the property would copy it to a plain dict
-    object.__setattr__(frame, "_attrs", LazyAttrs(other_attrs, metadata_object))
+    frame._attrs = {**other_attrs, ATTRS_KEY: metadata_object}  # type: ignore[attr-defined]
 
 
 def _copy_other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
     """Return a copy of a DataFrame's ``attrs`` without the metadata of this package."""
-    # the method of dict, as those of `LazyAttrs` would make the text
-    return {name: value for name, value in dict.items(frame.attrs) if name != ATTRS_KEY}
+    return {name: value for name, value in frame._attrs.items() if name != ATTRS_KEY}
 
 
 def refresh_columns(

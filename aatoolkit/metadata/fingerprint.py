@@ -96,24 +96,13 @@ def _to_text(value: Any) -> str:
     return "\x1f".join(map(_to_text, value)) if is_list else str(value)
 
 
-class HashedRows:
-    """The hashes of the rows that were read, in which a row's position is found by its hash."""
-
-    def __init__(self, hashes: Sequence[int] | Hashes) -> None:
-        self.hashes: Hashes = np.asarray(hashes, dtype=np.uint64)
-
-    @cached_property
-    def is_unique(self) -> bool:
-        """Whether all rows have different hashes."""
-        return pd.Index(self.hashes).is_unique
-
-    def positions(self, hashes: Hashes) -> Positions:
-        """Return, for each hash, the position of the first row with this hash, or -1."""
-        if np.array_equal(hashes, self.hashes) and self.is_unique:
-            return np.arange(len(hashes))
-        first_positions = np.flatnonzero(~pd.Index(self.hashes).duplicated())
-        positions_of_first = pd.Index(self.hashes[first_positions]).get_indexer(pd.Index(hashes))
-        return np.append(first_positions, -1)[positions_of_first]
+def find_rows(hashes: Hashes, original_hashes: pd.Index) -> Positions:
+    """Return, for each hash, the position of the first original row with this hash, or -1."""
+    if np.array_equal(hashes, original_hashes) and original_hashes.is_unique:
+        return np.arange(len(hashes))
+    first_positions = np.flatnonzero(~original_hashes.duplicated())
+    positions_of_first = original_hashes[first_positions].get_indexer(pd.Index(hashes))
+    return np.append(first_positions, -1)[positions_of_first]
 
 
 @dataclass(frozen=True)
@@ -190,14 +179,14 @@ class Fingerprint:
         )
 
     @cached_property
-    def rows_by_label(self) -> HashedRows:
-        """A `HashedRows` that finds the original position of a row by its index label."""
-        return HashedRows(self.label_hashes)
+    def rows_by_label(self) -> pd.Index:
+        """The hashes of the index labels of the original rows."""
+        return pd.Index(np.asarray(self.label_hashes, np.uint64))
 
     @cached_property
-    def rows_by_key(self) -> HashedRows:
-        """A `HashedRows` that finds the original position of a row by its key."""
-        return HashedRows(self.key_hashes)
+    def rows_by_key(self) -> pd.Index:
+        """The hashes of the keys of the original rows."""
+        return pd.Index(np.asarray(self.key_hashes, np.uint64))
 
 
 def fingerprint_of(
@@ -244,7 +233,7 @@ def fingerprint_of(
         combine_to_row_hashes(
             [*label_hashes, *(cell_hashes[name] for name in label_columns)], is_sample
         ),
-        key_hashes if HashedRows(key_hashes).is_unique else (),
+        key_hashes if pd.Index(key_hashes).is_unique else (),
         {
             name: (
                 int(arrays[name].isna().sum()),
@@ -339,7 +328,7 @@ class RowMatch(NamedTuple):
 
     row_hashes: Hashes
     """The hashes of the frame's rows."""
-    original_rows: HashedRows
+    original_rows: pd.Index
     """The hashes of the rows that were read."""
     positions: Positions
     """For each row of the frame, its position among the rows that were read; -1 for a new row."""
@@ -546,7 +535,7 @@ class FingerprintCheck:
         hashes = _truncate_hashes(hashes, self._fingerprint.is_sample)
         if match.original_rows.is_unique:
             return not np.array_equal(original_hashes[match.positions[mask]], hashes)
-        original_cell_hashes = _combine_hashes(match.original_rows.hashes, original_hashes)
+        original_cell_hashes = _combine_hashes(match.original_rows.to_numpy(), original_hashes)
         return not np.isin(
             _combine_hashes(match.row_hashes[mask], hashes), original_cell_hashes
         ).all()
@@ -599,7 +588,7 @@ class FingerprintCheck:
         return match if self._has_enough_matches(match) else None
 
     def _match_rows(
-        self, column_hashes: list[Hashes], original_rows: HashedRows, *, is_by_key: bool
+        self, column_hashes: list[Hashes], original_rows: pd.Index, *, is_by_key: bool
     ) -> RowMatch:
         """Find the position of each row when it was read, by a hash of the row.
 
@@ -608,7 +597,7 @@ class FingerprintCheck:
         hashes in ``original_rows``.
         """
         hashes = combine_to_row_hashes(column_hashes, self._fingerprint.is_sample)
-        return RowMatch(hashes, original_rows, original_rows.positions(hashes), is_by_key)
+        return RowMatch(hashes, original_rows, find_rows(hashes, original_rows), is_by_key)
 
     def _has_enough_matches(self, match: RowMatch) -> bool:
         """Return whether enough rows were found among those that were read.

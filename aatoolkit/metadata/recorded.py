@@ -115,8 +115,6 @@ def record_recipe(
             argument_frames = [*argument.values()] if isinstance(argument, Mapping) else [*argument]
             json_arguments[name] = [*range(len(frames), len(frames) + len(argument_frames))]
             frames += argument_frames
-    if any(frame is result for frame in frames):
-        return
     json_arguments |= {
         name: argument for name, argument in json_arguments.pop("options", {}).items() if argument
     }

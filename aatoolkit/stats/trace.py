@@ -84,25 +84,21 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     # Of elements taken from an array, their positions; of sums by group, the group of each cluster.
     positions: Any = None
 
-    def __array_ufunc__(
-        self, ufunc: Any, method: str, *operands: Any, **ufunc_options: Any
-    ) -> Traced:
+    def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **ufunc_options: Any) -> Any:
         if method != "__call__" or ufunc_options:
-            raise TypeError(f"{ufunc.__name__}.{method} is no part of a traced formula")
+            return NotImplemented
         with np.errstate(all="ignore"):
             return Traced(ufunc(*map(plain_value, operands)), ufunc.__name__, operands)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Traced:
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         if function is not np.where or len(args) != 3:
-            raise TypeError(f"{function.__name__} is no part of a traced formula")
+            return NotImplemented
         value = np.where(*map(plain_value, args))
         return Traced(value if value.ndim else value.item(), "where", args)
 
-    def _refuse(self, *_: object) -> Any:
-        """Raise `TypeError`, as a conversion to a plain number would lose the formula."""
+    def __array__(self, *_: object) -> Any:
+        """Raise `TypeError`, as a conversion to a plain array would lose the formula."""
         raise TypeError("a traced number is no plain one: it would lose what it was computed from")
-
-    __float__ = __int__ = __iter__ = __len__ = __array__ = _refuse
 
     # Conditions and texts take nothing into a formula.
     def __bool__(self) -> bool:

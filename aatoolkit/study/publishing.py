@@ -51,7 +51,14 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.section import Column
-from aatoolkit.study.files import PACKED_STUDY_FILE, SEAL_FILE, JsonObject, format_seal, sha256_of
+from aatoolkit.study.files import (
+    PACKED_STUDY_FILE,
+    SEAL_FILE,
+    JsonObject,
+    format_seal,
+    parse_seal,
+    sha256_of,
+)
 
 # -- tables about the responses ----------------------------------------------------------------
 
@@ -227,10 +234,10 @@ def publish(
 def _check_folder(out: Path) -> None:
     """Raise `NotWritten` if the folder ``out`` has files that this package did not publish."""
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
-    seal = (out / SEAL_FILE).read_text("utf-8") if SEAL_FILE in files else ""
-    other_files = files - {SEAL_FILE if seal else ""} - {line[66:] for line in seal.splitlines()}
-    if other_files:
-        names = ", ".join(sorted(other_files)[:3])
+    if SEAL_FILE in files:
+        files -= {SEAL_FILE, *parse_seal((out / SEAL_FILE).read_bytes())}
+    if files:
+        names = ", ".join(sorted(files)[:3])
         raise NotWritten(
             f"{out} holds files that are not of a publication ({names}); name another folder",
             path=out,
@@ -530,32 +537,23 @@ def _warn_of_copies(
     """
     # Of a column in the group ``texts``, texts of up to three words do not count: the title of a
     # page may be just the name of a brand.
-    hidden_texts: set[str] = set()
-    word_tree: JsonObject = {}  # by first word, by second word, and so on; "" ends a text
-    for table, redacted_table in zip(tables_before, redacted_tables, strict=True):
-        for name in {*table.frame} - {*redacted_table.frame}:
-            for text in _texts_of(table.frame[name]):
-                words = _words_of(text)
-                if (table.name, name) not in named_columns and len(words) < 4:
-                    continue
-                hidden_texts.add(text)
-                word_subtree = word_tree
-                for word in words:
-                    word_subtree = word_subtree.setdefault(word, {})
-                if words:
-                    word_subtree[""] = {}
+    hidden_texts = {
+        text: tuple(_words_of(text))
+        for table, redacted_table in zip(tables_before, redacted_tables, strict=True)
+        for name in {*table.frame} - {*redacted_table.frame}
+        for text in _texts_of(table.frame[name])
+        if (table.name, name) in named_columns or len(_words_of(text)) > 3
+    }
+    hidden_phrases = {*hidden_texts.values()} - {()}
+    lengths = {len(phrase) for phrase in hidden_phrases}
 
     def holds_copy(text: str) -> bool:
         words = _words_of(text)
-        for first_position in range(len(words) if text not in hidden_texts else 0):
-            word_subtree = word_tree
-            for word in words[first_position:]:
-                if word not in word_subtree:
-                    break
-                word_subtree = word_subtree[word]
-                if "" in word_subtree:
-                    return True
-        return text in hidden_texts
+        return text in hidden_texts or any(
+            tuple(words[position : position + length]) in hidden_phrases
+            for length in lengths
+            for position in range(len(words))
+        )
 
     column_names = [
         f"{table.name}.{name}"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +30,7 @@ from aatoolkit.errors import (
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.table_hash import logical_hash
 from aatoolkit.normalizer.normalize import normalize
-from aatoolkit.normalizer.tables import Tables, call_without_warnings
+from aatoolkit.normalizer.tables import ResponseAtHand, Tables, call_without_warnings
 from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
@@ -325,68 +324,29 @@ def parse_profiles(data: bytes) -> Mapping[str, Profile]:
 # -- responses for explanations ----------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class StoredResponse:
-    """A response stored in a study or archive, to explain numbers in tables made from it.
-
-    ``source`` identifies the response. ``read_payload`` is a function that reads it, and
-    ``options`` say how it is converted to tables.
-    """
-
-    source: Source
-    read_payload: Callable[[], Payload]
-    options: ReadingOptions
-
-    @property
-    def body(self) -> bytes | None:
-        """The bytes of the response; only of the wanted section if it has all sections.
-
-        None if the section is not in the response.
-        """
-        payload = self.read_payload()
-        if self.source.sha256 in (None, payload.sha256):
-            return payload.body
-        tables = self.tables()
-        return None if tables is None or tables.payload is None else tables.payload.body
-
-    def tables(self) -> Tables | None:
-        """Return the tables of the section that ``source`` names; None if there are none."""
-        dataset = call_without_warnings(payload_to_dataset, self.read_payload(), self.options)
-        return dataset.get(self.source.section or "")
-
-
-def find_stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
+def find_stored_responses(study: Study, source: Source) -> Iterator[ResponseAtHand]:
     """Yield the recorded responses from which the data of ``source`` may have come.
 
     ``source`` is a response as it is named in the metadata of a DataFrame.
     """
     # They have its hash or, without a hash, its host, section and filters. Responses with all
     # sections come last: their tables must be derived to compare the hash of a section.
-    combined_responses = []
-    for record in study.records:
+    for record in sorted(study.records, key=lambda record: record.section is None):
         scope = record.scope._to_query() if record.scope else None
-        is_same_section = (record.host, record.section) == (source.host, source.section)
-        stored_source = source
         if source.sha256 is None:
-            stored_source = Source(record.host, record.section, scope, sha256=record.sha256)
-            is_match = is_same_section and source.scope in (None, scope)
+            is_same = (record.host, record.section) == (source.host, source.section)
+            is_match = is_same and source.scope in (None, scope)
         else:
-            is_match = record.sha256 == source.sha256
-        is_combined = record.section is None and scope and record.host == source.host
-        if record.error is not None or not (is_match or is_combined):
+            is_combined = bool(scope) and record.section is None and record.host == source.host
+            is_match = record.sha256 == source.sha256 or is_combined
+        if record.error is not None or not is_match:
             continue
-        read_payload = partial(study._read_payload, record)
-        stored_response = StoredResponse(
-            stored_source, read_payload, study._reading_options_of(record)
-        )
-        if is_match:
-            yield stored_response
-        elif source.sha256 is not None:
-            combined_responses.append(stored_response)
-    for response in combined_responses:
-        tables = response.tables()
-        if tables is not None and tables.payload and tables.payload.sha256 == source.sha256:
-            yield response
+        options = study._reading_options_of(record)
+        dataset = call_without_warnings(payload_to_dataset, study._read_payload(record), options)
+        tables = dataset.get(source.section or "")
+        payload = None if tables is None else tables.payload
+        if payload is not None and payload.sha256 == (source.sha256 or record.sha256):
+            yield ResponseAtHand(source, payload, lambda _, tables=tables: tables)  # type: ignore[misc]
 
 
 def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:

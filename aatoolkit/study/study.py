@@ -54,6 +54,7 @@ from aatoolkit.study.files import (
     pack,
     parse_json,
     parse_manifest,
+    parse_seal,
     result_file,
     sha256_of,
     software_versions,
@@ -132,7 +133,6 @@ class Study(metaclass=Chaptered):
         self.path: Path = self._files.path
         self._writer: StudyWriter | None = None
         self._cache: dict[str, tuple[Any, Any]] = {}
-        self._compared_files: dict[str, tuple[bytes, bytes]] = {}
 
     @classmethod
     def create(
@@ -1033,10 +1033,7 @@ class Study(metaclass=Chaptered):
         while True:
             seal = self._read_seal()
             data = self._files.read(name)
-            if seal is None or self._compared_files.get(name) == (seal, data):
-                return data
-            if f"\n{sha256_of(data)}  {name}\n".encode() in b"\n" + seal:
-                self._compared_files[name] = seal, data
+            if seal is None or parse_seal(seal).get(name) == sha256_of(data):
                 return data
             # A writer may have removed the seal meanwhile, as it does before it changes anything.
             if self._read_seal() == seal:

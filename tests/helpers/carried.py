@@ -9,7 +9,7 @@ from aatoolkit.stats import explain
 ATTRIBUTE = attrs.ATTRS_KEY
 ColumnMetadata = attrs.ColumnMetadata
 FrameMetadata = attrs.FrameMetadata
-LazyAttrs = attrs.LazyAttrs
+LazyAttrs = dict
 Source = attrs.Source
 attach = attrs.attach
 metadata_of = attrs.metadata_of
