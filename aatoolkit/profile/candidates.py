@@ -52,7 +52,7 @@ from aatoolkit.sections.availability_rule import (
     join_short_list,
     to_word,
 )
-from aatoolkit.sections.inference.findings import FoundTable
+from aatoolkit.sections.inference.findings import DraftTable
 from aatoolkit.sections.inference.words import meaning_of
 from aatoolkit.sections.section import is_on_path_of_rule
 
@@ -1542,7 +1542,7 @@ def _engine_name_pattern(engine: str) -> re.Pattern[str]:
 
 
 def find_emptied_paths(
-    found_tables: Sequence[FoundTable], document: Any, unmeasured_response: Any
+    draft_tables: Sequence[DraftTable], document: Any, unmeasured_response: Any
 ) -> tuple[str, ...]:
     """Return the path of the main table's rows, if a response without data has no rows there.
 
@@ -1550,7 +1550,7 @@ def find_emptied_paths(
     """
     if unmeasured_response is None or detect(unmeasured_response).signals:
         return ()
-    path = tuple(takewhile(lambda step: isinstance(step, Field), found_tables[0].steps))
+    path = tuple(takewhile(lambda step: isinstance(step, Field), draft_tables[0].steps))
     empty_values: tuple[Any, ...] = (None, [], {})
     is_emptied = (
         value_at(document, path) not in empty_values

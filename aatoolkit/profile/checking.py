@@ -95,7 +95,7 @@ def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[s
         The sorted paths. If all fields of an object are absent, only the path of the object is
         listed.
     """
-    columns = [column for found_table in analysis.found_tables for column in found_table.columns]
+    columns = [column for draft_table in analysis.draft_tables for column in draft_table.columns]
     optional_paths = {
         column.path for column in columns if column.is_row_field and MISSING in column.values
     }
@@ -276,8 +276,8 @@ def find_rule_problem(
     if rule.kind != "header":
         # A column of a grid is not in each of its rows by name, so its rows stand for it.
         steps = [step for step in parse_pattern(rule.at) if not isinstance(step, Named)]
-        found_values = Vector(responses).descend(steps).values
-        values = [value for value in found_values if value is not MISSING]
+        path_values = Vector(responses).descend(steps).values
+        values = [value for value in path_values if value is not MISSING]
     if not values:
         paths = {
             re.sub(r"\[\d+\]", "[]", path)[2:]

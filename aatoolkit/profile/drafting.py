@@ -102,7 +102,7 @@ class Draft(Mapping[str, SectionDraft]):
                 analysis = analyse(
                     name, document, response_by_engines, vocabulary, readable_responses
                 )
-                if not analysis.found_tables:
+                if not analysis.draft_tables:
                     continue
                 if standard_names:
                     apply_standard_names(analysis, vocabulary)
@@ -111,7 +111,7 @@ class Draft(Mapping[str, SectionDraft]):
                     for table in analysis.declaration
                     if table.rows.header is not None
                 }
-                main_path = analysis.found_tables[0].steps
+                main_path = analysis.draft_tables[0].steps
                 structure = ResponseStructure(
                     engine_by_label, analysis.data_key_object_paths, header_paths, main_path
                 )
@@ -125,7 +125,7 @@ class Draft(Mapping[str, SectionDraft]):
                     engines_by_host,
                 )
                 analysis.emptied_paths = find_emptied_paths(
-                    analysis.found_tables, document, unmeasured_response
+                    analysis.draft_tables, document, unmeasured_response
                 )
                 analysis.optional_paths = find_optional_paths(
                     analysis, [*own_responses, *readable_responses]

@@ -21,7 +21,7 @@ from aatoolkit.sections.aggregation import as_rule
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import DTYPES_BY_PARSE
 from aatoolkit.sections.inference.analysis import Analysis, declare_column, rename_column
-from aatoolkit.sections.inference.findings import LIKELY, OPEN, PROVED, SETTLED, FoundColumn, Guess
+from aatoolkit.sections.inference.findings import LIKELY, OPEN, PROVED, SETTLED, DraftColumn, Guess
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,17 +77,17 @@ class SectionDraft:
     @property
     def tables(self) -> tuple[str, ...]:
         """The names of this section's tables, the most important one first."""
-        return tuple(found_table.name for found_table in self.analysis.found_tables)
+        return tuple(draft_table.name for draft_table in self.analysis.draft_tables)
 
     @property
     def section(self) -> Section:
         """The tables as a `Section`, which `aatoolkit.normalize` takes to read a response."""
         return self.analysis.declaration
 
-    def columns(self) -> Iterator[FoundColumn]:
-        """Yield a `FoundColumn` (the guesses about a column) for each column of each table."""
-        for found_table in self.analysis.found_tables:
-            yield from found_table.columns
+    def columns(self) -> Iterator[DraftColumn]:
+        """Yield a `DraftColumn` (the guesses about a column) for each column of each table."""
+        for draft_table in self.analysis.draft_tables:
+            yield from draft_table.columns
 
     def counts(self) -> dict[str, int]:
         """Count the columns of numbers by the confidence of the guesses about them.
@@ -185,7 +185,7 @@ class SectionDraft:
                 )
         try:
             rule = changed_column.aggregate
-            column_names = old_column.found_table.column_names
+            column_names = old_column.draft_table.column_names
             missing_names = {*(rule.over or ()), rule.by, rule.within} - {None, *column_names}
             if missing_names:
                 raise ValueError(f"its rule needs {', '.join(map(str, missing_names))}, not there")
@@ -202,30 +202,30 @@ class SectionDraft:
         if name is not None:
             rename_column(old_column, name)
 
-    def _find_column(self, column: str, table: str | None) -> FoundColumn:
+    def _find_column(self, column: str, table: str | None) -> DraftColumn:
         """Return the column with a name, path or JSON field. The parameters are as in `set`."""
         columns = [
-            found_column for found_column in self.columns() if table in (None, found_column.table)
+            draft_column for draft_column in self.columns() if table in (None, draft_column.table)
         ]
         for attribute in ("name", "path", "field"):
             matches = [
-                found_column
-                for found_column in columns
-                if getattr(found_column, attribute) == column
+                draft_column
+                for draft_column in columns
+                if getattr(draft_column, attribute) == column
             ]
             # The main table comes first.
             matches = [
-                found_column for found_column in matches if found_column.table == self.tables[0]
+                draft_column for draft_column in matches if draft_column.table == self.tables[0]
             ] or matches
             if len(matches) > 1:
-                tables = ", ".join(found_column.table for found_column in matches)
+                tables = ", ".join(draft_column.table for draft_column in matches)
                 raise ArgumentError(
                     f"{column!r} is in several tables of {self.name} ({tables}): say table=",
                     argument="column",
                 )
             if matches:
                 return matches[0]
-        column_names = [found_column.name for found_column in columns]
+        column_names = [draft_column.name for draft_column in columns]
         raise ArgumentError(unknown("column", column, column_names), argument="column")
 
     @property
@@ -323,7 +323,7 @@ class SectionDraft:
         """Return the paths of JSON objects that have engines (AI assistants) as keys."""
         return {
             format_path(table.steps[:-1])
-            for table in self.analysis.found_tables
+            for table in self.analysis.draft_tables
             if table.key == ("engine",) and isinstance(table.steps[-1], Entries)
         }
 
@@ -348,8 +348,8 @@ class SectionDraft:
 
     def __repr__(self) -> str:
         lines = [f"<Draft of {self.name}: {format_counts(self.counts())}>"]
-        for found_table in self.analysis.found_tables:
-            lines.append(f"  {found_table.name}  {len(found_table.columns)} columns")
+        for draft_table in self.analysis.draft_tables:
+            lines.append(f"  {draft_table.name}  {len(draft_table.columns)} columns")
         lines += [f"  ! {note}" for note in self.notes]
         if self.candidates and not self.analysis.rules:
             paths = ", ".join(candidate.at for candidate in self.candidates)
@@ -409,7 +409,7 @@ def propose_rule(candidate: Candidate) -> dict[str, Any]:
     return {**rule_arguments, "words": meaning_by_word}
 
 
-def _check_values(column: FoundColumn) -> None:
+def _check_values(column: DraftColumn) -> None:
     """Raise a ValueError if a value of a column cannot be parsed as the column's dtype."""
     values = [None if value is MISSING else value for value in column.values]
     dtype = column.format.dtype

@@ -189,20 +189,20 @@ def _score_member(scan: ResponseScan, key: str, value: Any) -> int:
     score += 2 * (has_word_of(key, "source") and isinstance(value, list))
     if not score and isinstance(value, list) and find_entry_kind(key) != "engine":
         return 0
-    found_words = set()
+    value_words = set()
     pending_values = [value]
     clue_count = 0
     for item in islice(pending_values, _MAX_SCORED_ITEMS):  # it grows meanwhile
         if isinstance(item, dict):
             pending_values += item.values()
-            found_words |= {word for name in item for word in tokens(name)}
+            value_words |= {word for name in item for word in tokens(name)}
             clue_count += (False in item.values()) + (None in item.values())
         elif isinstance(item, list):
             pending_values += item
         elif isinstance(item, str) and len(item) <= _MAX_CHARS and not _NO_PROSE.fullmatch(item):
-            found_words |= {*tokens(item)}
+            value_words |= {*tokens(item)}
             clue_count += 2 * (item.count(" ") > 3) + scan.is_engine(item)
-    return score + len(found_words & data_words) + clue_count
+    return score + len(value_words & data_words) + clue_count
 
 
 def _means_available(text: str) -> bool:

@@ -25,7 +25,7 @@ from aatoolkit.sections import (
     Table,
 )
 from aatoolkit.sections.inference.evidence import gather_arithmetic_evidence
-from aatoolkit.sections.inference.findings import OPEN, PROVED, FoundColumn, FoundTable
+from aatoolkit.sections.inference.findings import OPEN, PROVED, DraftColumn, DraftTable
 from aatoolkit.sections.inference.keys import find_year_path, set_keys
 from aatoolkit.sections.inference.shapes import find_tables
 from aatoolkit.sections.inference.units import POSITION_UNIT, set_rule, set_units
@@ -65,7 +65,7 @@ class Analysis:
     ----------
     section_name : str
         The name of the section, such as ``domains``.
-    found_tables : list of FoundTable
+    draft_tables : list of DraftTable
         The tables, the most important one first.
     notes : list of str
         Notes on guesses that a person should check.
@@ -76,7 +76,7 @@ class Analysis:
     """
 
     section_name: str
-    found_tables: list[FoundTable]
+    draft_tables: list[DraftTable]
     notes: list[str]
     rules: tuple[Rule, ...] = ()
     watched_paths: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class Analysis:
         """A set of the parsed paths of all objects whose keys are data, such as engines."""
         return {
             table.steps[:index]
-            for table in self.found_tables
+            for table in self.draft_tables
             for index, step in enumerate(table.steps)
             if isinstance(step, Entries)
         }
@@ -102,7 +102,7 @@ class Analysis:
         return Section(
             self.section_name,
             "",
-            *map(declare_table, self.found_tables),
+            *map(declare_table, self.draft_tables),
             availability=self.rules,
             watched=self.watched_paths,
             emptied=self.emptied_paths,
@@ -149,7 +149,7 @@ def analyse(
     return Analysis(section_name, tables, notes)
 
 
-def _table_sort_key(table: FoundTable) -> float:
+def _table_sort_key(table: DraftTable) -> float:
     """Return a sort key for tables.
 
     Tables with many columns, and tables that are not nested, come first. The table with the
@@ -167,7 +167,7 @@ def _table_sort_key(table: FoundTable) -> float:
 # --- declarations -------------------------------------------------------------------------------
 
 
-def declare_table(table: FoundTable) -> Table:
+def declare_table(table: DraftTable) -> Table:
     """Return a `Table` made from a table that was found in JSON; rows with totals are dropped."""
     total_labels = {
         table[name].source: values for name, values in table.total_labels_by_column.items()
@@ -177,7 +177,7 @@ def declare_table(table: FoundTable) -> Table:
     return Table(table.name, "", rows, table.key, columns)
 
 
-def declare_column(column: FoundColumn) -> Column:
+def declare_column(column: DraftColumn) -> Column:
     """Return a `Column` made from a column that was found in JSON.
 
     It has a unit, or a way to aggregate, only if there is evidence for it.
@@ -205,7 +205,7 @@ def apply_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
 
     A column is renamed only if its values fit the new name, and no other column has this name.
     """
-    for table in [*analysis.found_tables, *analysis.found_tables]:
+    for table in [*analysis.draft_tables, *analysis.draft_tables]:
         name_by_column = {
             column: name
             for column in table.columns
@@ -224,7 +224,7 @@ def apply_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
                 rename_column(column, name)
 
 
-def _find_standard_name(column: FoundColumn) -> str | None:
+def _find_standard_name(column: DraftColumn) -> str | None:
     """Return the name of a column with such a name and unit in the reference service, or None."""
     unit = column.unit.value or ""
     rule = column.rule.value
@@ -246,7 +246,7 @@ def _find_standard_name(column: FoundColumn) -> str | None:
     return meaning_by_word(lexicon_key).get(standard_words) if lexicon_key else None
 
 
-def _find_name_in_new_unit(column: FoundColumn) -> str | None:
+def _find_name_in_new_unit(column: DraftColumn) -> str | None:
     """Return the name of a column without its unit, if the values are converted to another unit.
 
     For example, ``cost_cents`` becomes ``cost``. Return None for other columns.
@@ -262,14 +262,14 @@ def _to_standard_words(name: str) -> str:
     return "_".join(word for word in "_".join(words).split("_") if word not in words_of("filler"))
 
 
-def _find_dimension(column: FoundColumn, vocabulary: Vocabulary) -> str | None:
+def _find_dimension(column: DraftColumn, vocabulary: Vocabulary) -> str | None:
     """Return what the texts of a column name, such as ``engine`` for AI assistants, or None."""
     words = [
         to_singular(word) for word in split_name(column.name) if word not in words_of("labelling")
     ]
     if column.dtype != "string" or len(words) != 1 or words[0] not in STEMS_BY_FILTER:
         return None
-    values_and_kept = zip(column.values, column.found_table.data_row_mask, strict=True)
+    values_and_kept = zip(column.values, column.draft_table.data_row_mask, strict=True)
     texts = {value for value, is_kept in values_and_kept if is_kept and isinstance(value, str)}
     texts.difference_update(column.format.missing)
     return (
@@ -277,9 +277,9 @@ def _find_dimension(column: FoundColumn, vocabulary: Vocabulary) -> str | None:
     )
 
 
-def rename_column(column: FoundColumn, new_name: str) -> None:
+def rename_column(column: DraftColumn, new_name: str) -> None:
     """Rename a column, also in the key of its table and in the rules of other columns."""
-    table = column.found_table
+    table = column.draft_table
     old_name = column.name
     table.key = tuple(new_name if key == old_name else key for key in table.key)
     table.total_labels_by_column = {
@@ -354,6 +354,6 @@ def analyse_responses(responses: Any, name: str | None, *, guesses_units: bool =
         name, documents[0], {}, Vocabulary.from_responses([], documents), documents[1:],
         guesses_units=guesses_units,
     )  # fmt: skip
-    if not analysis.found_tables:
+    if not analysis.draft_tables:
         raise PayloadError(f"nothing in this response of {name} can be made a table", section=name)
     return analysis

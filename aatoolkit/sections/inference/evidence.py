@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.sections.inference.findings import FoundColumn, FoundTable, RowPositions
+from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
 from aatoolkit.sections.inference.readings import FloatArray
 from aatoolkit.sections.inference.words import to_singular
 
@@ -37,12 +37,12 @@ _TOLERANCE = 1e-9
 """The maximum difference of numbers that are taken for equal."""
 
 
-def gather_arithmetic_evidence(tables: list[FoundTable], engine_count: int) -> None:
+def gather_arithmetic_evidence(tables: list[DraftTable], engine_count: int) -> None:
     """Test which columns are sums, ratios or means of others; store the results in the columns.
 
     Parameters
     ----------
-    tables : list of FoundTable
+    tables : list of DraftTable
         The tables. The first rows come from one response for all engines. The other rows come from
         responses for one engine each.
     engine_count : int
@@ -75,7 +75,7 @@ class PossibleTotals:
         Descriptions of the sums and of the groups, for messages: ``facts.total``, ``responses``.
     row_key_names : set of str
         The names of the columns that identify a row within its group.
-    totals_column : FoundColumn, optional
+    totals_column : DraftColumn, optional
         The column with the possible sums, if they are in a column.
     """
 
@@ -84,10 +84,10 @@ class PossibleTotals:
     totals_text: str
     groups_text: str
     row_key_names: set[str]
-    totals_column: FoundColumn | None = None
+    totals_column: DraftColumn | None = None
 
 
-def _record_sums(table: FoundTable, tables: list[FoundTable]) -> None:
+def _record_sums(table: DraftTable, tables: list[DraftTable]) -> None:
     """Find, for each column of a table, numbers in the responses that are sums of its values.
 
     They are noted in the ``arithmetic`` of the column.
@@ -110,7 +110,7 @@ def _record_sums(table: FoundTable, tables: list[FoundTable]) -> None:
                 )
 
 
-def _find_totals_in_enclosing_rows(table: FoundTable) -> Iterator[PossibleTotals]:
+def _find_totals_in_enclosing_rows(table: DraftTable) -> Iterator[PossibleTotals]:
     """Yield the numbers next to a nested table that may be the sums of its rows.
 
     In ``{"total": 5, "rows": [{"n": 2}, {"n": 3}]}`` it is the ``total``.
@@ -127,10 +127,10 @@ def _find_totals_in_enclosing_rows(table: FoundTable) -> Iterator[PossibleTotals
                 )
 
 
-def _find_other_totals(column: FoundColumn, tables: list[FoundTable]) -> Iterator[PossibleTotals]:
+def _find_other_totals(column: DraftColumn, tables: list[DraftTable]) -> Iterator[PossibleTotals]:
     """Yield numbers that may be sums of a column, from rows such as ``All`` or other tables."""
-    table = column.found_table
-    response_positions = column.found_table.response_positions
+    table = column.draft_table
+    response_positions = column.draft_table.response_positions
     key_names = {*table.key}
     if len(table.total_row_positions):
         totals_by_response = np.full(int(response_positions.max()) + 1, np.nan)
@@ -163,22 +163,22 @@ def _find_other_totals(column: FoundColumn, tables: list[FoundTable]) -> Iterato
                 )
 
 
-def _sum_by_response(column: FoundColumn) -> FloatArray:
+def _sum_by_response(column: DraftColumn) -> FloatArray:
     """Return an array with the sum of a column for each response, without rows of totals."""
-    is_counted = column.found_table.data_row_mask & ~np.isnan(column.numbers)
-    response_positions = column.found_table.response_positions
+    is_counted = column.draft_table.data_row_mask & ~np.isnan(column.numbers)
+    response_positions = column.draft_table.response_positions
     sum_count = max(_MIN_SUMS_LENGTH, int(response_positions.max(initial=0)) + 1)
     sums = np.bincount(response_positions[is_counted], column.numbers[is_counted], sum_count)
     return sums.astype(np.float64)
 
 
-def _adds_up_to(column: FoundColumn, totals: PossibleTotals) -> bool:
+def _adds_up_to(column: DraftColumn, totals: PossibleTotals) -> bool:
     """Return whether the values of a column in each group of rows sum to the total of the group.
 
     The result is True only if there are so many groups, or such large totals, that chance is
     unlikely.
     """
-    is_counted = column.found_table.data_row_mask & ~np.isnan(column.numbers)
+    is_counted = column.draft_table.data_row_mask & ~np.isnan(column.numbers)
     group_count = len(totals.totals_by_group)
     groups_of_rows = totals.group_by_row[is_counted]
     numbers = column.numbers[is_counted]
@@ -254,7 +254,7 @@ class Ratio:
         return self.numerator.name, self.denominator.name
 
 
-def _record_ratios(table: FoundTable) -> None:
+def _record_ratios(table: DraftTable) -> None:
     """Find, for each column of a table, ratios of two counts that equal its values on every row.
 
     They are stored in the ``arithmetic`` of the column.
@@ -296,7 +296,7 @@ def _record_ratios(table: FoundTable) -> None:
             )
 
 
-def _find_operands(table: FoundTable) -> Iterator[Operand]:
+def _find_operands(table: DraftTable) -> Iterator[Operand]:
     """Yield counts that may be the numerator or the denominator of ratios in a table.
 
     They are columns of the table, columns of the tables in whose rows it is nested, and sums of its
@@ -409,13 +409,13 @@ def _find_denominators(
     return row_count_by_name
 
 
-def _record_sibling_columns(table: FoundTable) -> None:
+def _record_sibling_columns(table: DraftTable) -> None:
     """Find columns of a table that together sum to 1 or 100 on every row.
 
     The columns must come from fields of one object, such as ``tones.positive`` and
     ``tones.negative``. Their names are stored in the ``arithmetic`` of each of them.
     """
-    columns_by_object: dict[str, list[FoundColumn]] = {}
+    columns_by_object: dict[str, list[DraftColumn]] = {}
     for column in table.columns:
         is_candidate = column.format.is_number and column.is_row_field
         if (
@@ -443,7 +443,7 @@ def _record_sibling_columns(table: FoundTable) -> None:
             column.arithmetic.sibling_sum = common_sum
 
 
-def _find_common_sum(columns: tuple[FoundColumn, ...]) -> float:
+def _find_common_sum(columns: tuple[DraftColumn, ...]) -> float:
     """Return 1 or 100, if the columns together sum to this number on every row; else return 0."""
     numbers_by_column = np.stack([column.numbers for column in columns])
     numbers_by_column = numbers_by_column[:, ~np.isnan(numbers_by_column).any(axis=0)]
@@ -481,7 +481,7 @@ class MatchedRows:
     completeness_mask: Any
 
 
-def _match_engine_rows(table: FoundTable, engine_count: int) -> MatchedRows | None:
+def _match_engine_rows(table: DraftTable, engine_count: int) -> MatchedRows | None:
     """Pair the rows for single engines (AI assistants) with those for all engines, by key.
 
     Returns
@@ -517,7 +517,7 @@ def _match_engine_rows(table: FoundTable, engine_count: int) -> MatchedRows | No
     )
 
 
-def _add_engine_evidence(table: FoundTable, engine_count: int) -> None:
+def _add_engine_evidence(table: DraftTable, engine_count: int) -> None:
     """Test whether numbers for single engines sum to, or average to, those for all engines.
 
     An engine is an AI assistant. The results are stored in the columns of the table.
@@ -553,7 +553,7 @@ def _add_engine_evidence(table: FoundTable, engine_count: int) -> None:
                 column.arithmetic.row_count_by_weight[weight_column.name] = row_count
 
 
-def _compare_with_sums(column: FoundColumn, matched_rows: MatchedRows) -> tuple[str, int]:
+def _compare_with_sums(column: DraftColumn, matched_rows: MatchedRows) -> tuple[str, int]:
     """Test whether the numbers for single engines (AI assistants) sum to those for all engines.
 
     Returns

@@ -73,7 +73,7 @@ class ArithmeticEvidence:
         The number of rows in the test of ``engine_sum_outcome``.
     sum_notes : list of str
         Notes for people on totals that the numbers sum to.
-    sum_columns : list of FoundColumn
+    sum_columns : list of DraftColumn
         The columns with the totals that the numbers sum to.
     summed_over : set of str
         The names of the key columns over which the values may be summed.
@@ -89,7 +89,7 @@ class ArithmeticEvidence:
     engine_sum_outcome: str = ""
     tested_row_count: int = 0
     sum_notes: list[str] = field(default_factory=list)
-    sum_columns: list[FoundColumn] = field(default_factory=list)
+    sum_columns: list[DraftColumn] = field(default_factory=list)
     summed_over: set[str] = field(default_factory=set)
     sibling_names: tuple[str, ...] = ()
     sibling_sum: float = 0.0
@@ -101,7 +101,7 @@ class ArithmeticEvidence:
 
 
 @dataclass(eq=False)
-class FoundColumn:
+class DraftColumn:
     """A column of a table found in JSON: its values, and the guesses about them.
 
     Attributes
@@ -128,7 +128,7 @@ class FoundColumn:
         The path to a boolean that says which values are valid, as in `Column.valid`.
     doc : str
         A description, if a person set one.
-    found_table : FoundTable
+    draft_table : DraftTable
         The table of the column.
     arithmetic : ArithmeticEvidence
         The results of tests whether the numbers are sums, ratios or means of other columns.
@@ -146,18 +146,18 @@ class FoundColumn:
     scale: float = 1.0
     valid_path: str | None = None
     doc: str = ""
-    found_table: Any = None
+    draft_table: Any = None
     arithmetic: ArithmeticEvidence = field(default_factory=ArithmeticEvidence)
 
     @property
     def table(self) -> str:
         """The name of the column's table."""
-        return str(self.found_table.name)
+        return str(self.draft_table.name)
 
     @property
     def is_key(self) -> bool:
         """Whether the column is in the key of its table, which identifies a row."""
-        return self.name in self.found_table.key
+        return self.name in self.draft_table.key
 
     @property
     def is_row_field(self) -> bool:
@@ -274,7 +274,7 @@ class FoundColumn:
 
 
 @dataclass(eq=False)
-class FoundTable:
+class DraftTable:
     """A table found in JSON: its columns, with the rows of all responses.
 
     If its rows are nested in rows of another table, these are called the enclosing rows.
@@ -287,11 +287,11 @@ class FoundTable:
         The parsed path to the rows.
     rows : Rows
         The declaration of the path and form of the rows, as in `Table`.
-    columns : list of FoundColumn
+    columns : list of DraftColumn
         The columns.
     response_positions : array of int
         For each row, the position of its response.
-    parent : FoundTable, optional
+    parent : DraftTable, optional
         The table of the enclosing rows.
     parent_row_positions : array of int
         For each row, the position of its enclosing row in ``parent``.
@@ -308,9 +308,9 @@ class FoundTable:
     name: str
     steps: tuple[Step, ...]
     rows: Rows
-    columns: list[FoundColumn]
+    columns: list[DraftColumn]
     response_positions: RowPositions
-    parent: FoundTable | None = None
+    parent: DraftTable | None = None
     parent_row_positions: RowPositions = field(default_factory=lambda: np.empty(0, np.intp))
     container_path: tuple[Step, ...] = ()
     key: tuple[str, ...] = ()
@@ -319,17 +319,17 @@ class FoundTable:
 
     def __post_init__(self) -> None:
         for column in self.columns:
-            column.found_table = self
+            column.draft_table = self
 
     def __len__(self) -> int:
         return len(self.response_positions)
 
-    def __getitem__(self, name: str) -> FoundColumn:
+    def __getitem__(self, name: str) -> DraftColumn:
         return self.columns[self.column_names.index(name)]
 
-    def add_column(self, column: FoundColumn, position: int | None = None) -> None:
+    def add_column(self, column: DraftColumn, position: int | None = None) -> None:
         """Add a column, at the given position or as the last one."""
-        column.found_table = self
+        column.draft_table = self
         self.columns.insert(len(self.columns) if position is None else position, column)
 
     @property
@@ -349,17 +349,17 @@ class FoundTable:
         mask[self.total_row_positions] = False
         return mask
 
-    def iter_with_ancestors(self) -> Iterator[tuple[FoundTable, RowPositions]]:
+    def iter_with_ancestors(self) -> Iterator[tuple[DraftTable, RowPositions]]:
         """Yield this table, then the tables in whose rows it is nested, up to the whole response.
 
         Yields
         ------
-        FoundTable
+        DraftTable
             The table.
         array of int
             For each row of this table, the position of its enclosing row in that table.
         """
-        table: FoundTable | None = self
+        table: DraftTable | None = self
         ancestor_rows: RowPositions = np.arange(len(self))
         while table is not None:
             yield table, ancestor_rows

@@ -16,7 +16,7 @@ from aatoolkit.jsontree.coerce import parse_currency
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.axes import bind_to_row
-from aatoolkit.sections.inference.findings import FoundColumn, FoundTable, RowPositions
+from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
 from aatoolkit.sections.inference.readings import FieldFormat, find_format, try_month_day_format
 from aatoolkit.sections.inference.words import (
     is_id_name,
@@ -40,14 +40,14 @@ _TOTAL_LABEL_PATTERN = re.compile(
 )
 
 
-def set_keys(tables: list[FoundTable], year_path: str | None) -> list[str]:
+def set_keys(tables: list[DraftTable], year_path: str | None) -> list[str]:
     """Find how to parse columns, which rows are totals, and which columns identify a row.
 
     The results are stored in the tables.
 
     Parameters
     ----------
-    tables : list of FoundTable
+    tables : list of DraftTable
         The tables, which are changed.
     year_path : str or None
         The path to the year of days such as ``Nov 3``.
@@ -89,7 +89,7 @@ def set_keys(tables: list[FoundTable], year_path: str | None) -> list[str]:
 # --- from enclosing rows ------------------------------------------------------------------------
 
 
-def _inherit_keys(table: FoundTable) -> None:
+def _inherit_keys(table: DraftTable) -> None:
     """Copy the key columns of the enclosing table into a nested table, as its first columns.
 
     The enclosing table is the one whose rows contain the rows of the nested table.
@@ -104,7 +104,7 @@ def _inherit_keys(table: FoundTable) -> None:
                 insert_position += 1
 
 
-def _inherit_text_columns(table: FoundTable) -> None:
+def _inherit_text_columns(table: DraftTable) -> None:
     """Copy columns of the enclosing table into a nested table: short texts, days and booleans.
 
     The enclosing table is the one whose rows contain the rows of the nested table. Its columns of
@@ -133,32 +133,32 @@ def _inherit_text_columns(table: FoundTable) -> None:
 
 
 def _inherit_column(
-    table: FoundTable, ancestor_rows: RowPositions, column: FoundColumn
-) -> FoundColumn:
+    table: DraftTable, ancestor_rows: RowPositions, column: DraftColumn
+) -> DraftColumn:
     """Return a copy of an enclosing table's column, with one value for each row of a nested table.
 
     Parameters
     ----------
-    table : FoundTable
+    table : DraftTable
         The nested table.
     ancestor_rows : array of int
         For each of its rows, the position of the row that contains it.
-    column : FoundColumn
+    column : DraftColumn
         The column of the enclosing table.
     """
     name = column.name
     if name in table.column_names or name in words_of("bland"):
-        table_word = column.found_table.name.rstrip("_0123456789").rpartition("_")[2]
+        table_word = column.draft_table.name.rstrip("_0123456789").rpartition("_")[2]
         name = f"{to_singular(table_word)}_{name}"
     values = [column.values[row] for row in ancestor_rows.tolist()]
-    levels_up = _count_levels_up(table.steps, column.found_table.steps)
+    levels_up = _count_levels_up(table.steps, column.draft_table.steps)
     carets = "^" * (levels_up or 0)
     source = carets + column.source
     if column.source[0] == "$":  # with codes in rows around
         source = _CODE_START_PATTERN.sub(rf"\1{carets}", column.source)
     elif levels_up is None or column.source[0] == "[":
         source = f"$.{format_path(bind_to_row(parse_path(column.path)))}"
-    return FoundColumn(
+    return DraftColumn(
         unused_name(name, table.column_names),
         source,
         column.path,
@@ -193,7 +193,7 @@ def _count_levels_up(row_steps: tuple[Step, ...], outer_steps: tuple[Step, ...])
     return array_count + 1 if steps_below else None
 
 
-def _add_position_column(table: FoundTable, levels_up: int = 0) -> str:
+def _add_position_column(table: DraftTable, levels_up: int = 0) -> str:
     """Add a column with the position of each row in its list; return the name of the column.
 
     If ``levels_up`` is 1, it is the position of the enclosing row in the list that contains that
@@ -210,26 +210,26 @@ def _add_position_column(table: FoundTable, levels_up: int = 0) -> str:
     name = "position"
     if levels_up or name in table.column_names:
         name = unused_name("row" if levels_up else "row_number", table.column_names)
-    column = FoundColumn(name, "^" * levels_up + "#0", table.path, positions)
+    column = DraftColumn(name, "^" * levels_up + "#0", table.path, positions)
     column.format = find_format(column.values, name)
     table.add_column(column, 0)
     return name
 
 
-def _count_nested_arrays(table: FoundTable) -> int:
+def _count_nested_arrays(table: DraftTable) -> int:
     """Return the number of arrays directly around a row, such as 2 in ``[[row, row], [row]]``."""
     return len([*takewhile(lambda step: isinstance(step, Each), reversed(table.steps))])
 
 
-def _add_currency_column(column: FoundColumn) -> None:
+def _add_currency_column(column: DraftColumn) -> None:
     """Add a column with the currency, next to a column of amounts such as ``$5``."""
-    table = column.found_table
+    table = column.draft_table
     amount_format = column.format
     currencies = [
         parse_currency(value) if isinstance(value, str) else value for value in column.values
     ]
     name = unused_name(f"{column.name}_currency", table.column_names)
-    currency_column = FoundColumn(name, column.source, column.path, currencies)
+    currency_column = DraftColumn(name, column.source, column.path, currencies)
     reason = "the signs or codes of the amounts"
     currency_column.format = FieldFormat("string", "currency", amount_format.missing, reason)
     table.add_column(currency_column, table.columns.index(column) + 1)
@@ -238,7 +238,7 @@ def _add_currency_column(column: FoundColumn) -> None:
 # --- totals -------------------------------------------------------------------------------------
 
 
-def _find_total_rows(table: FoundTable) -> list[str]:
+def _find_total_rows(table: DraftTable) -> list[str]:
     """Find the rows of a table that have totals, such as a row ``All``, and store them in it.
 
     Return notes on these rows for people.
@@ -277,7 +277,7 @@ def _find_total_rows(table: FoundTable) -> list[str]:
 # --- keys ---------------------------------------------------------------------------------------
 
 
-def _find_key(table: FoundTable) -> tuple[str, ...]:
+def _find_key(table: DraftTable) -> tuple[str, ...]:
     """Return the smallest set of column names that identifies a row within its response.
 
     The result is an empty tuple if there is none.
@@ -305,7 +305,7 @@ def _find_key(table: FoundTable) -> tuple[str, ...]:
     return ()
 
 
-def _may_be_key(column: FoundColumn) -> bool:
+def _may_be_key(column: DraftColumn) -> bool:
     """Return whether a column may identify rows: it has texts or ids, and no missing values.
 
     The values need not be distinct, because several columns may identify rows together.
@@ -326,12 +326,12 @@ def _may_be_key(column: FoundColumn) -> bool:
     return field_format.is_text or is_non_measure or field_format.parse == "currency"
 
 
-def _key_sort_order(column: FoundColumn) -> tuple[bool, bool, bool, int]:
+def _key_sort_order(column: DraftColumn) -> tuple[bool, bool, bool, int]:
     """Return a sort key for columns; those that probably identify rows, such as ids, come first."""
     words = split_name(column.name)
     is_id = words[-1] in words_of("identifier") or is_serial_number(words)
     # A number that only counts the rows of each response identifies nothing.
-    rows_with_response = [*enumerate(column.found_table.response_positions.tolist())]
+    rows_with_response = [*enumerate(column.draft_table.response_positions.tolist())]
     first_row_by_response = {response: row for row, response in reversed(rows_with_response)}
     positions = [row - first_row_by_response[response] for row, response in rows_with_response]
     texts = [str(value).lstrip("#") for value in column.values]
@@ -341,7 +341,7 @@ def _key_sort_order(column: FoundColumn) -> tuple[bool, bool, bool, int]:
     return is_position, not is_id, column.dtype == "Int64", len(words)
 
 
-def _are_rows_unique(table: FoundTable, columns: list[FoundColumn]) -> bool:
+def _are_rows_unique(table: DraftTable, columns: list[DraftColumn]) -> bool:
     """Return whether the rows of each response are distinct in some columns."""
     value_texts = (map(repr, column.values) for column in columns)
     row_keys = [*zip(table.response_positions.tolist(), *value_texts, strict=True)]

@@ -6,13 +6,13 @@ from itertools import chain, compress
 
 from aatoolkit._util.lexicon import words_of
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.inference.findings import FoundColumn, FoundTable
+from aatoolkit.sections.inference.findings import DraftColumn, DraftTable
 from aatoolkit.sections.inference.words import split_name
 
 _EMPTY_VALUES = (0, "", "0", None, MISSING)
 
 
-def apply_masks(table: FoundTable) -> None:
+def apply_masks(table: DraftTable) -> None:
     """Replace values by missing ones where a boolean column marks them as invalid.
 
     The boolean column is removed. In ``{"n": [3, 0], "n_isnull": [false, true]}``, the second ``n``
@@ -56,7 +56,7 @@ def apply_masks(table: FoundTable) -> None:
                 ]
 
 
-def _split_path(column: FoundColumn) -> tuple[str, str, bool]:
+def _split_path(column: DraftColumn) -> tuple[str, str, bool]:
     """Split the path of a column.
 
     Returns

@@ -13,7 +13,7 @@ from aatoolkit.scope import FILTERS
 from aatoolkit.sections import COUNT, FRACTION, Aggregation, Rule, Section, column as columns
 from aatoolkit.sections.column import camel, to_snake_case
 from aatoolkit.sections.inference.analysis import Analysis, declare_column, declare_table
-from aatoolkit.sections.inference.findings import PROVED, FoundColumn, FoundTable
+from aatoolkit.sections.inference.findings import PROVED, DraftColumn, DraftTable
 
 _LINE_WIDTH = 120
 _MAX_LITERAL_LENGTH = 80
@@ -110,7 +110,7 @@ def _format_section(variable_name: str, analysis: Analysis) -> Iterator[str]:
     ]
     if analysis.rules:
         keywords.insert(0, f"availability=({', '.join(map(_format_rule, analysis.rules))},)")
-    *tables, last_table = analysis.found_tables
+    *tables, last_table = analysis.draft_tables
     for table in tables:
         yield from _format_table(table, ",")
     yield from _format_table(last_table, f"{', '.join(['', *keywords])})")
@@ -130,7 +130,7 @@ def _format_rule(rule: Rule) -> str:
     return f"Rule({', '.join(keywords)})"
 
 
-def _format_rows(table: FoundTable) -> str:
+def _format_rows(table: DraftTable) -> str:
     """Return the shortest Python code that declares where in the JSON the rows of a table are.
 
     The code also says how the rows are given there, e.g. ``records('rows')`` for a list of objects.
@@ -163,7 +163,7 @@ def _format_names(names: tuple[str, ...]) -> str:
     return repr(names[0] if len(names) == 1 else names)
 
 
-def _format_table(table: FoundTable, code_after: str) -> Iterator[str]:
+def _format_table(table: DraftTable, code_after: str) -> Iterator[str]:
     """Yield the lines of code that declare a table, with comments on what proved the guesses.
 
     ``code_after`` is written after the last parenthesis.
@@ -190,9 +190,9 @@ def _format_table(table: FoundTable, code_after: str) -> Iterator[str]:
     yield from _wrap_lines(table_code, "    ", " " * 8)
 
 
-def _format_column(found_column: FoundColumn) -> str:
+def _format_column(draft_column: DraftColumn) -> str:
     """Return the shortest Python code that declares a column."""
-    column = declare_column(found_column)
+    column = declare_column(draft_column)
     name = column.name
     rule = column.aggregate
     source = column.source or ""
@@ -212,7 +212,7 @@ def _format_column(found_column: FoundColumn) -> str:
     }
     first_argument = name
     # These sources are the defaults: labels, names of a header, and the name in camelCase.
-    has_header = found_column.found_table.rows.header is not None
+    has_header = draft_column.draft_table.rows.header is not None
     default_source = f"[{name}]" if has_header else camel(name)
     if source == default_source or source[:1] == "@":
         del changed_parameters["source"]

@@ -15,14 +15,14 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.sections import Rows
 from aatoolkit.sections.column import to_snake_case
 from aatoolkit.sections.inference.axes import JsonStructure, RawColumn, RowSet
-from aatoolkit.sections.inference.findings import FoundColumn, FoundTable
+from aatoolkit.sections.inference.findings import DraftColumn, DraftTable
 from aatoolkit.sections.inference.masks import apply_masks
 from aatoolkit.sections.inference.words import Vocabulary, to_singular
 
 
 def find_tables(
     documents: Sequence[Any], section_name: str, vocabulary: Vocabulary
-) -> list[FoundTable]:
+) -> list[DraftTable]:
     """Find all tables in the responses of a section (kind of response).
 
     A nested table comes after the table that encloses it.
@@ -38,7 +38,7 @@ def find_tables(
 
     Returns
     -------
-    list of FoundTable
+    list of DraftTable
         The tables.
 
     Examples
@@ -48,7 +48,7 @@ def find_tables(
     [('crawl_facts', '$'), ('crawl', 'rows[]')]
     """
     json_structure = JsonStructure(documents, vocabulary)
-    tables: dict[RowSet, FoundTable] = {}
+    tables: dict[RowSet, DraftTable] = {}
     for row_set in json_structure.row_sets:
         table = tables[row_set] = _create_table(row_set, tables, vocabulary)
         raw_columns = [
@@ -64,7 +64,7 @@ def find_tables(
         _name_nameless_columns(table)
     # The keys of maps are columns of the tables below them as well.
     parent_tables = {table.parent for table in tables.values()}
-    named_tables: list[FoundTable] = []
+    named_tables: list[DraftTable] = []
     for table in tables.values():
         has_keys_only = all(column.source.startswith("@") for column in table.columns)
         if table.columns and not (has_keys_only and table in parent_tables):
@@ -81,20 +81,20 @@ def find_tables(
 
 
 def _create_table(
-    row_set: RowSet, tables: dict[RowSet, FoundTable], vocabulary: Vocabulary
-) -> FoundTable:
+    row_set: RowSet, tables: dict[RowSet, DraftTable], vocabulary: Vocabulary
+) -> DraftTable:
     """Create a table for some rows. Its columns have only the keys of the enclosing objects.
 
     Parameters
     ----------
     row_set : RowSet
         The rows.
-    tables : dict of RowSet to FoundTable
+    tables : dict of RowSet to DraftTable
         The tables that exist already, by their rows.
     vocabulary : Vocabulary
         The known names of engines, topics and so on.
     """
-    key_columns: list[FoundColumn] = []
+    key_columns: list[DraftColumn] = []
     for ancestor in reversed([*row_set.iter_with_ancestors()]):
         if ancestor.steps and isinstance(ancestor.steps[-1], Entries):
             keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
@@ -102,9 +102,9 @@ def _create_table(
                 _name_key_column(ancestor, vocabulary), [key.name for key in key_columns]
             )
             path = f"{format_path(ancestor.steps)}~"
-            key_columns.append(FoundColumn(name, f"@{len(key_columns)}", path, keys, is_label=True))
+            key_columns.append(DraftColumn(name, f"@{len(key_columns)}", path, keys, is_label=True))
     parent_table = tables[row_set.parent] if row_set.parent is not None else None
-    return FoundTable(
+    return DraftTable(
         "",
         row_set.steps,
         Rows(
@@ -149,7 +149,7 @@ def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
     return vocabulary.find_dimension(row_set.row_keys) or field_name or item_name or "key"
 
 
-def _add_column(table: FoundTable, raw_column: RawColumn, vocabulary: Vocabulary) -> None:
+def _add_column(table: DraftTable, raw_column: RawColumn, vocabulary: Vocabulary) -> None:
     """Add a column to a table, after finding its name and the path from the row to its values."""
     row_set = raw_column.row_set
     steps = raw_column.steps
@@ -184,11 +184,11 @@ def _add_column(table: FoundTable, raw_column: RawColumn, vocabulary: Vocabulary
     name = unused_name(name, table.column_names) if name else ""
     pattern_steps = [type(step)() if isinstance(step, Each | Entries) else step for step in steps]
     table.add_column(
-        FoundColumn(name, source, format_path(pattern_steps), raw_column.values, is_label)
+        DraftColumn(name, source, format_path(pattern_steps), raw_column.values, is_label)
     )
 
 
-def _declare_header(table: FoundTable, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
+def _declare_header(table: DraftTable, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
     """Store the path of the column names, if the rows are lists and another list has the names.
 
     An example is ``{"columns": ["host", "n"], "rows": [["a.example", 3]]}``.
@@ -231,7 +231,7 @@ def _word_of_step(step: Step) -> str:
     return ""
 
 
-def _name_nameless_columns(table: FoundTable) -> None:
+def _name_nameless_columns(table: DraftTable) -> None:
     """Name columns without a field name after their list, such as ``points`` and ``points_2``."""
     bland_words = words_of("chart", "shell")
     words = [to_snake_case(step.name) for step in table.steps if isinstance(step, Field)]
@@ -244,12 +244,12 @@ def _name_nameless_columns(table: FoundTable) -> None:
             column.name = unused_name(name, table.column_names)
 
 
-def _name_table(table: FoundTable, section_name: str, used_names: set[str]) -> str:
+def _name_table(table: DraftTable, section_name: str, used_names: set[str]) -> str:
     """Return a name for a table: its section (kind of response) and a field, as in ``crawl_hosts``.
 
     Parameters
     ----------
-    table : FoundTable
+    table : DraftTable
         The table.
     section_name : str
         The name of the section.

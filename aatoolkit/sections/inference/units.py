@@ -29,8 +29,8 @@ from aatoolkit.sections.inference.findings import (
     LIKELY,
     OPEN,
     PROVED,
-    FoundColumn,
-    FoundTable,
+    DraftColumn,
+    DraftTable,
     Guess,
 )
 from aatoolkit.sections.inference.words import split_name
@@ -52,7 +52,7 @@ _UNIT_CONDITIONS = [
 ]
 
 
-def set_units(tables: list[FoundTable]) -> None:
+def set_units(tables: list[DraftTable]) -> None:
     """Set the unit of each column of numbers, and the factor that converts the values to this unit.
 
     For cents, for example, the unit is ``currency`` and the factor 0.01.
@@ -78,7 +78,7 @@ def set_units(tables: list[FoundTable]) -> None:
                 column.unit = Guess(totals[0].unit.value, LIKELY, reason)
 
 
-def _find_unit(column: FoundColumn) -> tuple[Guess[str], float]:
+def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
     """Return the unit of a column of numbers, and the factor that converts the values to this unit.
 
     Returns
@@ -139,7 +139,7 @@ def _find_unit(column: FoundColumn) -> tuple[Guess[str], float]:
     return Guess(None, OPEN, _NO_UNIT_REASON), 1.0
 
 
-def _set_likely_counts(columns: list[FoundColumn]) -> None:
+def _set_likely_counts(columns: list[DraftColumn]) -> None:
     """Set the unit ``count`` for columns without a unit whose whole numbers are likely counts.
 
     Numbers are likely counts if a test proved that they may be summed, and if they are part of a
@@ -168,7 +168,7 @@ def _set_likely_counts(columns: list[FoundColumn]) -> None:
             column.unit = Guess(COUNT, LIKELY, f"whole numbers that add up, {reason}")
 
 
-def _find_similar_count(column: FoundColumn, columns: list[FoundColumn]) -> str:
+def _find_similar_count(column: DraftColumn, columns: list[DraftColumn]) -> str:
     """Return the name of another column of counts with numbers of similar size, or ""."""
     for neighbour in columns:
         is_positive = (column.numbers > 0) & (neighbour.numbers > 0)
@@ -190,7 +190,7 @@ RuleGuess = Guess[Aggregation]
 _WEIGHTED_MEAN_KINDS = ("share", "position", "score", "milliseconds", "seconds")
 
 
-def set_rule(column: FoundColumn) -> None:
+def set_rule(column: DraftColumn) -> None:
     """Set how to aggregate a column, such as by a sum. If it is already set, do nothing."""
     name_words = {*split_name(column.name)}
     if column.is_key or column.is_label or column.rule.value is not None:
@@ -205,12 +205,12 @@ def set_rule(column: FoundColumn) -> None:
         column.rule = Guess(rule, LIKELY, "name") if rule else Guess(NONE, PROVED)
 
 
-def _find_rule_of_number(column: FoundColumn, name_words: set[str]) -> RuleGuess:
+def _find_rule_of_number(column: DraftColumn, name_words: set[str]) -> RuleGuess:
     """Return how to aggregate a column of numbers.
 
     Parameters
     ----------
-    column : FoundColumn
+    column : DraftColumn
         The column.
     name_words : set of str
         The words in its name, such as ``{"mention", "rate"}``.
@@ -220,7 +220,7 @@ def _find_rule_of_number(column: FoundColumn, name_words: set[str]) -> RuleGuess
     kind = "share" if arithmetic.sibling_names else name_meaning.kind
     engine_test_note = f"over engine on {arithmetic.tested_row_count} rows"
     metric_column = next(
-        (name for name in column.found_table.key if words_of("metric") & {*split_name(name)}), None
+        (name for name in column.draft_table.key if words_of("metric") & {*split_name(name)}), None
     )
     # A value beside the name of a metric is of that metric.
     if metric_column and name_words <= words_of("value", "value_word"):
@@ -240,7 +240,7 @@ def _find_rule_of_number(column: FoundColumn, name_words: set[str]) -> RuleGuess
     # Distinct things of several rows may still add up over the rows of one response.
     is_refuted = (
         arithmetic.tested_row_count >= 2 and not arithmetic.sum_notes
-    ) or not column.found_table.key
+    ) or not column.draft_table.key
     if arithmetic.engine_sum_outcome == "distinct" and is_refuted:
         return Guess(NOT_ADDITIVE, PROVED, f"less than the sum of the parts {engine_test_note}")
     if name_words & words_of("distinct"):
@@ -258,9 +258,9 @@ def _find_rule_of_number(column: FoundColumn, name_words: set[str]) -> RuleGuess
     return Guess(None, OPEN, reason or "nothing shows whether its rows add up")
 
 
-def _find_across(column: FoundColumn) -> tuple[str, ...]:
+def _find_across(column: DraftColumn) -> tuple[str, ...]:
     """Return the names of the columns over which a column may be summed; () means all."""
-    key_names = column.found_table.key
+    key_names = column.draft_table.key
     engine_names = {"engine"} if column.arithmetic.engine_sum_outcome == "adds" else set()
     proved_columns = column.arithmetic.summed_over | engine_names
     # A sum over the rows of a response is none over engines where the test over engines failed.
@@ -274,14 +274,14 @@ def _find_across(column: FoundColumn) -> tuple[str, ...]:
     )
 
 
-def _find_currency_column(column: FoundColumn) -> str | None:
+def _find_currency_column(column: DraftColumn) -> str | None:
     """Return the name of the column with the currency of a column of amounts, or None."""
     if column.unit.value != "currency":
         return None
     object_source = column.source.rpartition(".")[0]
     names = (
         currency_column.name
-        for currency_column in column.found_table.columns
+        for currency_column in column.draft_table.columns
         if "currency" in split_name(currency_column.name)
         and {currency_column.source, currency_column.source.rpartition(".")[0]}
         & {column.source, object_source}
@@ -289,12 +289,12 @@ def _find_currency_column(column: FoundColumn) -> str | None:
     return next(names, None)
 
 
-def _find_weighted_rule(column: FoundColumn, is_share: bool, name_words: set[str]) -> RuleGuess:
+def _find_weighted_rule(column: DraftColumn, is_share: bool, name_words: set[str]) -> RuleGuess:
     """Return how to aggregate a rate or a mean: by a ratio of two columns, or a weighted mean.
 
     Parameters
     ----------
-    column : FoundColumn
+    column : DraftColumn
         The column with the rates or means.
     is_share : bool
         Whether its name suggests a share, such as ``mention_rate``.
@@ -311,7 +311,7 @@ def _find_weighted_rule(column: FoundColumn, is_share: bool, name_words: set[str
     if possible_names and name_words & words_of("picked"):
         return Guess(None, OPEN, "each row may speak of another: it is that of one picked out")
     if not possible_names:
-        if column.found_table.data_row_mask.sum() < MIN_DISTINCT_ROWS:
+        if column.draft_table.data_row_mask.sum() < MIN_DISTINCT_ROWS:
             return Guess(None, OPEN, "too few rows to prove which counts it is made of")
         return Guess(None, OPEN, "the counts that it is made of are not in the response")
     if len(possible_names) > 1:
@@ -333,12 +333,12 @@ def _find_weighted_rule(column: FoundColumn, is_share: bool, name_words: set[str
     return Guess(mean_rule, PROVED, "; ".join(reasons))
 
 
-def _find_ratio_rule(column: FoundColumn, denominators: set[str]) -> RuleGuess:
+def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> RuleGuess:
     """Return how to aggregate a column that equals a ratio of two columns.
 
     Parameters
     ----------
-    column : FoundColumn
+    column : DraftColumn
         The column with the ratios.
     denominators : set of str
         The names of the counts that may be the denominator.
@@ -346,7 +346,7 @@ def _find_ratio_rule(column: FoundColumn, denominators: set[str]) -> RuleGuess:
     equal_ratios = column.arithmetic.equal_ratios
     # Ratios were tested before scaling, so the scales must not change them.
     scale_by_column = {
-        other_column.name: other_column.scale for other_column in column.found_table.columns
+        other_column.name: other_column.scale for other_column in column.draft_table.columns
     }
     own_ratios = [
         possible_ratio
@@ -384,7 +384,7 @@ def _find_ratio_rule(column: FoundColumn, denominators: set[str]) -> RuleGuess:
     return Guess(None, OPEN, f"one of {ratio_texts}, not all columns of this table")
 
 
-def _find_possible_denominators(column: FoundColumn, *name_sets: set[str]) -> set[str]:
+def _find_possible_denominators(column: DraftColumn, *name_sets: set[str]) -> set[str]:
     """Return the names of the counts that may be the denominator or the weight of a column.
 
     If ``name_sets`` are given, the names must be in all of these sets.
