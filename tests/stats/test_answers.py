@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import aatoolkit as aa
@@ -52,6 +53,12 @@ def test_a_page_that_was_only_read_is_not_cited(data: aa.Dataset) -> None:
     read, cited = ({*rows["chat_id"]} for rows in (own, own[own["cited"].to_numpy(bool)]))
     answers = aa.stats.answers(data["chats"])
     assert {*answers.loc[answers["cited"], "chat_id"]} == cited < read
+
+
+def test_without_owners_of_pages_nobody_knows_what_is_cited(data: aa.Dataset) -> None:
+    chats = {name: table.copy() for name, table in data["chats"].items()}
+    chats["chat_citations"]["domain_type"] = pd.array([pd.NA] * len(chats["chat_citations"]))
+    assert aa.stats.answers(chats)["cited"].isna().all()
 
 
 def test_a_mark_has_the_interval_over_the_prompts_that_add_up_to_it(data: aa.Dataset) -> None:
