@@ -352,6 +352,7 @@ def test_the_first_rows_are_those_with_most_and_the_title_counts_the_others() ->
     total = cells.groupby("source_domain")["citation_count"].sum().sort_values(ascending=False)
     names = [label.partition(" (")[0] for label in labels(cells.aa.plot(top=15))]
     assert total[names].tolist() == total.head(15).tolist()
+    assert read("chat_mentions").aa.plot(x="brand", y="position").data["position"].notna().all()
 
 
 def test_what_has_no_room_is_left_out_and_not_cut() -> None:

@@ -312,7 +312,10 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     mark_columns = [x, *data.varying_context(x)]
     # A ranking of brands has one bar per brand, not one per row.
     if options.x or (x in data.key_columns and len(data.key_columns) > 1):
-        drawn_rows = one_row_per_mark(data, mark_columns, [y])
+        # The mean of rows needs their key; by default, such rows are counted instead.
+        drawn_rows = one_row_per_mark(
+            data, mark_columns, [y, *data.metadata.key * options.is_chosen]
+        )
     elif data.is_repeated(y):
         drawn_rows = one_row_per_mark(data, [*mark_columns, *data.key_columns], [y])
     is_time = drawn_rows.kind_by_column[x] == "time"
@@ -620,7 +623,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     return _stacked_bars(
         "counts", data, columns, [x],
         data.title(f"Number of {noun}", row_noun, by), shown_counts,
-        [Name(str(value), value in own_names) for value in shown_counts.index],
+        [Name(value, value in own_names) for value in shown_counts.index],
         [number(float(value)) for value in totals],
         None, [""] * len(shown_counts), sample_note=f"n = {len(data):,} {noun}", headline=headline,
         total=len(count_table),
