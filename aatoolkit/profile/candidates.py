@@ -337,7 +337,7 @@ def find_candidate_paths(
         )
         mixed_word = overall_word if is_mixture else ""
         meanings = _WordMeanings(
-            path, occurrences, mixed_word, legend, is_notice=is_notice
+            path, occurrences, mixed_word, legend, is_notice=is_notice, is_count=bool(total_field)
         ).meanings()
         may_list_missing = any(map(_says_data_missing, meanings)) or _is_in_missing_list(path)
         if len(meanings) > _MAX_NOTICES and not may_list_missing:
@@ -1076,14 +1076,17 @@ def _tells_missing_number(
     return is_repeated and is_measured_field and words_without.isdisjoint(words_with)
 
 
-def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Steps, str]]:
-    """Yield the path and the text of each code or message in an object with a message."""
+def _iter_codes(record: Mapping[str, Any], is_reason: bool = False) -> Iterator[tuple[Steps, str]]:
+    """Yield the path and the text of each code or message in an object with a message.
+
+    ``is_reason`` is whether all texts of the object are messages, such as one in two languages.
+    """
     for key, value in record.items():
+        is_message = is_reason or has_word_of(key, "place_reason")
         if isinstance(value, dict):
-            yield from (((Field(key), *steps), code) for steps, code in _iter_codes(value))
-        elif isinstance(value, str) and (
-            has_word_of(key, "place_reason") or _CODE_PATTERN.fullmatch(value)
-        ):
+            inner_codes = _iter_codes(value, is_message)
+            yield from (((Field(key), *steps), code) for steps, code in inner_codes)
+        elif isinstance(value, str) and (is_message or _CODE_PATTERN.fullmatch(value)):
             yield (Field(key),), value
 
 
@@ -1311,6 +1314,7 @@ class _WordMeanings:
         legend: Legend,
         *,
         is_notice: bool,
+        is_count: bool,
     ) -> None:
         self._legend = legend
         field_names = _field_names(path)
@@ -1335,7 +1339,7 @@ class _WordMeanings:
         } and any(
             state_of_flag(False, text) == AVAILABILITY_BY_TERM["not_applicable"] for text in texts
         )
-        self._is_notice = is_notice
+        self._is_notice, self._is_count = is_notice, is_count
         self._is_kind_of_rows = (
             self._is_in_rows and not is_notice and has_word_of(self._key, "class")
         )
@@ -1446,7 +1450,11 @@ class _WordMeanings:
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY
             # What does not apply to an engine is about all of its numbers.
             is_of_row = self._is_in_rows and not (engines and word.canonical == "not_applicable")
-            is_of_part = has_numbers_beside and (states_lack or " " in text or is_of_row)
+            # A vague word for all of the response, in which there are always numbers.
+            is_contradicted = word.strength < STRONG and not (engines or is_mixed or self._is_count)
+            is_of_part = has_numbers_beside and (
+                states_lack or " " in text or is_of_row or is_contradicted
+            )
             return "partial" if is_of_part else word.canonical
         if number_flags == {False}:
             if all(self._is_idle[text]):

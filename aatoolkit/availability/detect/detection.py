@@ -234,6 +234,7 @@ def _conclude_about_section(scan: ResponseScan, *, has_rules: bool) -> None:
     lacks_nothing = has_rules and has_data and not scan.unknown_words
     lacks_nothing &= Status.AVAILABLE in statuses
     lacks_nothing &= statuses <= {Status.AVAILABLE, Status.NOT_APPLICABLE}
+    lacks_nothing &= not any(general_rules.iter_prose_statements(scan))
     if availabilities and (is_all_unmeasured or lacks_nothing):
         first = signals[0]
         scan.add("section", None, combine(availabilities), first.path, first.rule, first.raw)

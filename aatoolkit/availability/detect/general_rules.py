@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import (
@@ -609,7 +609,14 @@ def read_prose(scan: ResponseScan) -> None:
     The first message about missing data is used. If there already is a signal about all data,
     nothing is done.
     """
-    for notice in () if scan.has_section_signal else scan.prose_notices:
+    if not scan.has_section_signal:
+        for availability, notice in islice(iter_prose_statements(scan), 1):
+            scan.add("section", None, availability, notice.path, "notice", notice.value)
+
+
+def iter_prose_statements(scan: ResponseScan) -> Iterator[tuple[Availability, Member]]:
+    """Yield each of the service's messages about missing data, and what it says of all data."""
+    for notice in scan.prose_notices:
         text = notice.value if isinstance(notice.value, str) else notice.key
         word = None if _CALL_PATTERN.search(text) else find_word(text) or find_absence_word([text])
         # Everyday words are trusted only where they are the code.
@@ -618,8 +625,7 @@ def read_prose(scan: ResponseScan) -> None:
             availability = partial_if_measured(word.because(text), scan.nonzero_flags)
             if availability.status == Status.UNAVAILABLE and True in scan.nonzero_flags:
                 availability = replace(availability, status=Status.PARTIAL)
-            scan.add("section", None, availability, notice.path, "notice", notice.value)
-            return
+            yield availability, notice
 
 
 # --- errors inside a body --------------------------------------------------------------------

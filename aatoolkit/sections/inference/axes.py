@@ -35,6 +35,8 @@ from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
 
 _NUMBER_PATTERN = re.compile(r"\s*[+-]?(\d{1,15}|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?\s*%?\s*")
 _DAY_PATTERN = re.compile(r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
+_LANGUAGE_PATTERN = re.compile("[a-z]{2}(?:[-_][A-Za-z]{2,4})?")
+"""Matches the code of a language, as ``en`` or ``pt-BR``."""
 _DATA_KEY_PATTERN = re.compile(r"\d+[!:]\w+([!:]\w+)*|[A-Z_-]*\d[A-Z0-9_-]*")
 _HEADER_PATTERN = re.compile(
     r"(.*_)?(columns?|cols?|fields?|headers?|schema|keys?|vars|variables|names|metadata|meta|type"
@@ -441,7 +443,10 @@ class JsonStructure:
         last_field = to_snake_case(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
         has_map_name = {"by", "per"} & {*last_field.split("_")}
         are_fields &= not has_map_name and similarity < _MIN_LIST_SIMILARITY
-        if are_fields or similarity < _MIN_SIMILARITY:
+        are_translations = all(isinstance(entry, str) for entry in entries) and all(
+            map(_LANGUAGE_PATTERN.fullmatch, keys)
+        )
+        if are_fields or are_translations or similarity < _MIN_SIMILARITY:
             return False
         if dimension is not None or has_map_name:
             return True
