@@ -210,7 +210,8 @@ class Client(NamesNear):
             The project's domain.
         alias : str, optional
             A name, such as ``"client A"``, to show instead of the host in captions, metadata, files
-            and reports. The rows of tables keep the host.
+            and reports. The rows of tables keep the host, and so do the labels and headlines of
+            pictures that are made from them.
 
         Returns
         -------
@@ -498,7 +499,9 @@ class Project(NamesNear):
         split : {"engine", "topic", "category", "brand"}, optional
             Read the section once for each value of this filter, and put the value into the first
             column. The values are those in the scope, or all that the project has. The column is
-            named after the filter, or ``filter_engine`` if the table has a column ``engine``.
+            named after the filter, or ``filter_engine`` if the table has a column ``engine``. What
+            was not measured, such as an engine that never ran, has rows with missing values; pandas
+            adds these up to 0, and ``df.aa.aggregate`` does not.
         **filters
             Filters by name, such as ``engine="chatgpt"``.
 
@@ -737,7 +740,7 @@ def demo(
     """Start a service with synthetic data in this process, and return one of its hosts.
 
     It needs the ``demo`` extra: ``pip install "aatoolkit[demo]"``. The service stops with the
-    process.
+    process: to use a study or an archive without it, start a new one.
 
     Parameters
     ----------

@@ -125,7 +125,8 @@ class Accessor(NamesNear, Described):
 
         - ``host``, ``section``, ``url``: what was requested.
         - ``scope``: the days and filters of the request.
-        - ``fetched_at``: when the response was fetched, in UTC.
+        - ``fetched_at``: when the response was fetched, in UTC, to the second. Whether the cache
+          answered is in ``tables.payload.from_cache``.
         - ``sha256``: the hash of its body.
         - ``stale``: whether it came from the cache after it had expired.
         - ``window_start``, ``window_end``: the days that the response says it covers.

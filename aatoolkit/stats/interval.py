@@ -390,12 +390,16 @@ def _icc_interval(
 
 def samples(
     rate: float,
-    margin: float,
+    margin: float | None = None,
     icc: float = 0.3,
     runs: int | Iterable[int] = (1, 2, 3, 5, 10, 20, 30),
     level: float = LEVEL,
+    *,
+    answers: int | None = None,
 ) -> pd.DataFrame:
-    """Compute how many prompts are needed for a margin of error.
+    """Compute how many prompts are needed for a margin of error, or the margin of many answers.
+
+    Give either ``margin``, the margin of error to reach, or ``answers``, as many as can be paid.
 
     The design effect, i.e. the loss by similar answers to one prompt, is deff = 1 + (runs-1)·icc
     (Kish, *Survey Sampling*, 1965). The half width of the interval from k prompts is
@@ -421,6 +425,9 @@ def samples(
         How often each prompt is asked.
     level : float
         The confidence level.
+    answers : int, optional
+        The number of answers to spread over prompts. Numbers of runs that leave fewer than 5
+        prompts are left out.
 
     Returns
     -------
@@ -432,7 +439,7 @@ def samples(
     Raises
     ------
     ArgumentError
-        If a number is out of range.
+        If a number is out of range, or ``margin`` and ``answers`` are both given or both left out.
 
     Examples
     --------
@@ -440,20 +447,30 @@ def samples(
        runs  prompts  answers
     0     1       84       84
     1    10       33      330
+    >>> samples(0.3, answers=330, icc=0.3, runs=[1, 10])["margin"].round(3).tolist()
+    [0.05, 0.1]
     """
     check_level(level)
     run_counts = [runs] if isinstance(runs, int) else list(runs)
-    if not 0 < rate < 1 or not 0 < margin < 1 or not 0 <= icc <= 1:
+    if (margin is None) == (answers is None):
+        raise ArgumentError("give either margin or answers")
+    if not 0 < rate < 1 or not (margin is None or 0 < margin < 1) or not 0 <= icc <= 1:
         raise ArgumentError("rate and margin are between 0 and 1, icc from 0 to 1")
+    if answers is not None:
+        run_counts = [count for count in run_counts if count <= answers / MIN_CLUSTERS]
     if not run_counts or min(run_counts) < 1:
-        raise ArgumentError("runs are whole numbers from 1")
+        raise ArgumentError(f"runs are whole numbers from 1, for {MIN_CLUSTERS} prompts or more")
     rows = []
+    max_span = margin or math.inf
     for run_count in run_counts:
         deff = 1 + (run_count - 1) * icc
         error = math.sqrt(rate * (1 - rate) * deff / run_count)
         z = interval_quantile(level)
-        prompts, half_span = max(MIN_CLUSTERS, math.ceil((z * error / margin) ** 2)) - 1, math.inf
-        while half_span > margin:  # Student's t takes a few more
+        prompts = max(MIN_CLUSTERS, math.ceil((z * error / max_span) ** 2)) - 1
+        if answers is not None:
+            prompts = answers // run_count - 1
+        half_span = math.nan
+        while not half_span <= max_span:  # Student's t takes a few more
             prompts += 1
             half_span = float(t_quantile((1 + level) / 2, prompts - 1)) * error / math.sqrt(prompts)
         verdict = f"{prompts:,} prompts × {run_count:,} runs give ±{100 * half_span:.1f} points"

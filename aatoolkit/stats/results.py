@@ -374,6 +374,8 @@ _DETAIL_COLUMNS = (
 )
 """The columns about how a result was computed, which are shown only if there is room."""
 
+_CHANGE_NOTE = "(the set of [^;]*|no change of any size[^;]*)"
+"""A regular expression for a sentence of ``why`` that a reader of the result needs."""
 _MAX_REASONS = 4
 """The maximum number of reasons that are listed below the table of a result."""
 
@@ -415,8 +417,8 @@ def _marks_and_remarks(
             )
         if len(reasons) > _MAX_REASONS:
             remarks.append(f"{CANNOT_SAY}: {len(reasons) - _MAX_REASONS} more reasons, in .why")
-        pairing_notes = frame["why"][~is_unanswered].str.extract("(the set of [^;]*)")[0].dropna()
-        remarks += map(visible, pairing_notes.unique()[:_MAX_REASONS])
+        notes = frame["why"][~is_unanswered].str.extract(_CHANGE_NOTE)[0].dropna()
+        remarks += map(visible, notes.unique()[:_MAX_REASONS])
     return {}, remarks
 
 

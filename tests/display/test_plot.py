@@ -542,7 +542,7 @@ def test_a_total_is_not_drawn_beside_its_parts() -> None:
 def test_a_cell_of_few_answers_has_its_number_and_no_colour() -> None:
     axes = read("ranking_matrix").aa.plot()
     few = read("ranking_matrix").query("0 < sample_count < 10")["value"]
-    assert "n below 10" in legend(axes)
+    assert "without colour: n below 10" in legend(axes)
     assert {f"{few.min():.2f}"} <= {*axes.spec.marks[-1].words}
     coloured = [
         tip for mark in axes.spec.marks if mark.colour_strength is not None for tip in mark.tooltips

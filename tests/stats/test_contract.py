@@ -348,6 +348,7 @@ def test_a_result_says_what_its_columns_are_and_is_quick(verb: str) -> None:
         (lambda f: aa.stats.effect(f, DAY, {"site": "a"}), ValueError, "in some rows only"),
         (lambda f: aa.stats.samples(0, 0.1), ValueError, "rate"),
         (lambda f: aa.stats.samples(0.3, 0.1, runs=0), ValueError, "runs"),
+        (lambda f: aa.stats.samples(0.3), ValueError, "answers"),
         (lambda f: aa.stats.answers({"chats": f}), AvailabilityError, "chats.outcome"),
     ],
 )  # fmt: skip
@@ -438,6 +439,7 @@ def test_a_sample_of_the_size_that_is_told_has_the_margin() -> None:
     table = aa.stats.samples(0.3, 0.05, icc=0.4)
     assert table["prompts"].is_monotonic_decreasing
     assert table["margin"].le(0.05).all()
+    assert aa.stats.samples(0.3, answers=326, runs=1).equals(table[:1])
     for row in table.to_dict("records"):
         single = np.sqrt(0.3 * 0.7 * (1 + (row["runs"] - 1) * 0.4) / row["runs"])
         k = row["prompts"]

@@ -443,7 +443,7 @@ def _heatmap(
     # The colours are those of rates that can be compared; a few others have their number only.
     is_small_sample = np.append(data.small_sample_mask(y), False)[row_positions]
     if 2 * is_small_sample.sum() < np.isfinite(values).sum():
-        reasons[is_small_sample] = f"n below {MIN_SAMPLE_SIZE}"
+        reasons[is_small_sample] = f"without colour: n below {MIN_SAMPLE_SIZE}"
         values = np.where(is_small_sample, np.nan, values)
     present_values = values[~np.isnan(values)]
     lowest = float(min(present_values, default=0.0) if is_rank else present_values.min(initial=0.0))

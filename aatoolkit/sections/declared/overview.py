@@ -22,7 +22,7 @@ _SUM_WITHIN_METRIC_RULE = Aggregation("sum", within="metric")
 SECTION = Section(
     "overview", "Key figures, trends and top brands.",
     Table("overview_kpis", "One row per metric.", keyed("kpis", key="metric"), key="metric", columns=(
-        text("metric", "The metric, as the API spells it: mentionRate, …."),
+        text("metric", "The metric, as the API spells it: mentionRate, …; visibilityScore is 100 × mentionRate, which the reference service takes as its score."),
         number("value", "The metric, in the unit of its row.", unit=PER_UNIT,
             aggregate=_refuse_ratio_of_metric("numerator", "denominator")),
         *optional(
