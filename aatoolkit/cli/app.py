@@ -268,7 +268,9 @@ def collect(args: Args) -> int:
             folder = args.out / host / folder_name
             due_names = [name for name in sections if args.force or not (folder / name).is_dir()]
             table_count, errors = 0, {}
-            for _, _, dataset in client._datasets(host, due_names, scope) if due_names else ():
+            for _, _, dataset in (
+                client._read_each_host(host, due_names, scope) if due_names else ()
+            ):
                 for tables in dataset.values():
                     folder.mkdir(parents=True, exist_ok=True)
                     path = folder / tables.section

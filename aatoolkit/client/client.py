@@ -275,9 +275,9 @@ class Client(NamesNear):
         >>> collected.concat("urls")["host"].unique().tolist()
         ['acme.example', 'globex.example']
         """
-        return Collection(self._datasets(hosts, sections, scopes, progress=progress))
+        return Collection(self._read_each_host(hosts, sections, scopes, progress=progress))
 
-    def _datasets(
+    def _read_each_host(
         self,
         hosts: str | Iterable[str],
         sections: str | Iterable[str] | None,

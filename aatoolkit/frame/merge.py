@@ -236,8 +236,8 @@ def without_rows(
 ) -> ColumnMetadata:
     """Return the metadata of a column after a join that left some rows without a value.
 
-    ``state`` is the availability (a status with its reason) of the rows without a match.
-    ``new_statements`` give the same availability for single rows, selected by their keys.
+    ``state`` is the availability (a status with its reason) of the rows without a match; it becomes
+    a part of the availability of the column. ``new_statements`` say the same of single rows.
     """
     if is_joined(column.table) and column.availability == NO_METADATA.availability:
         # A column that no table declares: nothing is stated about single rows.

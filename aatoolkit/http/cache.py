@@ -497,8 +497,12 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
 
     def delete_responses(connection: sqlite3.Connection) -> int:
         connection.execute("PRAGMA secure_delete=ON")
-        where_sql, values = ("", ()) if host is None else (" WHERE instr(key, ?)", (f"|{host}|",))
-        deleted_count = connection.execute(f"DELETE FROM {_TABLE}{where_sql}", values).rowcount
+        where_sql, sql_parameters = (
+            ("", ()) if host is None else (" WHERE instr(key, ?)", (f"|{host}|",))
+        )
+        deleted_count = connection.execute(
+            f"DELETE FROM {_TABLE}{where_sql}", sql_parameters
+        ).rowcount
         shrink_file(connection)
         return deleted_count
 

@@ -323,8 +323,8 @@ _FAULT_BY_EXCEPTION_TYPE: dict[type[BaseException], Fault] = {
 class Transport(HTTPAdapter):
     """An HTTP adapter for `requests` that adds the token, and limits time and response size."""
 
-    def __init__(self, base: BaseUrl, token: Secret | None, connections: int) -> None:
-        super().__init__(pool_connections=1, pool_maxsize=connections)
+    def __init__(self, base: BaseUrl, token: Secret | None, max_connections: int) -> None:
+        super().__init__(pool_connections=1, pool_maxsize=max_connections)
         self._base = base
         self._token = token
 

@@ -482,7 +482,8 @@ def _parse_day(
     """Return a day as the integer by which Arrow stores it; None if the value is no day.
 
     For the dtype ``timestamp``, the result stands for midnight. ``day_pattern`` is one of
-    `_PATTERN_BY_DAY_NOTATION`. ``year_or_day`` is used if the day is written without its year.
+    `_PATTERN_BY_DAY_NOTATION`. If the day is written without its year,
+    ``year_or_day`` has the year, or a day: then the year in which both are nearest is taken.
     """
     match = day_pattern.fullmatch(str(value).strip()) if type(value) in (str, int) else None
     if match is None:

@@ -179,13 +179,13 @@ class Fingerprint:
         )
 
     @cached_property
-    def rows_by_label(self) -> pd.Index:
-        """The hashes of the index labels of the original rows."""
+    def label_index(self) -> pd.Index:
+        """The index labels of the original rows, as hashes, to look up the position of a row."""
         return pd.Index(np.asarray(self.label_hashes, np.uint64))
 
     @cached_property
-    def rows_by_key(self) -> pd.Index:
-        """The hashes of the keys of the original rows."""
+    def key_index(self) -> pd.Index:
+        """The keys of the original rows, as hashes, to look up the position of a row."""
         return pd.Index(np.asarray(self.key_hashes, np.uint64))
 
 
@@ -313,7 +313,7 @@ def _row_count_by_hash(column_hashes: Iterable[Hashes]) -> pd.Series:
 def has_rows_more_often(
     column_hashes: list[Hashes], hashes_of_frames: Iterable[list[Hashes]]
 ) -> bool:
-    """Return whether a DataFrame has a row more often than each of some other DataFrames has it.
+    """Return whether a row is in one DataFrame more often than in any of some others.
 
     Each DataFrame is represented by a list with one array of cell hashes per column:
     ``column_hashes`` is the first, and ``hashes_of_frames`` are the others.
@@ -573,7 +573,7 @@ class FingerprintCheck:
             *_hash_labels(self._index),
             *map(self._hash_column, fingerprint.label_columns),
         ]
-        match = self._match_rows(column_hashes, fingerprint.rows_by_label, is_by_key=False)
+        match = self._match_rows(column_hashes, fingerprint.label_index, is_by_key=False)
         return match if is_sampled_range or self._has_enough_matches(match) else None
 
     def _match_by_key(self) -> RowMatch | None:
@@ -584,7 +584,7 @@ class FingerprintCheck:
         if not len(self._fingerprint.key_hashes) or not has_key:
             return None
         column_hashes = [self._hash_column(name) for name in self._key_names]
-        match = self._match_rows(column_hashes, self._fingerprint.rows_by_key, is_by_key=True)
+        match = self._match_rows(column_hashes, self._fingerprint.key_index, is_by_key=True)
         return match if self._has_enough_matches(match) else None
 
     def _match_rows(

@@ -77,7 +77,7 @@ def call_without_warnings(function: Callable[..., T], *arguments: Any, **options
 
 
 class TableParts(NamedTuple):
-    """What `Tables` keeps besides its DataFrames, in order to write files and explain numbers."""
+    """What `Tables` keeps beside its DataFrames: the tables with types, signals and response."""
 
     built: Mapping[str, BuiltTable] = {}  # tables with typed columns
     signals: Sequence[Signal] = ()  # what the response says about availability

@@ -1387,8 +1387,8 @@ class _WordMeanings:
             for text in sorted(self._number_flags_by_word)
             if (meaning := self._meaning_of(text)) is not None
         }
-        is_odd_flag = not (_FLAG_WORDS.isdisjoint(meanings) or has_word_of(self._key, "place"))
-        is_doubtful = is_odd_flag or "not_applicable" in meanings.values()
+        is_unknown_flag = not (_FLAG_WORDS.isdisjoint(meanings) or has_word_of(self._key, "place"))
+        is_doubtful = is_unknown_flag or "not_applicable" in meanings.values()
         if is_doubtful and {*self._words_by_engine} == {""}:
             # That something applies, or a flag of unknown name, does not say that it was measured.
             return {

@@ -353,7 +353,7 @@ def join_short_list(value: Any) -> Any:
     return " ".join("*" if "/" in to_word(item) else to_word(item) for item in value)
 
 
-REFERENCE = Rule("reference")
+REFERENCE_RULE = Rule("reference")
 """The rule for responses of the reference service.
 
 If the object ``availability`` of a response has all fields of this rule, nothing else in the

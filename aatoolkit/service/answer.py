@@ -138,7 +138,7 @@ def why_no_rows(*tables: str) -> str:
 
 
 def answers_availability(
-    obs: Observations,
+    observations: Observations,
     sample_count: int | None = None,
     *,
     reasons: Iterable[str | None] = (),
@@ -151,21 +151,21 @@ def answers_availability(
     if there is a sentence, the status is ``partial``. ``fields`` maps the JSON paths of single
     fields to their states.
     """
-    run_counts = _run_counts_by_engine(obs).values()
+    run_counts = _run_counts_by_engine(observations).values()
     answer_count = sum(row["answer_count"] for row in run_counts)
-    silent_states = _silent_engine_states(obs)
+    silent_states = _silent_engine_states(observations)
     status = "unavailable"
-    if not obs.has_rows("answers"):
+    if not observations.has_rows("answers"):
         sentences = [why_no_rows("answers")]
     elif not answer_count:
         sentences = [NONE_ANSWERED_REASON if run_counts else NO_ANSWERS_REASON]
     else:
         sentences = [reason for reason in reasons if reason]
-        collection_start = obs.first_collection_day
-        if collection_start is not None and collection_start > obs.window.start:
+        collection_start = observations.first_collection_day
+        if collection_start is not None and collection_start > observations.window.start:
             sentences.append(f"Answers were collected only since {collection_start.isoformat()}.")
         requested_engines = [
-            engine for engine in silent_states if engine in obs.question.filter("engine")
+            engine for engine in silent_states if engine in observations.question.filter("engine")
         ]
         if requested_engines:
             sentences.append(f"There are no answers of {', '.join(requested_engines)}.")
@@ -174,27 +174,27 @@ def answers_availability(
         status=status,
         reason=" ".join(sentences) or None,
         sample_count=answer_count if sample_count is None else sample_count,
-        as_of=last_run_time(obs),
+        as_of=last_run_time(observations),
         fields=fields or {},
         engines=silent_states,
     )
 
 
-def last_run_time(obs: Observations) -> datetime | None:
+def last_run_time(observations: Observations) -> datetime | None:
     """Return the time of the latest run that passes the filters; None without such a run.
 
     A run is one prompt sent to an engine (AI assistant).
     """
-    return max((row["as_of"] for row in _run_counts_by_engine(obs).values()), default=None)
+    return max((row["as_of"] for row in _run_counts_by_engine(observations).values()), default=None)
 
 
 @cache_results
-def _run_counts_by_engine(obs: Observations) -> dict[str, JsonObject]:
+def _run_counts_by_engine(observations: Observations) -> dict[str, JsonObject]:
     """Return a dict from each AI engine that ran to its number of answers and its last run time.
 
     Only runs that pass the filters count.
     """
-    rows = obs.fetch_rows(
+    rows = observations.fetch_rows(
         "SELECT engine, max(ran_at) AS as_of,"
         " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"
     )
@@ -202,13 +202,15 @@ def _run_counts_by_engine(obs: Observations) -> dict[str, JsonObject]:
 
 
 @cache_results
-def _silent_engine_states(obs: Observations) -> dict[str, State]:
+def _silent_engine_states(observations: Observations) -> dict[str, State]:
     """Return, for each engine (AI assistant) without answers, a state that says why it has none."""
-    runs, states = _run_counts_by_engine(obs), {}
-    for row in scoped_engines(obs):
+    runs, states = _run_counts_by_engine(observations), {}
+    for row in scoped_engines(observations):
         engine = row["engine"]
         if not row["configured"]:
-            if obs.question.filter("engine") and not runs.get(engine, {}).get("answer_count"):
+            if observations.question.filter("engine") and not runs.get(engine, {}).get(
+                "answer_count"
+            ):
                 reason = "This engine is not switched on for the project."
                 states[engine] = State("not_configured", reason)
         elif row["last_run_day"] is None:
@@ -222,22 +224,22 @@ def _silent_engine_states(obs: Observations) -> dict[str, State]:
     return states
 
 
-def missing_previous_states(obs: Observations, paths: str) -> dict[str, State]:
+def missing_previous_states(observations: Observations, paths: str) -> dict[str, State]:
     """Return the states of fields that need the window before the requested one.
 
     ``paths`` has the JSON paths of these fields, separated by spaces. If answers were not collected
     throughout that window, the result maps each path to a state which says so. Otherwise it is
     empty.
     """
-    return {} if obs.has_previous else dict.fromkeys(paths.split(), _NO_PREVIOUS_STATE)
+    return {} if observations.has_previous else dict.fromkeys(paths.split(), _NO_PREVIOUS_STATE)
 
 
 @cache_results
-def scoped_engines(obs: Observations) -> list[JsonObject]:
+def scoped_engines(observations: Observations) -> list[JsonObject]:
     """Return the engines (AI assistants) that pass the engine filter, as rows.
 
     The columns are ``engine``, ``label``, ``configured`` and ``last_run_day``.
     """
-    return obs.fetch_rows(
+    return observations.fetch_rows(
         "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"
     )

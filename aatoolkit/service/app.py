@@ -393,20 +393,20 @@ class Service:
             _check_filter_values(question, _load_scope_options(store, host))
         if section_name is not None:
             section = self.sections[section_name]
-            with store.observe(_without_other_filters(question, section)) as obs:
+            with store.observe(_without_other_filters(question, section)) as observations:
                 return {
-                    **_common_fields(section_name, obs),
-                    **_answer_section(section, question, obs),
+                    **_common_fields(section_name, observations),
+                    **_answer_section(section, question, observations),
                 }
         section_bodies = {}
         for section_name, section in self.sections.items():
-            with store.observe(_without_other_filters(question, section)) as obs:
+            with store.observe(_without_other_filters(question, section)) as observations:
                 section_bodies[section_name] = {
-                    "filters": _values_by_filter(obs.question),
-                    **_answer_section(section, question, obs),
+                    "filters": _values_by_filter(observations.question),
+                    **_answer_section(section, question, observations),
                 }
-        with store.observe(question) as obs:
-            return {**_common_fields(None, obs), "sections": section_bodies}
+        with store.observe(question) as observations:
+            return {**_common_fields(None, observations), "sections": section_bodies}
 
     def _find_visible_host(self, request: Request) -> str:
         """Return the host of a request, or raise `ApiError` if the account may not see it."""
@@ -437,8 +437,8 @@ def _load_scope_options(store: Store, host: str) -> JsonObject:
     They are computed once for each store.
     """
     if host not in store.options:
-        with store.observe(Question(host)) as obs:
-            store.options[host] = scope_options(obs)
+        with store.observe(Question(host)) as observations:
+            store.options[host] = scope_options(observations)
     return store.options[host]
 
 
@@ -448,20 +448,20 @@ def _without_other_filters(question: Question, section: ServiceSection) -> Quest
     return replace(question, filters=filters)
 
 
-def _common_fields(section: str | None, obs: Observations) -> JsonObject:
+def _common_fields(section: str | None, observations: Observations) -> JsonObject:
     """Return the fields with which every response begins: section, host, window, filters, time."""
-    window = obs.window
+    window = observations.window
     return {
         "section": section,
-        "domain": obs.question.host,
+        "domain": observations.question.host,
         "window": {
             "start": window.start,
             "end": window.end,
             "days": window.days,
             "timezone": "UTC",
         },
-        "filters": _values_by_filter(obs.question),
-        "generatedAt": obs.as_of,
+        "filters": _values_by_filter(observations.question),
+        "generatedAt": observations.as_of,
     }
 
 
@@ -470,12 +470,14 @@ def _values_by_filter(question: Question) -> dict[str, list[str] | None]:
     return {name: list(question.filter(name)) or None for name in FILTERS}
 
 
-def _answer_section(section: ServiceSection, question: Question, obs: Observations) -> JsonObject:
+def _answer_section(
+    section: ServiceSection, question: Question, observations: Observations
+) -> JsonObject:
     """Return the availability and the fields of a section as one JSON object.
 
     The availability names the filters in ``question`` that do not apply to the section.
     """
-    answer = section.ask(obs)
+    answer = section.ask(observations)
     reason = answer.availability.reason
     if ignored_filters := [name for name in question.filters if name not in section.filters]:
         note = f"Filters that do not apply to this section: {', '.join(ignored_filters)}."

@@ -68,7 +68,7 @@ class Grouping(NamedTuple):
     clause: str
 
     def aggregate(
-        self, obs: Observations, aggregates: str, source: str, **values: object
+        self, observations: Observations, aggregates: str, source: str, **values: object
     ) -> dict[Any, JsonObject]:
         """Compute aggregates of a table by group; return a dict from group to its aggregates.
 
@@ -76,7 +76,7 @@ class Grouping(NamedTuple):
         columns or none. ``aggregates`` and ``source`` are SQL, such as ``count(*) AS n`` and a
         table's name with a condition. ``values`` are the parameters in this SQL.
         """
-        rows = obs.fetch_rows(
+        rows = observations.fetch_rows(
             f"SELECT {', '.join((*self.columns, aggregates))} FROM {source} {self.clause}", **values
         )
         rows_by_key = {tuple(row.pop(key) for key in self.columns): row for row in rows}
@@ -94,35 +94,37 @@ PREVIOUS = "previous_"
 
 
 @cache_results
-def count_answers(obs: Observations, grouping: Grouping, table_prefix: str = "") -> dict[Any, int]:
+def count_answers(
+    observations: Observations, grouping: Grouping, table_prefix: str = ""
+) -> dict[Any, int]:
     """Return the number of answers in each group, as a dict by group.
 
     ``table_prefix`` is "" for the requested window, or `PREVIOUS` for the window before.
     """
-    rows = grouping.aggregate(obs, "count(*) AS n", f"{table_prefix}answers")
+    rows = grouping.aggregate(observations, "count(*) AS n", f"{table_prefix}answers")
     return {key: row["n"] for key, row in rows.items()}
 
 
 @cache_results
-def why_no_mentions(obs: Observations) -> str | None:
+def why_no_mentions(observations: Observations) -> str | None:
     """Return the reason why mentions of the focus brands cannot be counted; None if they can be.
 
     The focus brands are the brands of the brand filter; by default, the project's own brands.
     """
-    if not obs.has_rows("mentions"):
+    if not observations.has_rows("mentions"):
         return why_no_rows("mentions")
-    return None if focus_brands(obs) else NO_OWN_BRAND_REASON
+    return None if focus_brands(observations) else NO_OWN_BRAND_REASON
 
 
 @cache_results
-def focus_brands(obs: Observations) -> list[str]:
+def focus_brands(observations: Observations) -> list[str]:
     """Return the brands of the brand filter; by default, the project's own brands."""
-    return obs.fetch_column("SELECT brand FROM focus ORDER BY brand")
+    return observations.fetch_column("SELECT brand FROM focus ORDER BY brand")
 
 
 @cache_results
 def measure_focus_brands(
-    obs: Observations, grouping: Grouping, table_prefix: str = ""
+    observations: Observations, grouping: Grouping, table_prefix: str = ""
 ) -> dict[Any, JsonObject]:
     """Return the measures of all focus brands together, such as their mention rate.
 
@@ -131,24 +133,24 @@ def measure_focus_brands(
     for the requested window, or `PREVIOUS` for the window before.
     """
     mentions_table = f"{table_prefix}mentions"
-    voice_rows = grouping.aggregate(obs, "count(*) AS n", mentions_table)
+    voice_rows = grouping.aggregate(observations, "count(*) AS n", mentions_table)
     rows = grouping.aggregate(
-        obs,
+        observations,
         f"count(DISTINCT chat_id) AS mention_count, {_MENTION_COUNTS_SQL}, {_SCORE_SUM_SQL}",
         f"{mentions_table} WHERE list_contains($about, brand)",
-        about=focus_brands(obs),
+        about=focus_brands(observations),
     )
-    is_measured = why_no_mentions(obs) is None
+    is_measured = why_no_mentions(observations) is None
     return {
         key: _add_rates(
             _ZERO_COUNTS | rows.get(key, {}), count, voice_rows.get(key, {"n": 0})["n"], is_measured
         )
-        for key, count in count_answers(obs, grouping, table_prefix).items()
+        for key, count in count_answers(observations, grouping, table_prefix).items()
     }
 
 
 @cache_results
-def measure_brands(obs: Observations, table_prefix: str = "") -> list[JsonObject]:
+def measure_brands(observations: Observations, table_prefix: str = "") -> list[JsonObject]:
     """Return a list with the measures of each brand, the most mentioned brand first.
 
     ``table_prefix`` is "" for the requested window, or `PREVIOUS` for the window before.
@@ -158,11 +160,16 @@ def measure_brands(obs: Observations, table_prefix: str = "") -> list[JsonObject
         [_MENTION_COUNTS_SQL, _TOP_COUNTS_SQL, *([] if table_prefix else [_SCORE_SUM_SQL])]
     )
     brand_grouping = Grouping(("brand",), "GROUP BY brand")
-    counts_by_brand = brand_grouping.aggregate(obs, aggregates_sql, f"{table_prefix}mentions")
-    answer_count = count_answers(obs, TOTAL, table_prefix)[()]
+    counts_by_brand = brand_grouping.aggregate(
+        observations, aggregates_sql, f"{table_prefix}mentions"
+    )
+    answer_count = count_answers(observations, TOTAL, table_prefix)[()]
     all_mention_count = sum(row["voice_count"] for row in counts_by_brand.values())
-    requested_brands, is_measured = obs.question.filter("brand"), obs.has_rows("mentions")
-    brand_rows = obs.fetch_rows("SELECT brand, own FROM store.brands WHERE host = $host")
+    requested_brands, is_measured = (
+        observations.question.filter("brand"),
+        observations.has_rows("mentions"),
+    )
+    brand_rows = observations.fetch_rows("SELECT brand, own FROM store.brands WHERE host = $host")
     rows = [
         brand_row | _ZERO_COUNTS | counts_by_brand.get(brand_row["brand"], {})
         for brand_row in brand_rows
@@ -181,15 +188,15 @@ def measure_brands(obs: Observations, table_prefix: str = "") -> list[JsonObject
 
 
 @cache_results
-def why_no_own_citations(obs: Observations) -> str | None:
+def why_no_own_citations(observations: Observations) -> str | None:
     """Return the reason why citations of own pages cannot be counted; None if they can be.
 
     Own pages are the pages on domains of the focus brands. These are the brands of the brand
     filter; by default, the project's own brands.
     """
-    if not obs.has_rows("citations"):
+    if not observations.has_rows("citations"):
         return why_no_rows("citations")
-    brands = obs.fetch_column(
+    brands = observations.fetch_column(
         "SELECT brand FROM focus WHERE domain IS NULL AND own IS NOT TRUE ORDER BY brand"
     )
     return f"The domain of {', '.join(brands)} is not known." if brands else None
@@ -197,7 +204,7 @@ def why_no_own_citations(obs: Observations) -> str | None:
 
 @cache_results
 def count_citations(
-    obs: Observations, grouping: Grouping, table_prefix: str = ""
+    observations: Observations, grouping: Grouping, table_prefix: str = ""
 ) -> dict[Any, JsonObject]:
     """Return how often the answers of each group cite any page, and how often own pages.
 
@@ -207,11 +214,11 @@ def count_citations(
     `PREVIOUS` for the window before.
     """
     citation_counts = grouping.aggregate(
-        obs, _CITATION_COUNTS_SQL, f"{table_prefix}citations WHERE cited"
+        observations, _CITATION_COUNTS_SQL, f"{table_prefix}citations WHERE cited"
     )
     is_measured_by_name = {
-        "citation_count": obs.has_rows("citations"),
-        "own_citation_count": why_no_own_citations(obs) is None,
+        "citation_count": observations.has_rows("citations"),
+        "own_citation_count": why_no_own_citations(observations) is None,
     }
     return {
         key: {
@@ -220,7 +227,7 @@ def count_citations(
             else None
             for name, is_measured in is_measured_by_name.items()
         }
-        for key, answer_count in count_answers(obs, grouping, table_prefix).items()
+        for key, answer_count in count_answers(observations, grouping, table_prefix).items()
     }
 
 
@@ -259,6 +266,6 @@ def with_previous_names(measures: Mapping[str, Any]) -> JsonObject:
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in measures.items()}
 
 
-def are_citations_counted(obs: Observations) -> bool:
+def are_citations_counted(observations: Observations) -> bool:
     """Return whether citations can be counted: the host has some, and answers pass the filters."""
-    return obs.has_rows("citations") and bool(count_answers(obs, TOTAL)[()])
+    return observations.has_rows("citations") and bool(count_answers(observations, TOTAL)[()])

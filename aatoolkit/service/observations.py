@@ -345,11 +345,11 @@ def cache_results(compute: F) -> F:
     """
 
     @wraps(compute)
-    def compute_once(obs: Observations, /, *args: Any, **kwargs: Any) -> Any:
+    def compute_once(observations: Observations, /, *args: Any, **kwargs: Any) -> Any:
         result_key = (compute, args, *kwargs.items())
-        if result_key not in obs.cached_results:
-            obs.cached_results[result_key] = compute(obs, *args, **kwargs)
-        return obs.cached_results[result_key]
+        if result_key not in observations.cached_results:
+            observations.cached_results[result_key] = compute(observations, *args, **kwargs)
+        return observations.cached_results[result_key]
 
     return cast(F, compute_once)
 
@@ -360,24 +360,24 @@ WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label
 """
 
 
-def scope_options(obs: Observations) -> JsonObject:
+def scope_options(observations: Observations) -> JsonObject:
     """Return the values that each filter of a project may have, as a JSON object."""
-    brands = obs.fetch_rows(
+    brands = observations.fetch_rows(
         "SELECT brand AS name, tracked, own FROM store.brands"
         " WHERE host = $host ORDER BY own DESC NULLS LAST, tracked DESC, brand"
     )
     return {
-        "engines": obs.fetch_rows(
+        "engines": observations.fetch_rows(
             'SELECT engine AS id, label, configured, last_run_day AS "lastRunDay"'
             " FROM scoped_engines ORDER BY engine"
         ),
-        "topics": obs.fetch_rows(_LABEL_COUNTS_SQL.format(label="topic")),
-        "categories": obs.fetch_rows(_LABEL_COUNTS_SQL.format(label="category")),
+        "topics": observations.fetch_rows(_LABEL_COUNTS_SQL.format(label="topic")),
+        "categories": observations.fetch_rows(_LABEL_COUNTS_SQL.format(label="category")),
         "brands": [
             {name: value for name, value in row.items() if name != "own" or value is not None}
             for row in brands
         ],
-        "ownTerms": obs.fetch_column(
+        "ownTerms": observations.fetch_column(
             "SELECT term FROM store.own_terms WHERE host = $host ORDER BY term"
         ),
         "days": ALLOWED_DAYS,

@@ -165,7 +165,9 @@ class Store:
         """
         with self._lock:
             matching_observations = (
-                obs for obs in self._recent_observations if obs.question == question
+                observations
+                for observations in self._recent_observations
+                if observations.question == question
             )
             observations = next(matching_observations, None)
             if observations is not None:

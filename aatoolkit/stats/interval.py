@@ -206,9 +206,10 @@ def bounds(
 ) -> Bounds:
     """Return the confidence interval of each row of a frame, for error bars.
 
-    ``rows`` is an optional frame with the same counts by prompt. If given, the interval accounts
-    for the correlation of answers to one prompt. ``by`` are the columns by which ``frame`` groups
-    these rows.
+    ``rows`` is an optional frame with a row per prompt, of which ``frame`` has the sums by group.
+    If given, the interval accounts for the correlation of answers to one prompt. ``by`` are the
+    columns of both frames that tell the groups apart. The result is a `Bounds`: the arrays ``low``
+    and ``high``, and the ``method`` as text.
 
     Examples
     --------
@@ -230,8 +231,8 @@ def bounds(
                 return prompt_bounds
         intervals = interval(frame, column)
     except AvailabilityError:
-        no_bounds = np.full(len(frame), np.nan)
-        return Bounds(no_bounds, no_bounds)
+        missing_numbers = np.full(len(frame), np.nan)
+        return Bounds(missing_numbers, missing_numbers)
     metadata = metadata_of(frame)
     if PROMPT_COLUMN in metadata.key:
         method = ONE_PROMPT

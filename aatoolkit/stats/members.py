@@ -156,7 +156,7 @@ def rank(
 
 
 def _contributions(sums: ClusterSums) -> Numbers:
-    """Return each cluster's (e.g. prompt's) contribution to the value of each member (e.g. brand).
+    """Return how far each cluster (e.g. a prompt) moves the estimate of each member (e.g. a brand).
 
     The result is a matrix with a row per cluster and a column per member; each column has mean 0.
     """

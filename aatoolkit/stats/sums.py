@@ -99,7 +99,7 @@ class ClusterSums:
             for position, row in enumerate(rows.itertuples(index=False, name=None))
         }
 
-    def key_of_pair(self, pair_position: int) -> Row:
+    def cluster_of_pair(self, pair_position: int) -> Row:
         """Return the cluster at a position as a dict, such as ``{"prompt_id": "p1"}``.
 
         ``pair_position`` is a position in ``y`` and ``n``, which have an element per pair of group
@@ -485,13 +485,15 @@ def overlap_reason(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str
     brand_filters = {side.filters[[*FILTERS].index("brand")] for pair in overlaps for side in pair}
     keys = [*sides[0].key]
     if overlaps and keys and [*sides[1].key] == keys:
-        table_key = {*declared_key(sides[0].columns[measure].table)}
+        key_of_measure = {*declared_key(sides[0].columns[measure].table)}
         # Where a filter chose the brand, rows of other brands are of the same answers.
         is_brand_filtered = (
             len(brand_filters) > 1 and sides[0].declaration_of(measure) is not UNDECLARED
         )
-        filtered_columns = {"brand", "filter_brand"} - table_key if is_brand_filtered else set()
-        ignored_columns = filtered_columns | (table_key if has_common_total else set())
+        filtered_columns = (
+            {"brand", "filter_brand"} - key_of_measure if is_brand_filtered else set()
+        )
+        ignored_columns = filtered_columns | (key_of_measure if has_common_total else set())
         keys = [name for name in keys if name not in ignored_columns]
         side_keys = [flatten_index(frame)[keys].drop_duplicates() for frame in (now, before)]
         overlaps = overlaps if not keys or len(side_keys[0].merge(side_keys[1], on=keys)) else []

@@ -321,7 +321,7 @@ class PromptDays:
 
     @property
     def days(self) -> Numbers:
-        """The day of each entry, as the number of days since the action."""
+        """The day of each element of the arrays, as the number of days since the action."""
         return plain_value(self.day)  # type: ignore[no-any-return]
 
     def by_prompt(self, values: Any) -> Any:
@@ -363,7 +363,7 @@ def _prompt_days_of_group(
     days_from_action = (dates - day).dt.days.to_numpy(np.float64)[sums.group_ids[pairs]]
 
     def explain(tracer: Any, position: int) -> Any:
-        key = {**sums.key_of_pair(int(pairs[position])), "day": days_from_action[position]}
+        key = {**sums.cluster_of_pair(int(pairs[position])), "day": days_from_action[position]}
         return tracer.explain_setting("day", days_from_action[position], key)
 
     days = input_numbers("day", days_from_action, explain)

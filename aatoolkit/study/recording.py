@@ -286,8 +286,8 @@ def parse_table_hashes(data: bytes) -> list[TableHashes]:
         return [
             {
                 f"{section}.{name}": (int(entry["rows"]), str(entry["hash"]))
-                for section, tables in record.items()
-                for name, entry in tables.items()
+                for section, entry_by_table in record.items()
+                for name, entry in entry_by_table.items()
             }
             for record in document["records"]
         ]

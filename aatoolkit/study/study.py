@@ -1007,7 +1007,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def _store_name(self) -> str:
-        """What explanations call the study, such as ``the study mine``."""
+        """The words for the study in explanations: ``the study`` and the name of its folder."""
         return f"the study {self.path.name}"
 
     _stored_responses = find_stored_responses

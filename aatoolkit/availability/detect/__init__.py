@@ -27,10 +27,10 @@ from aatoolkit.availability.detect.detection import (
 )
 from aatoolkit.availability.detect.facts import Hint, Signal, raw
 from aatoolkit.availability.detect.words import WORDS, is_sample_size, read_word
-from aatoolkit.sections.availability_rule import REFERENCE, Rule
+from aatoolkit.sections.availability_rule import REFERENCE_RULE, Rule
 
 __all__ = [
-    "REFERENCE",
+    "REFERENCE_RULE",
     "WORDS",
     "Detection",
     "Hint",

@@ -33,7 +33,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, key_step
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.availability_rule import (
     DAYS_PLACEHOLDER,
-    REFERENCE,
+    REFERENCE_RULE,
     Rule,
     extent_word,
     join_short_list,
@@ -42,7 +42,9 @@ from aatoolkit.sections.availability_rule import (
 
 FieldNames = tuple[str, ...]
 
-_NEUTRAL_NAMES = frozenset({REFERENCE.status, REFERENCE.engines, REFERENCE.fields, "state"})
+_NEUTRAL_NAMES = frozenset(
+    {REFERENCE_RULE.status, REFERENCE_RULE.engines, REFERENCE_RULE.fields, "state"}
+)
 """Names of fields, such as ``status``, that do not tell what a boolean under them means."""
 
 _WHY_UNKNOWN_WORD = "a word that the rule of this place does not know"
@@ -73,40 +75,49 @@ class RuleValue(NamedTuple):
     path: str
 
 
-def read_rules(scan: ResponseScan, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
-    """Add to ``scan`` the statements of a response that are at the paths of the user's rules.
+def read_rules(
+    response_scan: ResponseScan, rules: tuple[Rule, ...], headers: Mapping[str, str]
+) -> bool:
+    """Add to ``response_scan`` the statements of a response that are at the paths of the user's
+    rules.
 
     A `Signal` is added for each value at such a path that says whether data could be measured.
     Return whether the rules cover the whole response, so that the general rules need not read it.
     """
     covers_response, joint_statements = False, []
-    for rule in rules or (REFERENCE,):
+    for rule in rules or (REFERENCE_RULE,):
         rule_values: list[RuleValue] = []
         status_steps = () if rule.kind == "header" else parse_pattern(rule.at)
         if rule.kind == "object":
-            is_plain_value, statement = rule.is_bare(scan.document), rule.find(scan.document)
+            is_plain_value, statement = (
+                rule.is_bare(response_scan.document),
+                rule.find(response_scan.document),
+            )
             status_steps = status_steps if is_plain_value else (*status_steps, Field(rule.status))
             if statement is not None and (rules or rule.is_whole(statement)):
-                signal_count_before = len(scan.signals)
-                _read_object(scan, rule, statement)
+                signal_count_before = len(response_scan.signals)
+                _read_object(response_scan, rule, statement)
                 if not (rule.total or is_plain_value):
-                    covers_response |= len(scan.signals) > signal_count_before
+                    covers_response |= len(response_scan.signals) > signal_count_before
                     continue
             elif not rules:
                 continue
         else:
-            rule_values = [*_find_rule_values(scan, rule, headers)]
+            rule_values = [*_find_rule_values(response_scan, rule, headers)]
         if status_steps:  # what states is no measurement
-            scan.document = _remove_path(scan.document, status_steps)
+            response_scan.document = _remove_path(response_scan.document, status_steps)
             if rule.total:
-                scan.document = _remove_path(scan.document, (*status_steps[:-1], Field(rule.total)))
-            scan.free_memory()
-        joint_statements += _read_rule_values(scan, rule, rule_values)
-    availability_by_target = explain_signals(scan)
+                response_scan.document = _remove_path(
+                    response_scan.document, (*status_steps[:-1], Field(rule.total))
+                )
+            response_scan.free_memory()
+        joint_statements += _read_rule_values(response_scan, rule, rule_values)
+    availability_by_target = explain_signals(response_scan)
     is_section_empty = any(
-        signal.scope == "section" and signal.availability.status in EMPTY for signal in scan.signals
+        signal.scope == "section" and signal.availability.status in EMPTY
+        for signal in response_scan.signals
     )
-    has_counts = not rules or has_numbers(scan.document)
+    has_counts = not rules or has_numbers(response_scan.document)
     for target_states, path, rule_name, value in () if is_section_empty else joint_statements:
         availability = combine(
             _with_cause(availability, target, availability_by_target)
@@ -116,29 +127,29 @@ def read_rules(scan: ResponseScan, rules: tuple[Rule, ...], headers: Mapping[str
             availability = replace(
                 availability, status=Status.PARTIAL
             )  # something else was counted
-        scan.add("section", None, availability, path, rule_name, value)
+        response_scan.add("section", None, availability, path, rule_name, value)
     if rules:
-        _read_first_day(scan, rules)
-    if scan.unknown_words:  # one of them may say that data are missing
-        scan.signals[:] = [
+        _read_first_day(response_scan, rules)
+    if response_scan.unknown_words:  # one of them may say that data are missing
+        response_scan.signals[:] = [
             signal
-            for signal in scan.signals
+            for signal in response_scan.signals
             if signal.scope != "section" or signal.availability.status != Status.AVAILABLE
         ]
     return covers_response
 
 
-def _read_first_day(scan: ResponseScan, rules: tuple[Rule, ...]) -> None:
+def _read_first_day(response_scan: ResponseScan, rules: tuple[Rule, ...]) -> None:
     """Add a `Signal` that all data are ``partial`` if the first requested days are missing.
 
     They are missing if the response says that measuring began after the first requested day.
     """
-    dates = scan.dates
+    dates = response_scan.dates
     moments = [*filter(None, map(parse_moment, dates))]
     # Weekly rows or days of single events do not show which days were requested.
     if not moments or (max(moments) - min(moments)).days + 1 != len(dates):
         return
-    for path_values in scan.all_path_values:
+    for path_values in response_scan.all_path_values:
         if path_values.is_in_list or not len(path_values.vector):
             continue
         parent_path = path_values.vector.path(0).rpartition(".")[0]
@@ -146,15 +157,17 @@ def _read_first_day(scan: ResponseScan, rules: tuple[Rule, ...]) -> None:
         first_day = str(path_values.vector.values[0])[:10]
         if not (is_on_rule_path and matches_form(path_values.key, "begun") and first_day in dates):
             continue
-        if first_day > min(dates) or len(dates) < (scan.requested_days or 0):
-            scan.add("section", None, PARTIAL, path_values.vector.path(0), "through", first_day)
+        if first_day > min(dates) or len(dates) < (response_scan.requested_days or 0):
+            response_scan.add(
+                "section", None, PARTIAL, path_values.vector.path(0), "through", first_day
+            )
 
 
 AvailabilityByTarget = Mapping[str | None, Availability]
 """Maps an engine or field to an availability that says that it has no data, and the cause."""
 
 
-def explain_signals(scan: ResponseScan) -> AvailabilityByTarget:
+def explain_signals(response_scan: ResponseScan) -> AvailabilityByTarget:
     """Add the missing causes of signals which say that data are ``unavailable``.
 
     A signal is a statement of the response on its data. A signal without a cause is given the
@@ -163,13 +176,13 @@ def explain_signals(scan: ResponseScan) -> AvailabilityByTarget:
     """
     availability_by_target = {
         signal.target: signal.availability
-        for signal in scan.signals
+        for signal in response_scan.signals
         if signal.availability.status in EMPTY and signal.availability.cause
     }
-    for position, signal in enumerate(scan.signals if availability_by_target else ()):
+    for position, signal in enumerate(response_scan.signals if availability_by_target else ()):
         availability = _with_cause(signal.availability, signal.target, availability_by_target)
         if availability is not signal.availability:
-            scan.signals[position] = replace(signal, availability=availability)
+            response_scan.signals[position] = replace(signal, availability=availability)
     return availability_by_target
 
 
@@ -240,7 +253,7 @@ def state_by(
 
 
 def _find_rule_values(
-    scan: ResponseScan, rule: Rule, headers: Mapping[str, str]
+    response_scan: ResponseScan, rule: Rule, headers: Mapping[str, str]
 ) -> Iterator[RuleValue]:
     """Yield each value that the response has at the path of a rule, as a `RuleValue`."""
     if rule.kind == "header":
@@ -250,26 +263,28 @@ def _find_rule_values(
         return
     if rule.kind == "map":
         field_names: FieldNames = (*rule.steps,)
-        holder = Member("", scan.document, "$", {})
+        holder = Member("", response_scan.document, "$", {})
         for name in field_names:
             holder = holder.child(name, holder.value.get(name) if holder.is_dict else None)
         for name, item in holder.value.items() if holder.is_dict else ():
             scope, target = ("section", None) if rule.of == "section" else ("entry", name)
             yield RuleValue(scope, target, item, field_names, holder.child(name, item).path)
         return
-    window_days = scan.requested_days if rule.total == DAYS_PLACEHOLDER else None
+    window_days = response_scan.requested_days if rule.total == DAYS_PLACEHOLDER else None
     *parent_steps, last_step = parse_pattern(rule.at)
-    rows = scan.vector.descend(
+    rows = response_scan.vector.descend(
         [*parent_steps, last_step] if isinstance(last_step, Each) else parent_steps
     )
     list_depth = max((n for n, s in enumerate(parent_steps, 1) if isinstance(s, Each)), default=0)
-    outer_records = scan.vector.descend(parent_steps[:list_depth]).values if list_depth else []
+    outer_records = (
+        response_scan.vector.descend(parent_steps[:list_depth]).values if list_depth else []
+    )
     records = rows.values
     field_names = (last_step.name,) if isinstance(last_step, Field | Named) else ()
     value_vector = rows.field(last_step.name) if isinstance(last_step, Field) else rows
     values, index_suffix = value_vector.values, ""
     if isinstance(last_step, Named):
-        columns = [*scan.vector.descend(last_step.header).values]
+        columns = [*response_scan.vector.descend(last_step.header).values]
         records = [
             dict(zip(columns, row_cells, strict=False)) if isinstance(row_cells, list) else {}
             for row_cells in values
@@ -299,7 +314,7 @@ def _find_rule_values(
                     fields = outer_record  # the row is an object in it
                 engine = fields.get(rule.engines, row_keys[position] if row_keys else None)
                 if named_engine and not isinstance(engine, str):
-                    engine = scan.engine_names.get(fold(named_engine), named_engine)
+                    engine = response_scan.engine_names.get(fold(named_engine), named_engine)
                 subject = ("engine", engine) if isinstance(engine, str) else find_target(fields)
             elif isinstance(last_step, Each) and target.count("[") > 1:
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
@@ -322,20 +337,21 @@ the name of the rule, and the value that was read.
 
 
 def _read_rule_values(
-    scan: ResponseScan, rule: Rule, rule_values: Sequence[RuleValue]
+    response_scan: ResponseScan, rule: Rule, rule_values: Sequence[RuleValue]
 ) -> list[JointStatement]:
-    """Add a `Signal` (a statement on missing data) to ``scan`` for each value with a meaning.
+    """Add a `Signal` (a statement on missing data) to ``response_scan`` for each value with a
+    meaning.
 
     If the values are about all engines (AI assistants) or all rows, they together describe all
     data. The result is then a list with one `JointStatement`, else an empty list.
     """
-    signal_count_before = len(scan.signals)
+    signal_count_before = len(response_scan.signals)
     value_count = len(rule_values)
     rule_values = [item for item in rule_values if rule.meaning_of(item.value)[0] != NO_MEANING]
     # The type is in the key because 1 and True are equal.
     rule_value_by_key = {(type(item.value), repr(item.value)): item for item in rule_values}
     availability_by_key = {
-        key: _find_known_state(scan, rule, item) for key, item in rule_value_by_key.items()
+        key: _find_known_state(response_scan, rule, item) for key, item in rule_value_by_key.items()
     }
     values_and_availabilities = [
         (item, availability)
@@ -343,7 +359,7 @@ def _read_rule_values(
         if (availability := availability_by_key[type(item.value), repr(item.value)]) is not None
     ]
     has_data = rule.of in ("section", "engine") and (
-        True in scan.nonzero_flags
+        True in response_scan.nonzero_flags
         or AVAILABLE in (availability for _, availability in values_and_availabilities)
     )
     for item, availability in values_and_availabilities:
@@ -351,17 +367,27 @@ def _read_rule_values(
         if has_data and item.scope == "section" and availability.status in EMPTY:
             availability = replace(availability, status=Status.PARTIAL)
         if item.scope == "entry":
-            add_entry(scan, Entry(item.target or "", rule.of, item.value, item.path), availability)
+            add_entry(
+                response_scan,
+                Entry(item.target or "", rule.of, item.value, item.path),
+                availability,
+            )
         elif item.scope != "part":
-            scan.add(item.scope, item.target, availability, item.path, rule.name, item.value)
+            response_scan.add(
+                item.scope, item.target, availability, item.path, rule.name, item.value
+            )
         elif availability.status in EMPTY:
             # One engine lacks data; other engines measure the row, so the row is partial.
             partial_availability = replace(availability, status=Status.PARTIAL)
-            scan.add("row", item.target, partial_availability, item.path, rule.name, item.value)
-    scan.signals[signal_count_before:] = [
-        replace(signal, rule=rule.name) for signal in scan.signals[signal_count_before:]
+            response_scan.add(
+                "row", item.target, partial_availability, item.path, rule.name, item.value
+            )
+    response_scan.signals[signal_count_before:] = [
+        replace(signal, rule=rule.name) for signal in response_scan.signals[signal_count_before:]
     ]
-    is_about_rows = rule.kind == "rows" and rule.of != "section" and True not in scan.nonzero_flags
+    is_about_rows = (
+        rule.kind == "rows" and rule.of != "section" and True not in response_scan.nonzero_flags
+    )
     are_all_empty = all(
         availability.status in EMPTY for _, availability in values_and_availabilities
     )
@@ -396,11 +422,13 @@ def _is_about_all_engines(rule: Rule) -> bool:
     return "available" in rule.words.values() or not may_list_lacks
 
 
-def _find_known_state(scan: ResponseScan, rule: Rule, rule_value: RuleValue) -> Availability | None:
+def _find_known_state(
+    response_scan: ResponseScan, rule: Rule, rule_value: RuleValue
+) -> Availability | None:
     """Return the availability that a rule gives to a value, or None.
 
-    If the rule does not say what the value means, a `Hint` is stored in ``scan``: the value may say
-    that data are missing.
+    If the rule does not say what the value means, a `Hint` is stored in ``response_scan``: the
+    value may say that data are missing.
     """
     availability = state_by(rule, rule_value.value, rule_value.names)
     if availability is None or availability.status != Status.UNKNOWN:
@@ -408,21 +436,25 @@ def _find_known_state(scan: ResponseScan, rule: Rule, rule_value: RuleValue) -> 
     # If the rule gives one value of a flag a meaning, the other value needs none and no hint.
     if not isinstance(rule_value.value, bool) or not {"true", "false"} & {*rule.words}:
         hint = Hint(rule_value.path, raw(rule_value.value), _WHY_UNKNOWN_WORD)
-        scan.unknown_words.setdefault((rule.at, to_word(rule_value.value)), hint)
+        response_scan.unknown_words.setdefault((rule.at, to_word(rule_value.value)), hint)
     return None
 
 
-def _read_object(scan: ResponseScan, rule: Rule, statement_object: Mapping[str, Any]) -> None:
+def _read_object(
+    response_scan: ResponseScan, rule: Rule, statement_object: Mapping[str, Any]
+) -> None:
     """Read an object such as ``{"status": "partial", "engines": {"gemini": "not_run"}}`` by a rule.
 
-    Add a `Signal` (a statement on data) to ``scan`` for all data, and for each field and engine
-    that the object lists.
+    Add a `Signal` (a statement on data) to ``response_scan`` for all data, and for each field and
+    engine that the object lists.
     """
     object_names = (*rule.steps,)
     object_path = "$" + "".join(map(key_step, object_names))
     rule_values = []
     if rule.status in statement_object:
-        status_names = object_names if rule.is_bare(scan.document) else (*object_names, rule.status)
+        status_names = (
+            object_names if rule.is_bare(response_scan.document) else (*object_names, rule.status)
+        )
         rule_values.append(RuleValue("section", None, statement_object, status_names, object_path))
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
         statements = statement_object.get(name)
@@ -437,12 +469,12 @@ def _read_object(scan: ResponseScan, rule: Rule, statement_object: Mapping[str, 
         if meaning == NO_MEANING:
             continue
         if engine and scope == "section":
-            scope, target = "engine", scan.engine_names.get(fold(engine), engine)
+            scope, target = "engine", response_scan.engine_names.get(fold(engine), engine)
         sample_size, as_of = map(statement.get, (rule.sample_size, rule.as_of))
         sample_size = sample_size if type(sample_size) is int else None
         as_of = as_of if isinstance(as_of, str) else None
         availability = state_by(rule, word, field_names, statement.get(rule.reason)) or UNKNOWN
-        scan.add(
+        response_scan.add(
             scope,
             target,
             availability,

@@ -48,13 +48,13 @@ from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import Rule, to_rule_tuple
 
 
-def _add_engines_without_data(scan: ResponseScan, options: ScopeOptions) -> None:
+def _add_engines_without_data(response_scan: ResponseScan, options: ScopeOptions) -> None:
     """Add a `Signal` that data are missing, for each AI engine that is not configured or never ran.
 
     ``options`` has the service's list of engines.
     """
     stated_engines = {
-        fold(signal.target or "") for signal in scan.signals if signal.scope == "engine"
+        fold(signal.target or "") for signal in response_scan.signals if signal.scope == "engine"
     }
     engines = options.engines
     have_run = engines["last_run_day"].notna() if options.has_runs else [True] * len(engines)
@@ -64,7 +64,7 @@ def _add_engines_without_data(scan: ResponseScan, options: ScopeOptions) -> None
     ):
         availability = AVAILABILITY_BY_TERM["not_run" if is_configured else "not_configured"]
         if not (is_configured and has_run) and fold(engine) not in stated_engines:
-            scan.add("engine", engine, availability, "scope options", "options", engine)
+            response_scan.add("engine", engine, availability, "scope options", "options", engine)
 
 
 def detect(
@@ -114,19 +114,19 @@ def detect(
     'unavailable (not connected): No CNAME.'
     """
     engines = () if options is None else options.engines["engine"].astype(str)
-    scan = ResponseScan(document, engines, vector, days)
+    response_scan = ResponseScan(document, engines, vector, days)
     failure, is_ruled = None, False
     try:
-        is_ruled = _add_signals(scan, to_rule_tuple(rule), status, headers or {})
+        is_ruled = _add_signals(response_scan, to_rule_tuple(rule), status, headers or {})
         if options is not None:
-            _add_engines_without_data(scan, options)
+            _add_engines_without_data(response_scan, options)
     except Warning:
         raise  # somebody has turned warnings into errors
     except Exception as error:
         failure = _describe_failure(error)
     if failure is not None:
         warn(failure, SchemaDriftWarning)
-    return Detection(scan, headers or {}, failure, is_ruled)
+    return Detection(response_scan, headers or {}, failure, is_ruled)
 
 
 class Detection:
@@ -143,13 +143,17 @@ class Detection:
     """
 
     def __init__(
-        self, scan: ResponseScan, headers: Mapping[str, str], failure: str | None, is_ruled: bool
+        self,
+        response_scan: ResponseScan,
+        headers: Mapping[str, str],
+        failure: str | None,
+        is_ruled: bool,
     ) -> None:
-        self.signals, self.failure, self.is_ruled = scan.signals, failure, is_ruled
-        self._scan, self._headers = scan, headers
+        self.signals, self.failure, self.is_ruled = response_scan.signals, failure, is_ruled
+        self._scan, self._headers = response_scan, headers
         if is_ruled:
-            scan.document = None
-        scan.free_memory()
+            response_scan.document = None
+        response_scan.free_memory()
 
     @cached_property
     def hints(self) -> list[Hint]:
@@ -164,43 +168,47 @@ class Detection:
 
 
 def _add_signals(
-    scan: ResponseScan, declared_rules: tuple[Rule, ...], status: int, headers: Mapping[str, str]
+    response_scan: ResponseScan,
+    declared_rules: tuple[Rule, ...],
+    status: int,
+    headers: Mapping[str, str],
 ) -> bool:
-    """Add a `Signal` to ``scan`` for each statement on missing data in a response.
+    """Add a `Signal` to ``response_scan`` for each statement on missing data in a response.
 
     The HTTP status, the headers and the body are read. Return whether of the body only the
     documented object ``availability`` was read.
     """
-    if read_status(scan, status):
+    if read_status(response_scan, status):
         return False
     rule_headers = {rule.header for rule in declared_rules if rule.kind == "header"}
     read_headers(
-        scan, {name: text for name, text in headers.items() if name.lower() not in rule_headers}
+        response_scan,
+        {name: text for name, text in headers.items() if name.lower() not in rule_headers},
     )
-    covers_response = read_rules(scan, declared_rules, headers)
+    covers_response = read_rules(response_scan, declared_rules, headers)
     if not covers_response:
-        if isinstance(scan.document, dict):
-            general_rules.read_envelope(scan, Member("", scan.document, "$", {}))
-        general_rules.read_rows(scan)
-        explain_signals(scan)
+        if isinstance(response_scan.document, dict):
+            general_rules.read_envelope(response_scan, Member("", response_scan.document, "$", {}))
+        general_rules.read_rows(response_scan)
+        explain_signals(response_scan)
     if declared_rules or not covers_response:
-        _conclude_about_section(scan, has_rules=bool(declared_rules))
+        _conclude_about_section(response_scan, has_rules=bool(declared_rules))
     if not covers_response:
-        general_rules.read_prose(scan)
+        general_rules.read_prose(response_scan)
     return covers_response and not declared_rules
 
 
 # --- the whole -------------------------------------------------------------------------------
 
 
-def _conclude_about_section(scan: ResponseScan, *, has_rules: bool) -> None:
+def _conclude_about_section(response_scan: ResponseScan, *, has_rules: bool) -> None:
     """Add a `Signal` about the whole response, if it follows from the signals about its parts.
 
     For example, if the signals say that every engine lacks data, the whole response lacks data.
     ``has_rules`` says whether the user has declared rules for the service.
     """
-    signals = scan.signals
-    has_data = True in scan.nonzero_flags
+    signals = response_scan.signals
+    has_data = True in response_scan.nonzero_flags
     if has_rules and not has_data:  # what else is stated about the whole is about parts of it
         signals_of_missing_data = [
             signal for signal in signals if signal.availability.status in EMPTY
@@ -211,7 +219,7 @@ def _conclude_about_section(scan: ResponseScan, *, has_rules: bool) -> None:
                 for signal in signals
                 if signal.scope != "section" or signal in signals_of_missing_data
             ]
-    if not signals or scan.has_section_signal:
+    if not signals or response_scan.has_section_signal:
         return
     availabilities = [signal.availability for signal in signals]
     if has_rules and not has_data:  # without any number, partly measured is not measured
@@ -222,22 +230,26 @@ def _conclude_about_section(scan: ResponseScan, *, has_rules: bool) -> None:
     # A map of only the engines that lack data says nothing about the others.
     covers_engines = len(signals) > 1 and all(map(_is_of_each_engine, signals))
     stated_engines = {fold(signal.target or "") for signal in signals if signal.scope == "engine"}
-    covers_engines |= bool(scan.project_engines) and scan.project_engines <= stated_engines
+    covers_engines |= (
+        bool(response_scan.project_engines) and response_scan.project_engines <= stated_engines
+    )
     # What some engines do not show says nothing of the others.
     is_of_some = statuses == {Status.NOT_APPLICABLE} and bool(stated_engines) and not covers_engines
     is_only_pending = {availability.cause for availability in availabilities} == {
         Cause.PENDING
-    } and scan.is_without_data
+    } and response_scan.is_without_data
     is_all_unmeasured = statuses <= {*EMPTY} and (
         is_only_pending or ((has_rules or covers_engines) and not has_data and not is_of_some)
     )
-    lacks_nothing = has_rules and has_data and not scan.unknown_words
+    lacks_nothing = has_rules and has_data and not response_scan.unknown_words
     lacks_nothing &= Status.AVAILABLE in statuses
     lacks_nothing &= statuses <= {Status.AVAILABLE, Status.NOT_APPLICABLE}
-    lacks_nothing &= not any(general_rules.iter_prose_statements(scan))
+    lacks_nothing &= not any(general_rules.iter_prose_statements(response_scan))
     if availabilities and (is_all_unmeasured or lacks_nothing):
         first = signals[0]
-        scan.add("section", None, combine(availabilities), first.path, first.rule, first.raw)
+        response_scan.add(
+            "section", None, combine(availabilities), first.path, first.rule, first.raw
+        )
 
 
 def _is_of_each_engine(signal: Signal) -> bool:
@@ -300,7 +312,7 @@ _BOOL_BY_TEXT = {"true": True, "false": False, "yes": True, "no": False, "1": Tr
 # --- the status ------------------------------------------------------------------------------
 
 
-def read_status(scan: ResponseScan, status: int) -> bool:
+def read_status(response_scan: ResponseScan, status: int) -> bool:
     """Add a `Signal` that data are missing, if the HTTP status says so, as 204 does.
 
     Return whether the body is to be ignored.
@@ -308,13 +320,13 @@ def read_status(scan: ResponseScan, status: int) -> bool:
     if status < 400 and status not in MEANING_BY_HTTP_STATUS:
         return False
     meaning = MEANING_BY_HTTP_STATUS.get(status, FAILURE)
-    text_by_key = dict(iter_error_texts(scan.document))
+    text_by_key = dict(iter_error_texts(response_scan.document))
     word = find_error_word(text_by_key.values())
     if word and word.canonical not in ("available", "partial", "unavailable", "error"):
         meaning = word.availability
     meaning = replace(meaning, reason=find_reason(text_by_key))
-    meaning = partial_if_measured(meaning, scan.nonzero_flags) if status < 400 else meaning
-    scan.add("section", None, meaning, "status", "transport", status)
+    meaning = partial_if_measured(meaning, response_scan.nonzero_flags) if status < 400 else meaning
+    response_scan.add("section", None, meaning, "status", "transport", status)
     return status != 206
 
 
@@ -375,7 +387,7 @@ def _names_parameter(body: Any, depth: int = 0) -> bool:
 # --- headers ---------------------------------------------------------------------------------
 
 
-def read_headers(scan: ResponseScan, headers: Mapping[str, str]) -> None:
+def read_headers(response_scan: ResponseScan, headers: Mapping[str, str]) -> None:
     """Add a `Signal` (a statement on missing data) for each HTTP header that states one.
 
     An example is ``X-Data: partial; reason="late"``.
@@ -384,7 +396,7 @@ def read_headers(scan: ResponseScan, headers: Mapping[str, str]) -> None:
         if not (is_availability_header(name) and isinstance(text, str)):
             continue
         key = name.lower().removeprefix("x-")
-        signal_count_before = len(scan.signals)
+        signal_count_before = len(response_scan.signals)
         first_part, *parameters = re.split(r"[;,]\s*", text.strip())
         text_by_parameter = dict(
             header_part.split("=", 1) for header_part in parameters if "=" in header_part
@@ -397,9 +409,9 @@ def read_headers(scan: ResponseScan, headers: Mapping[str, str]) -> None:
             for name, header_part in text_by_parameter.items()
         }
         header_member = Member(key, value, f"header {name.lower()}", value_by_parameter)
-        any(apply_rule(scan, rule, header_member) for rule in ENVELOPE_RULES)
-        scan.signals[signal_count_before:] = [
-            replace(signal, rule="header") for signal in scan.signals[signal_count_before:]
+        any(apply_rule(response_scan, rule, header_member) for rule in ENVELOPE_RULES)
+        response_scan.signals[signal_count_before:] = [
+            replace(signal, rule="header") for signal in response_scan.signals[signal_count_before:]
         ]
 
 

@@ -123,29 +123,29 @@ def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
     return entries
 
 
-def add_entry(scan: ResponseScan, entry: Entry, availability: Availability) -> None:
+def add_entry(response_scan: ResponseScan, entry: Entry, availability: Availability) -> None:
     """Add a `Signal` that the data named by ``entry`` have the given availability.
 
     The entry names an engine (AI assistant), a field or the whole response.
     """
     name, scope, value, path = entry
-    if name == scan.section_name or (scope is None and name == "overall"):
-        scan.add("section", None, availability, path, "map", value)
-    elif scope == "engine" or (scope is None and scan.is_engine(name)):
+    if name == response_scan.section_name or (scope is None and name == "overall"):
+        response_scan.add("section", None, availability, path, "map", value)
+    elif scope == "engine" or (scope is None and response_scan.is_engine(name)):
         if availability.cause == Cause.PENDING:
-            availability = partial_if_measured(availability, scan.nonzero_flags)
-        scan.add("engine", name, availability, path, "map", value)
+            availability = partial_if_measured(availability, response_scan.nonzero_flags)
+        response_scan.add("engine", name, availability, path, "map", value)
     else:
-        scan.add("field", scan.path_of(name), availability, path, "map", value)
+        response_scan.add("field", response_scan.path_of(name), availability, path, "map", value)
 
 
-def warn_of_unknown_word(scan: ResponseScan, word: str, path: str) -> Availability:
+def warn_of_unknown_word(response_scan: ResponseScan, word: str, path: str) -> Availability:
     """Warn of a status text that is not understood, and return the availability ``unknown``.
 
     The warning is given only the first time that the text occurs in the response.
     """
     availability = read_word(word)
-    if all(signal.availability != availability for signal in scan.signals):
+    if all(signal.availability != availability for signal in response_scan.signals):
         warn(
             f"{word!r} seems to state availability @ {path}, and what it means is not known: it is "
             "read as unknown; say what it means in the profile, in a Rule's words=",
@@ -155,19 +155,19 @@ def warn_of_unknown_word(scan: ResponseScan, word: str, path: str) -> Availabili
 
 
 def read_map_of_states(
-    scan: ResponseScan, key: str, entries: list[Entry], *, is_trusted: bool = False
+    response_scan: ResponseScan, key: str, entries: list[Entry], *, is_trusted: bool = False
 ) -> bool:
     """Read the status of each engine or field from entries such as ``{"gemini": "not_run"}``.
 
-    Add a `Signal` (a statement on missing data) to ``scan`` for each entry with a status. Return
-    whether there is such an entry. ``key`` is the key that has the entries. ``is_trusted`` says
-    that the entries are known to be statuses; otherwise, this is guessed from their texts.
+    Add a `Signal` (a statement on missing data) to ``response_scan`` for each entry with a status.
+    Return whether there is such an entry. ``key`` is the key that has the entries. ``is_trusted``
+    says that the entries are known to be statuses; otherwise, this is guessed from their texts.
     """
-    if any(scan.is_engine(entry.name) for entry in entries):
+    if any(response_scan.is_engine(entry.name) for entry in entries):
         # A name beside engines that is no field is an engine, too, though it was not listed.
         entries = [
             entry
-            if entry.name == "overall" or scan.has_field(entry.name)
+            if entry.name == "overall" or response_scan.has_field(entry.name)
             else entry._replace(scope="engine")
             for entry in entries
         ]
@@ -178,26 +178,31 @@ def read_map_of_states(
         is_trusted
         or has_word_of(key, "data")
         or any(
-            entry.scope or scan.is_engine(entry.name) or scan.has_field(entry.name)
+            entry.scope
+            or response_scan.is_engine(entry.name)
+            or response_scan.has_field(entry.name)
             for entry in entries
         )
         or find_strongest_word((entry.value for entry in entries), STRONG)
     )
     for entry, meaning in zip(entries, meanings, strict=True) if is_sure and any(meanings) else ():
         if meaning is not None:
-            add_entry(scan, entry, meaning)
+            add_entry(response_scan, entry, meaning)
         elif isinstance(entry.value, str) and not is_no_status(entry.value):
-            add_entry(scan, entry, warn_of_unknown_word(scan, entry.value, entry.path))
+            add_entry(
+                response_scan, entry, warn_of_unknown_word(response_scan, entry.value, entry.path)
+            )
     return bool(is_sure and any(meanings))
 
 
 def read_names_without_data(
-    scan: ResponseScan, member: Member, *, is_trusted: bool = False
+    response_scan: ResponseScan, member: Member, *, is_trusted: bool = False
 ) -> bool:
     """Read the engines (AI assistants) or fields listed under a key such as ``missingFields``.
 
-    Add a `Signal` (a statement on missing data) to ``scan`` for each of them. Return whether any
-    was added. With ``is_trusted``, names are read even if the response has no such field.
+    Add a `Signal` (a statement on missing data) to ``response_scan`` for each of them. Return
+    whether any was added. With ``is_trusted``, names are read even if the response has no such
+    field.
     """
     key, value = member.key, member.value
     scope, is_map = find_entry_kind(key), isinstance(value, dict)
@@ -210,28 +215,33 @@ def read_names_without_data(
         availability = ABSENT
     else:
         return False
-    signal_count_before = len(scan.signals)
+    signal_count_before = len(response_scan.signals)
     entries = list_entries(value, member.path, scope)
     are_all_known = all(
-        scan.is_engine(entry.name) or (is_map and scan.is_null(entry.name)) for entry in entries
+        response_scan.is_engine(entry.name) or (is_map and response_scan.is_null(entry.name))
+        for entry in entries
     )
     for entry in entries if are_all_known or not is_failure else ():
-        is_engine = entry.scope == "engine" or (not entry.scope and scan.is_engine(entry.name))
-        is_known_field = is_trusted or (entry.scope and not is_map) or scan.has_field(entry.name)
+        is_engine = entry.scope == "engine" or (
+            not entry.scope and response_scan.is_engine(entry.name)
+        )
+        is_known_field = (
+            is_trusted or (entry.scope and not is_map) or response_scan.has_field(entry.name)
+        )
         must_lack_numbers = not (is_map or is_trusted or availability.status == Status.PARTIAL)
         if not is_engine and (
-            not is_known_field or (must_lack_numbers and scan.has_number(entry.name))
+            not is_known_field or (must_lack_numbers and response_scan.has_number(entry.name))
         ):
             continue
         entry_meaning = _state_of_entry_without_data(
             entry, availability, is_in_map=is_map or is_failure
         )
-        target = entry.name if is_engine else scan.path_of(entry.name)
+        target = entry.name if is_engine else response_scan.path_of(entry.name)
         rule = "map" if is_map or is_failure else "list"
-        scan.add(
+        response_scan.add(
             "engine" if is_engine else "field", target, entry_meaning, entry.path, rule, entry.value
         )
-    return len(scan.signals) > signal_count_before
+    return len(response_scan.signals) > signal_count_before
 
 
 def _state_of_entry_without_data(
@@ -252,11 +262,11 @@ def _state_of_entry_without_data(
     return with_reason(word.availability if word else availability, item)
 
 
-def read_list_of_states(scan: ResponseScan, member: Member) -> bool:
+def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
     """Read the status of engines or fields from a list of objects with their names.
 
     An example is ``[{"engine": "gemini", "status": "not_run"}]``. Add a `Signal` (a statement on
-    missing data) to ``scan`` for each object. Return whether any was added.
+    missing data) to ``response_scan`` for each object. Return whether any was added.
     """
     key, value = member.key, member.value
     scope = find_entry_kind(key)
@@ -264,35 +274,39 @@ def read_list_of_states(scan: ResponseScan, member: Member) -> bool:
     if isinstance(value, dict):
         entry_words = [isinstance(entry.value, str) and find_word(entry.value) for entry in entries]
         is_map = all(entry_words) and not read_object_state(value)
-        return is_map and read_map_of_states(scan, key, entries, is_trusted=True)
+        return is_map and read_map_of_states(response_scan, key, entries, is_trusted=True)
     records = [entry.value for entry in entries if isinstance(entry.value, dict)]
     # Records on whether engines are configured are scope options, not about this response.
     if any("configured" in record for record in records) or any(map(find_nonzero_flags, records)):
         return False
     availabilities = [read_object_state(record) for record in records]
     have_known_names = [
-        entry.name == scan.section_name or scan.has_field(entry.name) for entry in entries
+        entry.name == response_scan.section_name or response_scan.has_field(entry.name)
+        for entry in entries
     ]
     has_missing_data = any(
         availability and availability.status != Status.AVAILABLE for availability in availabilities
     )
     if not has_missing_data or not (scope == "engine" or any(have_known_names)):
         return False
-    scan.statement_list_paths.add(member.path)
-    return read_map_of_states(scan, key, entries, is_trusted=True)
+    response_scan.statement_list_paths.add(member.path)
+    return read_map_of_states(response_scan, key, entries, is_trusted=True)
 
 
 # --- statements ------------------------------------------------------------------------------
 
 
-def read_statement(scan: ResponseScan, member: Member, *, is_about_all: bool = True) -> bool:
+def read_statement(
+    response_scan: ResponseScan, member: Member, *, is_about_all: bool = True
+) -> bool:
     """Read the value of a key such as ``dataAvailability``, which may be a text, object or list.
 
-    Add a `Signal` to ``scan`` for each statement on missing data in the value. Return whether any
-    was added. ``is_about_all`` says whether the statement is about all data of the response.
+    Add a `Signal` to ``response_scan`` for each statement on missing data in the value. Return
+    whether any was added. ``is_about_all`` says whether the statement is about all data of the
+    response.
     """
     key, value = member.key, member.value
-    signal_count_before = len(scan.signals)
+    signal_count_before = len(response_scan.signals)
     is_availability_key = rate_key(key) == STATED or (
         isinstance(value, dict) and has_word_of(key, "extent")
     )
@@ -318,50 +332,59 @@ def read_statement(scan: ResponseScan, member: Member, *, is_about_all: bool = T
         )
     if meaning is None and isinstance(text, str) and strength == WEAK and not is_no_status(text):
         is_state_name = has_word_of(key, "availability") or has_word_of(key, "state")
-        meaning = warn_of_unknown_word(scan, text, member.path) if is_state_name else None
+        meaning = warn_of_unknown_word(response_scan, text, member.path) if is_state_name else None
     if meaning is not None and is_about_all:
-        scan.add_about_section(meaning, member, "statement")
+        response_scan.add_about_section(meaning, member, "statement")
     elif meaning is not None:
-        scan.add("field", member.declared_path, meaning, member.path, "statement", value)
+        response_scan.add("field", member.declared_path, meaning, member.path, "statement", value)
     if isinstance(value, dict):
-        _read_statement_items(scan, member, strength, has_state=meaning is not None)
+        _read_statement_items(response_scan, member, strength, has_state=meaning is not None)
     elif isinstance(value, list):
         entries = list_entries(value, member.path, find_entry_kind(key))
         record_entries = [entry for entry in entries if isinstance(entry.value, dict)]
         if len(record_entries) == len(value):
-            read_map_of_states(scan, key, record_entries, is_trusted=strength == WEAK)
-    return len(scan.signals) > signal_count_before
+            read_map_of_states(response_scan, key, record_entries, is_trusted=strength == WEAK)
+    return len(response_scan.signals) > signal_count_before
 
 
 def _read_statement_items(
-    scan: ResponseScan, member: Member, strength: int, *, has_state: bool
+    response_scan: ResponseScan, member: Member, strength: int, *, has_state: bool
 ) -> None:
     """Read the engines (AI assistants) and fields named in an object such as ``dataAvailability``.
 
-    Add a `Signal` (a statement on missing data) to ``scan`` for each of them. ``strength`` is how
-    surely a text must state availability to count. ``has_state`` says whether the object also has a
-    status of its own.
+    Add a `Signal` (a statement on missing data) to ``response_scan`` for each of them. ``strength``
+    is how surely a text must state availability to count. ``has_state`` says whether the object
+    also has a status of its own.
     """
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
     have_same_keys = all(set(item) == set(objects[0]) for item in objects)
-    is_of_engines = objects and have_same_keys and any(map(scan.is_engine, value))
+    is_of_engines = objects and have_same_keys and any(map(response_scan.is_engine, value))
     scope = find_entry_kind(key) or ("engine" if is_of_engines else None)
     for name, item in value.items():
         path = member.path + key_step(name)
         entry_kind = find_entry_kind(name)
         if isinstance(item, list):
-            if not read_names_without_data(scan, Member(name, item, path, {}), is_trusted=True):
+            if not read_names_without_data(
+                response_scan, Member(name, item, path, {}), is_trusted=True
+            ):
                 read_map_of_states(
-                    scan, name, list_entries(item, path, entry_kind), is_trusted=True
+                    response_scan, name, list_entries(item, path, entry_kind), is_trusted=True
                 )
         elif isinstance(item, dict):
             availability = None if _is_state_or_reason(name) else read_object_state(item)
-            is_target = strength == WEAK or scope or scan.is_engine(name) or scan.has_field(name)
+            is_target = (
+                strength == WEAK
+                or scope
+                or response_scan.is_engine(name)
+                or response_scan.has_field(name)
+            )
             if entry_kind is not None and availability is None:
-                read_map_of_states(scan, key, list_entries(item, path, entry_kind), is_trusted=True)
+                read_map_of_states(
+                    response_scan, key, list_entries(item, path, entry_kind), is_trusted=True
+                )
             elif availability is not None and is_target:
-                add_entry(scan, Entry(name, scope, item, path), availability)
+                add_entry(response_scan, Entry(name, scope, item, path), availability)
     if not has_state:
         entries = {
             name: item
@@ -369,7 +392,7 @@ def _read_statement_items(
             if not (isinstance(item, dict | list) or _is_state_or_reason(name))
             if not (item is False and has_word_of(name, "negation"))
         }
-        read_map_of_states(scan, key, list_entries(entries, member.path, scope))
+        read_map_of_states(response_scan, key, list_entries(entries, member.path, scope))
 
 
 def _is_state_or_reason(name: str) -> bool:
@@ -377,11 +400,11 @@ def _is_state_or_reason(name: str) -> bool:
     return ends_with_word_of(name, "reason") or is_state_key(name)
 
 
-def read_siblings(scan: ResponseScan, parent: Member) -> set[str]:
+def read_siblings(response_scan: ResponseScan, parent: Member) -> set[str]:
     """Read the keys of an object that explain other keys, such as ``revenueReason``.
 
-    Add a `Signal` (a statement on missing data) to ``scan`` for each explaining key, and return
-    these keys. ``parent`` is the member whose value is the object.
+    Add a `Signal` (a statement on missing data) to ``response_scan`` for each explaining key, and
+    return these keys. ``parent`` is the member whose value is the object.
     """
     value_by_key = parent.value
     key_by_folded_key = {
@@ -405,40 +428,42 @@ def read_siblings(scan: ResponseScan, parent: Member) -> set[str]:
             used_keys.add(key)
             explaining_member = parent.child(key, value)
             if is_word_of(name, "wrapper"):
-                scan.add_about_section(availability, explaining_member, "sibling")
+                response_scan.add_about_section(availability, explaining_member, "sibling")
             else:
                 target = parent.child(name, None).declared_path
-                scan.add("field", target, availability, explaining_member.path, "sibling", value)
+                response_scan.add(
+                    "field", target, availability, explaining_member.path, "sibling", value
+                )
     return used_keys
 
 
 # --- objects of data -------------------------------------------------------------------------
 
 
-def read_object(scan: ResponseScan, member: Member, depth: int = 0) -> None:
+def read_object(response_scan: ResponseScan, member: Member, depth: int = 0) -> None:
     """Find the keys of an object, and of the objects in it, that say which data are missing.
 
-    Add a `Signal` (a statement on missing data) to ``scan`` for each such key. ``depth`` is the
-    depth of nesting, from 0.
+    Add a `Signal` (a statement on missing data) to ``response_scan`` for each such key. ``depth``
+    is the depth of nesting, from 0.
     """
     key, value, path, _, pattern = member
     if depth > _MAX_DEPTH or has_word_of(key, "business"):
         return
-    used_keys = read_siblings(scan, member)
+    used_keys = read_siblings(response_scan, member)
     unused_items = {name: item for name, item in value.items() if name not in used_keys}
     availability = read_state_beside_value(unused_items)
     if availability is not None:
-        scope, target = ("engine", key) if scan.is_engine(key) else ("field", pattern)
-        scan.add(scope, target, availability, path, "field", value)
+        scope, target = ("engine", key) if response_scan.is_engine(key) else ("field", pattern)
+        response_scan.add(scope, target, availability, path, "field", value)
     for name, item in unused_items.items():
         child_member = member.child(name, item)
         if isinstance(item, list):
-            read_names_without_data(scan, child_member)
+            read_names_without_data(response_scan, child_member)
         elif rate_key(name) == STATED and isinstance(item, dict | str):
             if availability is None:
-                read_statement(scan, child_member, is_about_all=False)
+                read_statement(response_scan, child_member, is_about_all=False)
         elif isinstance(item, dict) and not echoes_request(name):
-            read_object(scan, child_member, depth + 1)
+            read_object(response_scan, child_member, depth + 1)
 
 
 # --- forms of the envelope --------------------------------------------------------------------
@@ -463,7 +488,7 @@ class GeneralRule(NamedTuple):
     """
 
 
-def apply_rule(scan: ResponseScan, general_rule: GeneralRule, member: Member) -> bool:
+def apply_rule(response_scan: ResponseScan, general_rule: GeneralRule, member: Member) -> bool:
     """Call the function of a rule for a key, if the rule fits the key and the type of its value.
 
     ``member`` is the key with its value. Return whether a statement on missing data was found.
@@ -472,19 +497,19 @@ def apply_rule(scan: ResponseScan, general_rule: GeneralRule, member: Member) ->
         member.key
     ):
         return False
-    availability = general_rule.read_value(scan, member)
+    availability = general_rule.read_value(response_scan, member)
     if isinstance(availability, Availability):
-        scan.add_about_section(availability, member, general_rule.name)
+        response_scan.add_about_section(availability, member, general_rule.name)
     return bool(availability)
 
 
-def read_envelope(scan: ResponseScan, envelope: Member, depth: int = 0) -> None:
+def read_envelope(response_scan: ResponseScan, envelope: Member, depth: int = 0) -> None:
     """Apply the general rules to the keys of a response body, or of an object around its data.
 
-    Each statement on missing data is added to ``scan`` as a `Signal`. ``envelope`` is the body or
-    object, and ``depth`` its depth of nesting, from 0.
+    Each statement on missing data is added to ``response_scan`` as a `Signal`. ``envelope`` is the
+    body or object, and ``depth`` its depth of nesting, from 0.
     """
-    used_keys = read_siblings(scan, envelope)
+    used_keys = read_siblings(response_scan, envelope)
     nested_values = [item for item in envelope.value.values() if isinstance(item, dict | list)]
     for name, value in envelope.value.items():
         # The key of an annotation is what follows its namespace: ``partial`` of ``@odata.partial``.
@@ -492,7 +517,10 @@ def read_envelope(scan: ResponseScan, envelope: Member, depth: int = 0) -> None:
         if name in used_keys or echoes_request(key):
             continue
         member = envelope.child(name, value)._replace(key=key)
-        if any(apply_rule(scan, rule, member) for rule in ENVELOPE_RULES) or not member.is_dict:
+        if (
+            any(apply_rule(response_scan, rule, member) for rule in ENVELOPE_RULES)
+            or not member.is_dict
+        ):
             continue
         is_whole_body = (
             nested_values == [value]
@@ -502,10 +530,12 @@ def read_envelope(scan: ResponseScan, envelope: Member, depth: int = 0) -> None:
         is_wrapper = is_whole_body or is_word_of(key, "wrapper")
         if depth < _MAX_DEPTH and (is_wrapper or ends_with_word_of(key, "holder")):
             read_envelope(
-                scan, member if is_wrapper else member._replace(declared_path=""), depth + 1
+                response_scan,
+                member if is_wrapper else member._replace(declared_path=""),
+                depth + 1,
             )
         else:
-            read_object(scan, member)
+            read_object(response_scan, member)
 
 
 # --- notices: notes, warnings, remarks and footnotes, in codes and in prose ------------------
@@ -516,7 +546,7 @@ _CALL_PATTERN = re.compile(
 """Words of messages that are about the request itself, and not about its data."""
 
 
-def _read_notices(scan: ResponseScan, member: Member) -> bool:
+def _read_notices(response_scan: ResponseScan, member: Member) -> bool:
     """Read the notices (messages of the service) under a key such as ``warnings``.
 
     Return whether the key is known to hold notices, or whether a notice says that data are missing.
@@ -524,9 +554,9 @@ def _read_notices(scan: ResponseScan, member: Member) -> bool:
     key, value = member.key, member.value
     is_note = matches_form(key, "note")
     # Remarks may be about anything; they count only if nothing was measured.
-    is_remark = is_word_of(key, "remark") and not scan.nonzero_flags
+    is_remark = is_word_of(key, "remark") and not response_scan.nonzero_flags
     is_notice = is_note or is_remark or matches_form(key, "notice")
-    signal_count_before = len(scan.signals)
+    signal_count_before = len(response_scan.signals)
     notices = [member]
     if isinstance(value, list):
         notices = [
@@ -541,25 +571,25 @@ def _read_notices(scan: ResponseScan, member: Member) -> bool:
         text = find_reason(notice.value) if notice.is_dict else notice.value
         if is_note and isinstance(text, str) and text.strip():
             availability = with_reason(PARTIAL, text)
-            scan.add("section", None, availability, notice.path, "note", notice.value)
+            response_scan.add("section", None, availability, notice.path, "note", notice.value)
         elif not is_note:
-            _read_notice(scan, notice, is_about_all=is_notice)
-    return is_notice or len(scan.signals) > signal_count_before
+            _read_notice(response_scan, notice, is_about_all=is_notice)
+    return is_notice or len(response_scan.signals) > signal_count_before
 
 
-def _read_notice(scan: ResponseScan, notice: Member, *, is_about_all: bool) -> None:
+def _read_notice(response_scan: ResponseScan, notice: Member, *, is_about_all: bool) -> None:
     """Read a notice (a message of the service) on missing fields or engines (AI assistants).
 
-    Add a `Signal` (a statement on missing data) to ``scan`` for each field or engine in the notice.
-    If it names none, ``is_about_all`` says whether it is about all data of the response. A sentence
-    is then stored, to be read by `read_prose`.
+    Add a `Signal` (a statement on missing data) to ``response_scan`` for each field or engine in
+    the notice. If it names none, ``is_about_all`` says whether it is about all data of the
+    response. A sentence is then stored, to be read by `read_prose`.
     """
     value_by_key = notice.value if notice.is_dict else {"": notice.value}
     texts = [text for text in value_by_key.values() if isinstance(text, str)]
     target_names = [
         name
         for name in list_notice_targets(value_by_key)
-        if scan.is_engine(name) or scan.has_field(name)
+        if response_scan.is_engine(name) or response_scan.has_field(name)
     ]
     word = find_strong_word(texts) if target_names else None
     if word:
@@ -567,27 +597,34 @@ def _read_notice(scan: ResponseScan, notice: Member, *, is_about_all: bool) -> N
         # A field that has numbers all the same was measured in part.
         partial_availability = replace(availability, status=Status.PARTIAL)
         for name in target_names:
-            if scan.is_engine(name):
-                scan.add("engine", name, availability, notice.path, "notice", notice.value)
-            elif is_about_all or not scan.has_number(name):
-                field_meaning = partial_availability if scan.has_number(name) else availability
-                scan.add(
-                    "field", scan.path_of(name), field_meaning, notice.path, "notice", notice.value
+            if response_scan.is_engine(name):
+                response_scan.add("engine", name, availability, notice.path, "notice", notice.value)
+            elif is_about_all or not response_scan.has_number(name):
+                field_meaning = (
+                    partial_availability if response_scan.has_number(name) else availability
+                )
+                response_scan.add(
+                    "field",
+                    response_scan.path_of(name),
+                    field_meaning,
+                    notice.path,
+                    "notice",
+                    notice.value,
                 )
     if word or not is_about_all:
         return
     for text in filter(read_absence_code, texts):
         scope, target = find_target(value_by_key) or ("section", None)
-        target = scan.path_of(target) if scope == "field" and target else target
+        target = response_scan.path_of(target) if scope == "field" and target else target
         availability = with_reason(
             read_absence_code(text) or ABSENT, find_reason(value_by_key) or text
         )
-        availability = partial_if_measured(availability, scan.nonzero_flags)
-        scan.add(scope, target, availability, notice.path, "notice", notice.value)
+        availability = partial_if_measured(availability, response_scan.nonzero_flags)
+        response_scan.add(scope, target, availability, notice.path, "notice", notice.value)
         return
     is_prose = ends_with_word_of(notice.key, "prose") or is_word_of(notice.key, "remark")
     if is_prose and not any(map(_CALL_PATTERN.search, texts)):
-        scan.prose_notices += [notice._replace(key=text) for text in texts]
+        response_scan.prose_notices += [notice._replace(key=text) for text in texts]
 
 
 def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
@@ -603,27 +640,28 @@ def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
     return [*dict.fromkeys(target_names)]
 
 
-def read_prose(scan: ResponseScan) -> None:
-    """Add a `Signal` (a statement on missing data) from the service's messages stored in ``scan``.
+def read_prose(response_scan: ResponseScan) -> None:
+    """Add a `Signal` (a statement on missing data) from the service's messages stored in
+    ``response_scan``.
 
     The first message about missing data is used. If there already is a signal about all data,
     nothing is done.
     """
-    if not scan.has_section_signal:
-        for availability, notice in islice(iter_prose_statements(scan), 1):
-            scan.add("section", None, availability, notice.path, "notice", notice.value)
+    if not response_scan.has_section_signal:
+        for availability, notice in islice(iter_prose_statements(response_scan), 1):
+            response_scan.add("section", None, availability, notice.path, "notice", notice.value)
 
 
-def iter_prose_statements(scan: ResponseScan) -> Iterator[tuple[Availability, Member]]:
+def iter_prose_statements(response_scan: ResponseScan) -> Iterator[tuple[Availability, Member]]:
     """Yield each of the service's messages about missing data, and what it says of all data."""
-    for notice in scan.prose_notices:
+    for notice in response_scan.prose_notices:
         text = notice.value if isinstance(notice.value, str) else notice.key
         word = None if _CALL_PATTERN.search(text) else find_word(text) or find_absence_word([text])
         # Everyday words are trusted only where they are the code.
         is_everyday = word and word.canonical in ("available", "unavailable", "error")
         if word and (word.means_missing or (is_code(text) and not is_everyday)):
-            availability = partial_if_measured(word.because(text), scan.nonzero_flags)
-            if availability.status == Status.UNAVAILABLE and True in scan.nonzero_flags:
+            availability = partial_if_measured(word.because(text), response_scan.nonzero_flags)
+            if availability.status == Status.UNAVAILABLE and True in response_scan.nonzero_flags:
                 availability = replace(availability, status=Status.PARTIAL)
             yield availability, notice
 
@@ -676,23 +714,23 @@ def is_error_key(key: str) -> bool:
     return match is not None or key in ("success", "ok", "code", "status")
 
 
-def _read_error(scan: ResponseScan, member: Member) -> RuleResult:
+def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
     """Read an error that is reported in the body of a response with the HTTP status 200.
 
-    Add a `Signal` (a statement on missing data) to ``scan``. Return True if there is such an
-    error, else None.
+    Add a `Signal` (a statement on missing data) to ``response_scan``. Return True if there is such
+    an error, else None.
     """
     key, value, siblings = member.key, member.value, member.siblings
     texts = [text for text in siblings.values() if isinstance(text, str)]
     section_statuses = [
-        signal.availability.status for signal in scan.signals if signal.scope == "section"
+        signal.availability.status for signal in response_scan.signals if signal.scope == "section"
     ]
     if member.path.count(".") > 2 or {*section_statuses} - {Status.AVAILABLE}:
         return None
     error_paths = (
         [item.get("path") for item in value if isinstance(item, dict)] if key == "errors" else []
     )
-    if any(_is_about_part(scan, path) for path in error_paths):
+    if any(_is_about_part(response_scan, path) for path in error_paths):
         return None
     error: Any = None
     if is_word_of(key, "error"):
@@ -727,23 +765,23 @@ def _read_error(scan: ResponseScan, member: Member) -> RuleResult:
         FAILURE,
     )
     meaning = word.availability if word and word.means_missing else meaning
-    meaning = replace(meaning, status=Status.PARTIAL) if scan.nonzero_flags else meaning
+    meaning = replace(meaning, status=Status.PARTIAL) if response_scan.nonzero_flags else meaning
     reason = find_reason(text_by_key) or (error if isinstance(error, str) else None)
-    scan.add("section", None, replace(meaning, reason=reason), member.path, "error", error)
+    response_scan.add("section", None, replace(meaning, reason=reason), member.path, "error", error)
     return True
 
 
-def _is_about_part(scan: ResponseScan, path: Any) -> bool:
+def _is_about_part(response_scan: ResponseScan, path: Any) -> bool:
     """Return whether an error with this ``path`` is about only a part of the response.
 
     Such a part is a page of a website (the path is a text), or a single field while other fields
     have numbers. The result is False for a GraphQL path that begins with a field of ``data``: then
     ``data`` itself is incomplete.
     """
-    data = scan.document.get("data")
+    data = response_scan.document.get("data")
     is_graphql = isinstance(data, dict) and isinstance(path, list) and path[:1] != []
     is_in_data = is_graphql and path[0] in data
-    return isinstance(path, str) or bool(path and scan.nonzero_flags and not is_in_data)
+    return isinstance(path, str) or bool(path and response_scan.nonzero_flags and not is_in_data)
 
 
 def _is_error(value: Any) -> bool:
@@ -765,7 +803,7 @@ def _is_error(value: Any) -> bool:
 # --- members of the envelope -----------------------------------------------------------------
 
 
-def _read_flag(scan: ResponseScan, member: Member) -> RuleResult:
+def _read_flag(response_scan: ResponseScan, member: Member) -> RuleResult:
     """Return the availability of the whole response that a boolean such as ``isConnected`` means.
 
     Return None if it means nothing.
@@ -776,44 +814,48 @@ def _read_flag(scan: ResponseScan, member: Member) -> RuleResult:
         availability.status == Status.AVAILABLE and not matches_form(key, "claim")
     ):
         return None
-    if availability.cause == Cause.WITHHELD and scan.nonzero_flags:
+    if availability.cause == Cause.WITHHELD and response_scan.nonzero_flags:
         return None
     word = value and find_word(spaced(key, ("is",)))
-    if word and not word.means_missing and not (scan.has_list_of_numbers or scan.is_without_data):
+    if (
+        word
+        and not word.means_missing
+        and not (response_scan.has_list_of_numbers or response_scan.is_without_data)
+    ):
         return None
     return with_explanation(availability, member.siblings)
 
 
-def _read_job_status(scan: ResponseScan, member: Member) -> RuleResult:
+def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
     """Return the availability that the status of a job means, such as ``pending``, or None."""
     word = find_word(member.value)
-    if word is None or word.canonical not in _BUSINESS_TERMS or scan.nonzero_flags:
+    if word is None or word.canonical not in _BUSINESS_TERMS or response_scan.nonzero_flags:
         return None
     is_sole_word = len(tokens(member.key)) == 1 and word.canonical != "not_run"
     return (
         with_explanation(word.availability, member.siblings)
-        if is_sole_word or scan.is_without_data
+        if is_sole_word or response_scan.is_without_data
         else None
     )
 
 
-def _read_message(scan: ResponseScan, member: Member) -> RuleResult:
+def _read_message(response_scan: ResponseScan, member: Member) -> RuleResult:
     """Store the message of a response without data for `read_prose`; return whether it did so."""
-    if scan.is_without_data:
-        scan.prose_notices.append(member)
-    return scan.is_without_data
+    if response_scan.is_without_data:
+        response_scan.prose_notices.append(member)
+    return response_scan.is_without_data
 
 
-def _read_last_day(scan: ResponseScan, member: Member) -> RuleResult:
+def _read_last_day(response_scan: ResponseScan, member: Member) -> RuleResult:
     """Add a `Signal` that the rows after the last complete day are ``partial``.
 
     ``member`` has the last complete day. Return True if there are later rows, else None.
     """
     last_day = member.value[:10]
-    if DAY_PATTERN.match(last_day) and max(scan.dates, default="") > last_day:
+    if DAY_PATTERN.match(last_day) and max(response_scan.dates, default="") > last_day:
         last_moment = member.value
         availability = replace(PARTIAL, cause=Cause.PENDING)
-        scan.add(
+        response_scan.add(
             "section",
             None,
             availability,
@@ -827,7 +869,7 @@ def _read_last_day(scan: ResponseScan, member: Member) -> RuleResult:
     return None
 
 
-def _read_named_reason(scan: ResponseScan, member: Member) -> RuleResult:
+def _read_named_reason(response_scan: ResponseScan, member: Member) -> RuleResult:
     """Return the availability of the whole response that a key such as ``emptyReason`` states.
 
     Return None if the key or its text states none.
@@ -836,7 +878,12 @@ def _read_named_reason(scan: ResponseScan, member: Member) -> RuleResult:
     phrase = " ".join(tokens(member.key)[: None if member.is_dict else -1])
     has_list = any(isinstance(item, list) for item in record.values())
     meaning = state_of_names_under(phrase) if find_reason(record) and not has_list else None
-    if meaning and member.is_dict and meaning.status == Status.UNAVAILABLE and scan.nonzero_flags:
+    if (
+        meaning
+        and member.is_dict
+        and meaning.status == Status.UNAVAILABLE
+        and response_scan.nonzero_flags
+    ):
         meaning = replace(meaning, status=Status.PARTIAL)
     return with_explanation(meaning, record) if meaning else None
 
@@ -884,12 +931,12 @@ ENVELOPE_RULES = (
 # --- rows: what the records of a list state about their own data -----------------------------
 
 
-def read_rows(scan: ResponseScan) -> None:
+def read_rows(response_scan: ResponseScan) -> None:
     """Add a `Signal` for each JSON object in a list which says whether its data could be measured.
 
     An example of such an object is ``{"day": "2026-11-20", "isPartial": true}``.
     """
-    for records in scan.records:
+    for records in response_scan.records:
         for name in records.names if len(records.names) <= MAX_FIELDS else ():
             value_types = records.rows.field(name).kinds
             for rule in ROW_RULES:

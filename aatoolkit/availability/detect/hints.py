@@ -41,21 +41,21 @@ _WHY_SENTINEL = "a value that is declared to stand for missing"
 _SURE_SCORE = 100
 
 
-def find_hints(scan: ResponseScan, headers: Mapping[str, str]) -> list[Hint]:
+def find_hints(response_scan: ResponseScan, headers: Mapping[str, str]) -> list[Hint]:
     """Return at most five hints about a response; those most likely to matter come first.
 
     A hint is a value that may say which data could be measured, but was not understood.
     """
-    unknown_word_hints = [*scan.unknown_words.values()]
+    unknown_word_hints = [*response_scan.unknown_words.values()]
     unknown_word_hints += [
         Hint(signal.path, signal.raw, _WHY_UNKNOWN)
-        for signal in scan.signals
+        for signal in response_scan.signals
         if signal.availability.status == "unknown"
     ]
-    understood_paths = [signal.path for signal in scan.signals if signal.rule != "options"]
+    understood_paths = [signal.path for signal in response_scan.signals if signal.rule != "options"]
     scored_hints = [
         scored_hint
-        for scored_hint in (*_find_header_hints(headers), *_find_member_hints(scan))
+        for scored_hint in (*_find_header_hints(headers), *_find_member_hints(response_scan))
         if not any(is_within(scored_hint[1].path, path) for path in understood_paths)
         and (
             scored_hint[1].path == "$"
@@ -90,14 +90,14 @@ def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]
             yield _SURE_SCORE, Hint(f"header {name.lower()}", raw(text), _WHY_KEY)
 
 
-def _find_member_hints(scan: ResponseScan) -> Iterator[tuple[int, Hint]]:
+def _find_member_hints(response_scan: ResponseScan) -> Iterator[tuple[int, Hint]]:
     """Yield a tuple of a score and a `Hint` per key that may report missing data.
 
     Keys in lists are left out. A higher score means that the key is more likely to do so.
     """
-    document = scan.document
-    is_without_data = scan.is_without_data or (
-        not scan.nonzero_flags
+    document = response_scan.document
+    is_without_data = response_scan.is_without_data or (
+        not response_scan.nonzero_flags
         and isinstance(document, dict)
         and any(value in (None, []) for value in document.values())
     )
@@ -113,7 +113,7 @@ def _find_member_hints(scan: ResponseScan) -> Iterator[tuple[int, Hint]]:
             is_title = is_without_data and fold(key) == "title" and str(value).count(" ") > 1
             if value in (None, [], {}, "") or (is_word_of(key, "plain") and not is_title):
                 continue
-            score = _score_member(scan, key, value)
+            score = _score_member(response_scan, key, value)
             why = _find_sure_reason(key, value, is_without_data=is_without_data)
             if why:
                 yield _SURE_SCORE + score, Hint(member.path, raw(value), why)
@@ -172,7 +172,7 @@ def _iter_texts(value: Any) -> Iterator[str]:
         yield from (text for text in texts if isinstance(text, str))
 
 
-def _score_member(scan: ResponseScan, key: str, value: Any) -> int:
+def _score_member(response_scan: ResponseScan, key: str, value: Any) -> int:
     """Return how likely it is that a key and its value report missing data, as a score.
 
     The score is 0 if it is unlikely; it has no upper limit.
@@ -183,7 +183,7 @@ def _score_member(scan: ResponseScan, key: str, value: Any) -> int:
         return 2 * has_word_of(key, "about_data") * (not has_word_of(key, "business"))
     if isinstance(value, int | float):
         is_total_key = {*tokens(key)[:1]} & {"of", "total", "matched"}
-        has_more = is_total_key and value > max(scan.list_lengths, default=value)
+        has_more = is_total_key and value > max(response_scan.list_lengths, default=value)
         return 2 if has_more else score if 0 < value < 1 else 0
     score += has_word_of(key, "trouble") or rate_key(key) == STATED
     score += 2 * (has_word_of(key, "source") and isinstance(value, list))
@@ -201,7 +201,7 @@ def _score_member(scan: ResponseScan, key: str, value: Any) -> int:
             pending_values += item
         elif isinstance(item, str) and len(item) <= _MAX_CHARS and not _NO_PROSE.fullmatch(item):
             value_words |= {*tokens(item)}
-            clue_count += 2 * (item.count(" ") > 3) + scan.is_engine(item)
+            clue_count += 2 * (item.count(" ") > 3) + response_scan.is_engine(item)
     return score + len(value_words & data_words) + clue_count
 
 

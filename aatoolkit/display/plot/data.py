@@ -884,8 +884,9 @@ class ResponseDetails:
     def add_table(self, table: pd.DataFrame) -> None:
         """Collect what one table of the response says, in the attributes of this object.
 
-        That is: the days if the table has a single row, the numbers if it has one row per day, the
-        readable titles of identifiers, and the names of the project's own brands and sites.
+        That is: the window, which a table of a single row states; the daily numbers, if the table
+        has one row per day; the readable titles of identifiers; and the names of the project's own
+        brands and sites.
         """
         table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
         columns = [*map(str, table.columns)]

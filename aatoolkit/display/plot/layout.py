@@ -308,9 +308,9 @@ def _fitting_columns(
 def _column_texts(
     columns: Sequence[_MeasuredColumn], cells: Sequence[Sequence[str]], layout: Layout
 ) -> Iterator[Text]:
-    """Yield the headings, symbols and texts of columns that stand beside the marks.
+    """Yield the texts to draw of the columns beside the bars or points: headings, symbols, cells.
 
-    ``cells`` has the wrapped texts of each column.
+    ``cells`` has, for each column, the wrapped text of each row.
     """
     font_size = layout.font_size
     small_size = layout.font_size * _SMALL_FONT_SIZE / _FONT_SIZE

@@ -234,19 +234,19 @@ class Ratio:
     ----------
     numerator, denominator : Operand
         The two counts.
-    factor : float
-        The factor that the ratio is multiplied by: 100 for percent, else 1.
+    percent_factor : float
+        The percent_factor that the ratio is multiplied by: 100 for percent, else 1.
     row_count : int
         The number of distinct rows for which it was tested.
     """
 
     numerator: Operand
     denominator: Operand
-    factor: float
+    percent_factor: float
     row_count: int
 
     def __str__(self) -> str:
-        return f"{' / '.join(self.operand_names)}{' × 100' if self.factor == 100 else ''}"
+        return f"{' / '.join(self.operand_names)}{' × 100' if self.percent_factor == 100 else ''}"
 
     @property
     def operand_names(self) -> tuple[str, str]:
@@ -275,9 +275,9 @@ def _record_ratios(table: DraftTable) -> None:
             "position", "rank", "milliseconds", "seconds", "money"
         )  # fmt: skip
         multipliers = [100.0] if field_format.has_percent_sign or max_number > 1.5 else [1.0, 100.0]
-        for factor in multipliers if may_be_share and min_number >= 0 else ():
+        for percent_factor in multipliers if may_be_share and min_number >= 0 else ():
             equal_ratios = [
-                *_find_exact_ratios(numbers, rounding_error, factor, operands, column.name)
+                *_find_exact_ratios(numbers, rounding_error, percent_factor, operands, column.name)
             ]
             arithmetic.equal_ratios += equal_ratios
             for ratio in equal_ratios:
@@ -288,7 +288,7 @@ def _record_ratios(table: DraftTable) -> None:
                     count_arithmetic.summed_over |= {*table.key}
             if not equal_ratios and name_meaning.kind == "share" and not name_meaning.is_in_points:
                 arithmetic.row_count_by_denominator |= _find_denominators(
-                    numbers, rounding_error, factor, operands
+                    numbers, rounding_error, percent_factor, operands
                 )
         if name_meaning.kind in ("position", "rank") or name_meaning.is_mean:
             arithmetic.row_count_by_denominator |= _find_denominators(
@@ -320,7 +320,7 @@ def _find_operands(table: DraftTable) -> Iterator[Operand]:
 def _find_exact_ratios(
     numbers: FloatArray,
     rounding_error: float,
-    factor: float,
+    percent_factor: float,
     operands: list[Operand],
     column_name: str,
 ) -> Iterator[Ratio]:
@@ -332,7 +332,7 @@ def _find_exact_ratios(
         The numbers of the column, NaN if missing.
     rounding_error : float
         The largest rounding error of the numbers.
-    factor : float
+    percent_factor : float
         100 if the numbers are in percent, else 1.
     operands : list of Operand
         The counts that may be the numerator or the denominator.
@@ -346,7 +346,9 @@ def _find_exact_ratios(
                 continue
             has_both_counts = has_denominator & ~np.isnan(numerator.numbers)
             with np.errstate(divide="ignore", invalid="ignore"):
-                ratio_errors = np.abs(factor * numerator.numbers / denominator.numbers - numbers)
+                ratio_errors = np.abs(
+                    percent_factor * numerator.numbers / denominator.numbers - numbers
+                )
             if (ratio_errors[has_both_counts] > rounding_error).any():
                 continue
             # Rates of 0 and counts that are equal prove nothing.
@@ -364,11 +366,14 @@ def _find_exact_ratios(
                 if has_small_counts
                 else MIN_DISTINCT_ROWS - names_numerator
             ):
-                yield Ratio(numerator, denominator, factor, row_count)
+                yield Ratio(numerator, denominator, percent_factor, row_count)
 
 
 def _find_denominators(
-    rates: FloatArray, rounding_error: float, factor: float, possible_denominators: list[Operand]
+    rates: FloatArray,
+    rounding_error: float,
+    percent_factor: float,
+    possible_denominators: list[Operand],
 ) -> dict[str, int]:
     """Find the counts that may be the denominator of a rate whose numerator is not in the table.
 
@@ -380,7 +385,7 @@ def _find_denominators(
         The rates, NaN if missing.
     rounding_error : float
         The largest rounding error of the rates.
-    factor : float
+    percent_factor : float
         100 if the rates are in percent, else 1.
     possible_denominators : list of Operand
         The counts to test.
@@ -396,8 +401,8 @@ def _find_denominators(
         distinct_pairs = np.unique(
             np.stack([rates[is_usable], denominator.numbers[is_usable]]), axis=1
         )
-        min_numerators = (distinct_pairs[0] - rounding_error) * distinct_pairs[1] / factor
-        max_numerators = (distinct_pairs[0] + rounding_error) * distinct_pairs[1] / factor
+        min_numerators = (distinct_pairs[0] - rounding_error) * distinct_pairs[1] / percent_factor
+        max_numerators = (distinct_pairs[0] + rounding_error) * distinct_pairs[1] / percent_factor
         probability = float(np.prod(np.clip(max_numerators - min_numerators, 0.0, 1.0)))
         may_be_whole = (np.floor(max_numerators) >= np.ceil(min_numerators)).all()
         if (

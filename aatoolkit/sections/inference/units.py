@@ -98,7 +98,7 @@ def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
     if arithmetic.equal_ratios and name_meaning.kind not in ("position", "rank", "score", "change"):
         first_ratio = arithmetic.equal_ratios[0]
         reason = f"{first_ratio} on {first_ratio.row_count} rows"
-        return Guess(FRACTION, PROVED, reason), 0.01 if first_ratio.factor == 100 else 1.0
+        return Guess(FRACTION, PROVED, reason), 0.01 if first_ratio.percent_factor == 100 else 1.0
     if arithmetic.sibling_names:
         reason = f"{' + '.join(arithmetic.sibling_names)} = {arithmetic.sibling_sum:g} on every row"
         return Guess(FRACTION, PROVED, reason), 1.0 / arithmetic.sibling_sum
@@ -353,7 +353,7 @@ def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> RuleGuess:
         for possible_ratio in equal_ratios
         if {*possible_ratio.operand_names} <= scale_by_column.keys()
         and len({scale_by_column[name] for name in possible_ratio.operand_names}) == 1
-        and possible_ratio.factor * column.scale == 1
+        and possible_ratio.percent_factor * column.scale == 1
     ]
     count_pairs = {possible_ratio.operand_names for possible_ratio in equal_ratios}
     fitting_ratios = (

@@ -72,10 +72,13 @@ topBrands[].previousAnswerCount
 
 
 @section("overview")
-def overview(obs: Observations) -> SectionAnswer:
+def overview(observations: Observations) -> SectionAnswer:
     """Return the section ``overview``: key figures, key figures by day, brands and engines."""
-    reasons = mentions_reason, citations_reason = why_no_mentions(obs), why_no_own_citations(obs)
-    state_by_path = missing_previous_states(obs, _OVERVIEW_PREVIOUS_PATHS)
+    reasons = mentions_reason, citations_reason = (
+        why_no_mentions(observations),
+        why_no_own_citations(observations),
+    )
+    state_by_path = missing_previous_states(observations, _OVERVIEW_PREVIOUS_PATHS)
     if mentions_reason:
         state_by_path |= {
             f"kpis.{kpi_name}": State("unavailable", mentions_reason)
@@ -85,12 +88,12 @@ def overview(obs: Observations) -> SectionAnswer:
         state_by_path["kpis.citationShare"] = State("unavailable", citations_reason)
     return SectionAnswer(
         {
-            "kpis": _kpi_objects(obs),
-            "trends": {"granularity": "day", "points": _daily_figures(obs)},
-            "topBrands": _top_brands(obs),
-            "engines": _engine_measures(obs),
+            "kpis": _kpi_objects(observations),
+            "trends": {"granularity": "day", "points": _daily_figures(observations)},
+            "topBrands": _top_brands(observations),
+            "engines": _engine_measures(observations),
         },
-        answers_availability(obs, reasons=reasons, fields=state_by_path),
+        answers_availability(observations, reasons=reasons, fields=state_by_path),
     )
 
 
@@ -106,13 +109,17 @@ answerCount     answer_count     count
 """Each key figure: its name, its column, its unit, and the columns that it is a quotient of."""
 
 
-def _kpi_objects(obs: Observations) -> JsonObject:
+def _kpi_objects(observations: Observations) -> JsonObject:
     """Return a dict from the name of each key figure to its values in both windows and its unit.
 
     Key figures that are quotients also have their numerator and denominator.
     """
-    figures = _key_figures(obs)
-    previous_figures = _key_figures(obs, PREVIOUS) if obs.has_previous else dict.fromkeys(figures)
+    figures = _key_figures(observations)
+    previous_figures = (
+        _key_figures(observations, PREVIOUS)
+        if observations.has_previous
+        else dict.fromkeys(figures)
+    )
     kpis = {}
     for kpi_line in _KPI_DEFINITIONS.strip().splitlines():
         kpi_name, column, unit, *assignments = kpi_line.split()
@@ -129,22 +136,31 @@ def _kpi_objects(obs: Observations) -> JsonObject:
     return kpis
 
 
-def _key_figures(obs: Observations, prefix: str = "") -> JsonObject:
+def _key_figures(observations: Observations, prefix: str = "") -> JsonObject:
     """Return a dict of the key figures of one window, and the counts from which they are computed.
 
     ``table_prefix`` is "" for the requested window, or `PREVIOUS`.
     """
-    figures = measure_focus_brands(obs, TOTAL, prefix)[()] | count_citations(obs, TOTAL, prefix)[()]
+    figures = (
+        measure_focus_brands(observations, TOTAL, prefix)[()]
+        | count_citations(observations, TOTAL, prefix)[()]
+    )
     mention_rate = figures["mention_rate"]
     figures["visibility_score"] = None if mention_rate is None else 100.0 * mention_rate
     figures["citation_share"] = ratio(figures["own_citation_count"], figures["citation_count"])
     return figures
 
 
-def _daily_figures(obs: Observations) -> list[JsonObject]:
+def _daily_figures(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per day of the window: its key figures."""
-    measures, citation_counts = measure_focus_brands(obs, BY_DAY), count_citations(obs, BY_DAY)
-    days = (obs.window.start + timedelta(days=offset) for offset in range(obs.window.days))
+    measures, citation_counts = (
+        measure_focus_brands(observations, BY_DAY),
+        count_citations(observations, BY_DAY),
+    )
+    days = (
+        observations.window.start + timedelta(days=offset)
+        for offset in range(observations.window.days)
+    )
     return [
         {
             "date": day,
@@ -161,19 +177,19 @@ def _daily_figures(obs: Observations) -> list[JsonObject]:
     ]
 
 
-def _previous_by_brand(obs: Observations) -> dict[str, JsonObject]:
+def _previous_by_brand(observations: Observations) -> dict[str, JsonObject]:
     """Return a dict from brand to its measures in the previous window."""
-    rows = measure_brands(obs, PREVIOUS) if obs.has_previous else []
+    rows = measure_brands(observations, PREVIOUS) if observations.has_previous else []
     return {row["brand"]: row for row in rows}
 
 
-def _top_brands(obs: Observations) -> list[JsonObject]:
+def _top_brands(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per brand: its measures, and how its mention rate changed.
 
     The change is from the window before to the requested window.
     """
-    previous_by_brand, brand_objects = _previous_by_brand(obs), []
-    for row in measure_brands(obs):
+    previous_by_brand, brand_objects = _previous_by_brand(observations), []
+    for row in measure_brands(observations):
         previous_row = previous_by_brand.get(row["brand"], {})
         mention_rates = previous_row.get("mention_rate"), row["mention_rate"]
         brand_objects.append(
@@ -193,15 +209,15 @@ def _top_brands(obs: Observations) -> list[JsonObject]:
     return brand_objects
 
 
-def _engine_measures(obs: Observations) -> list[JsonObject]:
+def _engine_measures(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per engine: the measures of its answers."""
-    measures = measure_focus_brands(obs, BY_ENGINE)
+    measures = measure_focus_brands(observations, BY_ENGINE)
     return [
         select_fields(
             {"answer_count": 0, **row, **measures.get(row["engine"], {})},
             "engine answerCount mentionCount mentionRate lastRunDay",
         )
-        for row in scoped_engines(obs)
+        for row in scoped_engines(observations)
         if row["configured"] or row["engine"] in measures
     ]
 
@@ -278,26 +294,32 @@ FROM cells GROUP BY prompt_id ORDER BY prompt_id
 
 
 @section("ranking")
-def ranking(obs: Observations) -> SectionAnswer:
+def ranking(observations: Observations) -> SectionAnswer:
     """Return the section ``ranking``: brands by rank, by prompt, by engine and by day."""
-    leaderboard, has_mentions = _leaderboard(obs), obs.has_rows("mentions")
+    leaderboard, has_mentions = _leaderboard(observations), observations.has_rows("mentions")
     brands = [row["brand"] for row in leaderboard]
-    matrix_rows = obs.fetch_rows(_POSITION_MATRIX_SQL, brands=brands, observed=has_mentions)
+    matrix_rows = observations.fetch_rows(
+        _POSITION_MATRIX_SQL, brands=brands, observed=has_mentions
+    )
     empty_rows: list[Any] = [[]] * len(brands)
     body = {
         "leaderboard": leaderboard,
         "matrix": {
             "metric": "averagePosition",
             "brands": brands,
-            "engines": obs.fetch_column("SELECT DISTINCT engine FROM answers ORDER BY engine"),
+            "engines": observations.fetch_column(
+                "SELECT DISTINCT engine FROM answers ORDER BY engine"
+            ),
             "values": [row["means"] for row in matrix_rows] or empty_rows,
             "sampleCounts": [row["counts"] for row in matrix_rows] or empty_rows,
         },
         "positionCounts": {
-            row["brand"]: row["bands"] for row in obs.fetch_rows(_POSITION_BANDS_SQL)
+            row["brand"]: row["bands"] for row in observations.fetch_rows(_POSITION_BANDS_SQL)
         },
-        "history": obs.fetch_rows(_DAILY_RANKS_SQL) if has_mentions else [],
-        "byPrompt": obs.fetch_rows(_MENTIONS_BY_PROMPT_SQL, compared=obs.has_previous)
+        "history": observations.fetch_rows(_DAILY_RANKS_SQL) if has_mentions else [],
+        "byPrompt": observations.fetch_rows(
+            _MENTIONS_BY_PROMPT_SQL, compared=observations.has_previous
+        )
         if has_mentions
         else [],
     }
@@ -305,7 +327,9 @@ def ranking(obs: Observations) -> SectionAnswer:
     return SectionAnswer(
         body,
         answers_availability(
-            obs, reasons=reasons, fields=missing_previous_states(obs, _RANKING_PREVIOUS_PATHS)
+            observations,
+            reasons=reasons,
+            fields=missing_previous_states(observations, _RANKING_PREVIOUS_PATHS),
         ),
     )
 
@@ -321,9 +345,9 @@ byPrompt[].brands{}.previousMentionCount byPrompt[].brands{}.previousShareOfVoic
 """
 
 
-def _leaderboard(obs: Observations) -> list[JsonObject]:
+def _leaderboard(observations: Observations) -> list[JsonObject]:
     """Return a list of brands by rank, with measures in the requested window and the one before."""
-    previous_by_brand = _previous_by_brand(obs)
+    previous_by_brand = _previous_by_brand(observations)
     return [
         {
             **select_fields(
@@ -341,7 +365,7 @@ def _leaderboard(obs: Observations) -> list[JsonObject]:
                 )
             ),
         }
-        for row in measure_brands(obs)
+        for row in measure_brands(observations)
     ]
 
 
@@ -382,18 +406,18 @@ ORDER BY occurrences DESC, claim_id
 
 
 @section("perception")
-def perception(obs: Observations) -> SectionAnswer:
+def perception(observations: Observations) -> SectionAnswer:
     """Return the section ``perception``: sentiment by brand, its trend, attributes and claims."""
     sentiment_rows = [
         {"brand": row["brand"], **_sentiment_shares(row), **select_fields(row, "own mentionCount")}
-        for row in measure_brands(obs)
+        for row in measure_brands(observations)
     ]
-    day_rows = measure_focus_brands(obs, BY_DAY).items()
+    day_rows = measure_focus_brands(observations, BY_DAY).items()
     reasons = {
-        "sentiment": None if obs.has_rows("mentions") else why_no_rows("mentions"),
-        "sentimentTrend": why_no_mentions(obs),
-        "attributes": None if obs.has_rows("attributes") else why_no_rows("attributes"),
-        "claims": None if obs.has_rows("claim_sightings") else why_no_rows("claims"),
+        "sentiment": None if observations.has_rows("mentions") else why_no_rows("mentions"),
+        "sentimentTrend": why_no_mentions(observations),
+        "attributes": None if observations.has_rows("attributes") else why_no_rows("attributes"),
+        "claims": None if observations.has_rows("claim_sightings") else why_no_rows("claims"),
     }
     state_by_field = {
         field_name: State("unavailable", reason) for field_name, reason in reasons.items() if reason
@@ -406,11 +430,11 @@ def perception(obs: Observations) -> SectionAnswer:
                 for day, row in day_rows
                 if row["scored_count"]
             ],
-            "attributes": obs.fetch_rows(_ATTRIBUTES_SQL),
-            "claims": obs.fetch_rows(_CLAIMS_SQL),
+            "attributes": observations.fetch_rows(_ATTRIBUTES_SQL),
+            "claims": observations.fetch_rows(_CLAIMS_SQL),
         },
         answers_availability(
-            obs,
+            observations,
             sum(row["scoredCount"] for row in sentiment_rows if row["scoredCount"] is not None),
             reasons=dict.fromkeys(reasons.values()),
             fields=state_by_field,
@@ -477,16 +501,16 @@ FROM store.prompts WHERE host = $host
 
 
 @section("prompts")
-def prompts(obs: Observations) -> SectionAnswer:
+def prompts(observations: Observations) -> SectionAnswer:
     """Return the section ``prompts``: prompts with their measures, and the account's quota."""
-    rows = _prompt_rows(obs)
-    account_fields = _account_allowance(obs)
+    rows = _prompt_rows(observations)
+    account_fields = _account_allowance(observations)
     states = {
         f"account.{field_name}": State("unavailable", "This is not known of the account.")
         for field_name, value in account_fields.items()
         if value is None
     }
-    states |= missing_previous_states(obs, _PROMPTS_PREVIOUS_PATHS)
+    states |= missing_previous_states(observations, _PROMPTS_PREVIOUS_PATHS)
     return SectionAnswer(
         {
             "account": account_fields,
@@ -494,15 +518,20 @@ def prompts(obs: Observations) -> SectionAnswer:
             "paging": {"offset": 0, "limit": max(_PAGE_SIZE, len(rows)), "total": len(rows)},
         },
         answers_availability(
-            obs, reasons=(why_no_mentions(obs), why_no_own_citations(obs)), fields=states
+            observations,
+            reasons=(why_no_mentions(observations), why_no_own_citations(observations)),
+            fields=states,
         ),
     )
 
 
-def _account_allowance(obs: Observations) -> JsonObject:
+def _account_allowance(observations: Observations) -> JsonObject:
     """Return the plan of the account, and how many prompts it allows, are used, and remain."""
-    project = obs.project
-    prompt_allowance, used_count = project["prompt_allowance"], obs.fetch_value(_USED_PROMPTS_SQL)
+    project = observations.project
+    prompt_allowance, used_count = (
+        project["prompt_allowance"],
+        observations.fetch_value(_USED_PROMPTS_SQL),
+    )
     is_known = prompt_allowance is not None and used_count is not None
     return {
         "plan": project["plan"],
@@ -514,12 +543,15 @@ def _account_allowance(obs: Observations) -> JsonObject:
     }
 
 
-def _prompt_rows(obs: Observations) -> list[JsonObject]:
+def _prompt_rows(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per prompt: its properties and measures."""
-    measures, counts = measure_focus_brands(obs, BY_PROMPT), count_citations(obs, BY_PROMPT)
-    runs_by_prompt = _runs_by_prompt(obs)
+    measures, counts = (
+        measure_focus_brands(observations, BY_PROMPT),
+        count_citations(observations, BY_PROMPT),
+    )
+    runs_by_prompt = _runs_by_prompt(observations)
     rows = []
-    for row in obs.fetch_rows(_PROMPTS_SQL):
+    for row in observations.fetch_rows(_PROMPTS_SQL):
         prompt_id = row["prompt_id"]
         volume = {"estimate": row["volume_estimate"], "band": row["volume_band"]}
         rows.append(
@@ -537,34 +569,42 @@ def _prompt_rows(obs: Observations) -> list[JsonObject]:
                 ),
                 "engines": runs_by_prompt.get(prompt_id, []),
                 **_previous_measures(
-                    obs, BY_PROMPT, prompt_id, f"{_PROMPT_MEASURES} averagePosition positionCount"
+                    observations,
+                    BY_PROMPT,
+                    prompt_id,
+                    f"{_PROMPT_MEASURES} averagePosition positionCount",
                 ),
             }
         )
     return rows
 
 
-def _previous_measures(obs: Observations, grouping: Grouping, key: Any, names: str) -> JsonObject:
+def _previous_measures(
+    observations: Observations, grouping: Grouping, key: Any, names: str
+) -> JsonObject:
     """Return measures of one group of answers in the window before the requested one.
 
     ``key`` identifies the group, for example by the id of a prompt. ``names`` has the names of the
     measures, separated by spaces; in the result, they have the prefix ``previous``.
     """
     row = {}
-    if obs.has_previous:
-        row = {"answer_count": 0, **measure_focus_brands(obs, grouping, PREVIOUS).get(key, {})}
+    if observations.has_previous:
+        row = {
+            "answer_count": 0,
+            **measure_focus_brands(observations, grouping, PREVIOUS).get(key, {}),
+        }
     return with_previous_names(select_fields(row, names))
 
 
-def _runs_by_prompt(obs: Observations) -> dict[str, list[JsonObject]]:
+def _runs_by_prompt(observations: Observations) -> dict[str, list[JsonObject]]:
     """Return a dict from prompt to a list with one JSON object per AI engine.
 
     The object has the latest run of the prompt on the engine, and the measures of its answers.
     """
-    is_measured = why_no_mentions(obs) is None
-    measures = measure_focus_brands(obs, BY_PROMPT_AND_ENGINE)
+    is_measured = why_no_mentions(observations) is None
+    measures = measure_focus_brands(observations, BY_PROMPT_AND_ENGINE)
     runs_by_prompt: dict[str, list[JsonObject]] = {}
-    for row in obs.fetch_rows(_LATEST_RUNS_SQL):
+    for row in observations.fetch_rows(_LATEST_RUNS_SQL):
         prompt_and_engine = (row["prompt_id"], row["engine"])
         runs_by_prompt.setdefault(row["prompt_id"], []).append(
             {
@@ -576,7 +616,7 @@ def _runs_by_prompt(obs: Observations) -> dict[str, list[JsonObject]]:
                     {"answer_count": 0, **measures.get(prompt_and_engine, {})}, _PROMPT_MEASURES
                 ),
                 **_previous_measures(
-                    obs, BY_PROMPT_AND_ENGINE, prompt_and_engine, _PROMPT_MEASURES
+                    observations, BY_PROMPT_AND_ENGINE, prompt_and_engine, _PROMPT_MEASURES
                 ),
             }
         )
@@ -629,17 +669,17 @@ WHERE host = $host AND chat_id IN (SELECT unnest($chats)) ORDER BY query_index
 
 
 @section("chats")
-def chats(obs: Observations) -> SectionAnswer:
+def chats(observations: Observations) -> SectionAnswer:
     """Return the section ``chats``: the latest runs, with any outcome.
 
     A run is one prompt sent to an engine (AI assistant).
     """
-    matched_count = obs.fetch_value("SELECT count(*) FROM named_runs")
-    rows = obs.fetch_rows(_CHATS_SQL, limit=MAX_CHATS)
+    matched_count = observations.fetch_value("SELECT count(*) FROM named_runs")
+    rows = observations.fetch_rows(_CHATS_SQL, limit=MAX_CHATS)
     chat_ids = [row["chatId"] for row in rows]
     for part_name, sql in _SQL_BY_CHAT_PART.items():
         items_by_chat: dict[str, list[Any]] = {chat_id: [] for chat_id in chat_ids}
-        for part_row in obs.fetch_rows(sql, chats=chat_ids):
+        for part_row in observations.fetch_rows(sql, chats=chat_ids):
             chat_id = part_row.pop("chat_id")
             items_by_chat[chat_id].append(part_row["query"] if part_name == "fanouts" else part_row)
         for row in rows:
@@ -648,13 +688,13 @@ def chats(obs: Observations) -> SectionAnswer:
     sampling = {"returned": len(rows), "matched": matched_count, "method": "most_recent"}
     reason = f"Sampled answers: {len(rows)} of {matched_count} matching answers returned."
     availability = answers_availability(
-        obs,
+        observations,
         sample_count=matched_count,
         reasons=[reason] if len(rows) < matched_count else (),
         fields={
             f"chats[].{table}": State("unavailable", why_no_rows(table))
             for table in _SQL_BY_CHAT_PART
-            if not obs.has_rows(table)
+            if not observations.has_rows(table)
         },
     )
     if matched_count and availability.status == "unavailable":

@@ -109,27 +109,27 @@ ORDER BY engine
 
 
 @section("ads")
-def ads(obs: Observations) -> SectionAnswer:
+def ads(observations: Observations) -> SectionAnswer:
     """Return the section ``ads``: advertisements, and the share of answers with one.
 
     The brand filter selects advertisers. Shares are still of the advertisements of all advertisers,
     or of all answers.
     """
-    engines = obs.fetch_rows(_AD_SUPPORT_SQL)
+    engines = observations.fetch_rows(_AD_SUPPORT_SQL)
     body = {
         "totals": dict.fromkeys(("answersChecked", "answersWithAds", "adRate")),
-        "observations": obs.fetch_rows(_AD_LIST_SQL),
-        "advertisers": obs.fetch_rows(_ADVERTISERS_SQL),
+        "observations": observations.fetch_rows(_AD_LIST_SQL),
+        "advertisers": observations.fetch_rows(_ADVERTISERS_SQL),
         "engineSupport": {engine["engine"]: engine["support"] for engine in engines},
     }
-    totals = obs.fetch_row(_AD_TOTALS_SQL)
-    if totals["answersChecked"] and obs.has_rows("ads"):
+    totals = observations.fetch_row(_AD_TOTALS_SQL)
+    if totals["answersChecked"] and observations.has_rows("ads"):
         body["totals"] = totals
-    return SectionAnswer(body, _ads_availability(obs, engines, body))
+    return SectionAnswer(body, _ads_availability(observations, engines, body))
 
 
 def _ads_availability(
-    obs: Observations, engines: list[JsonObject], body: JsonObject
+    observations: Observations, engines: list[JsonObject], body: JsonObject
 ) -> SectionAvailability:
     """Return the availability of the section ``ads``.
 
@@ -149,11 +149,11 @@ def _ads_availability(
     if engines and all(engine["support"] == "not_applicable" for engine in engines):
         reason = " ".join(str(state.reason) for state in state_by_engine.values())
         return SectionAvailability("not_applicable", reason, engines=state_by_engine)
-    if not obs.has_rows("ads"):
+    if not observations.has_rows("ads"):
         return SectionAvailability("unavailable", why_no_rows("ads"), engines=state_by_engine)
     answer_count = body["totals"]["answersChecked"]
     reasons = [reason_template.format(", ".join(unexamined_labels))] if unexamined_labels else ()
-    availability = answers_availability(obs, sample_count=answer_count, reasons=reasons)
+    availability = answers_availability(observations, sample_count=answer_count, reasons=reasons)
     availability = replace(availability, engines={**availability.engines, **state_by_engine})
     if answer_count:
         return availability
@@ -279,7 +279,7 @@ WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
 
 
 @section("shopping")
-def shopping(obs: Observations) -> SectionAnswer:
+def shopping(observations: Observations) -> SectionAnswer:
     """Return the section ``shopping``: products, brands and merchants in shopping results."""
     body: JsonObject = {
         "totals": dict.fromkeys(("answersChecked", "answersWithShopping", "triggerRate")),
@@ -287,24 +287,24 @@ def shopping(obs: Observations) -> SectionAnswer:
         "products": [],
         "merchants": [],
     }
-    if not obs.has_rows("product_mentions"):
+    if not observations.has_rows("product_mentions"):
         return SectionAnswer(
             body, SectionAvailability("unavailable", why_no_rows("product_mentions"))
         )
-    totals = obs.fetch_row(_SHOPPING_TOTALS_SQL)
-    labels = obs.fetch_column(_UNEXAMINED_ENGINES_SQL)
+    totals = observations.fetch_row(_SHOPPING_TOTALS_SQL)
+    labels = observations.fetch_column(_UNEXAMINED_ENGINES_SQL)
     reasons = [f"Answers of {', '.join(labels)} were not examined."] if labels else ()
     availability = answers_availability(
-        obs, sample_count=totals["answersWithShopping"], reasons=reasons
+        observations, sample_count=totals["answersWithShopping"], reasons=reasons
     )
     if not totals["answersChecked"]:
         return SectionAnswer(body, replace(availability, status="unavailable"))
     body["totals"] = totals
-    body["brands"] = obs.fetch_rows(_SHOPPING_BRANDS_SQL)
-    body["products"] = obs.fetch_rows(_PRODUCTS_SQL)
+    body["brands"] = observations.fetch_rows(_SHOPPING_BRANDS_SQL)
+    body["products"] = observations.fetch_rows(_PRODUCTS_SQL)
     for product in body["products"]:
         product["attributes"] = product["attributes"] or {}
-    body["merchants"] = obs.fetch_rows(_MERCHANTS_SQL)
+    body["merchants"] = observations.fetch_rows(_MERCHANTS_SQL)
     return SectionAnswer(body, availability)
 
 
@@ -430,10 +430,10 @@ aiCompleteSessions otherConversions otherCompleteSessions
 
 
 @section("conversions", filters=("engine",))
-def conversions(obs: Observations) -> SectionAnswer:
+def conversions(observations: Observations) -> SectionAnswer:
     """Return the section ``conversions``: visits and conversions by engine, page and day."""
     analytics_row = next(
-        iter(obs.fetch_rows("SELECT * FROM store.analytics WHERE host = $host")), None
+        iter(observations.fetch_rows("SELECT * FROM store.analytics WHERE host = $host")), None
     )
     source_fields = ("provider", "property", "attribution", "currency", "timezone")
     body: JsonObject = {
@@ -453,27 +453,29 @@ def conversions(obs: Observations) -> SectionAnswer:
         )
     # The last day whose conversions count; None if they are not recorded.
     last_day: date | None = analytics_row["conversions_through"]
-    if last_day is None and obs.has_rows("conversions"):
-        last_day = obs.window.end
+    if last_day is None and observations.has_rows("conversions"):
+        last_day = observations.window.end
     day_counts: JsonObject = {"days": 0}
-    if obs.has_rows("visits"):
-        day_counts = obs.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
+    if observations.has_rows("visits"):
+        day_counts = observations.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
     if not day_counts["days"]:
         sentence = "No visits were recorded in this window."
-        reason = sentence if obs.has_rows("visits") else why_no_rows("visits")
+        reason = sentence if observations.has_rows("visits") else why_no_rows("visits")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     is_priced, is_measured = analytics_row["currency"] is not None, day_counts["measured"]
     parameters = {"through": last_day, "priced": is_priced, "measured": is_measured}
-    body["totals"] = obs.fetch_row(_CONVERSIONS_TOTALS_SQL, **parameters)
-    body["engines"] = obs.fetch_rows(_VISITS_BY_ENGINE_SQL, **parameters)
-    body["landingPages"] = obs.fetch_rows(
-        _VISITS_BY_PAGE_SQL, **parameters, counted=are_citations_counted(obs)
+    body["totals"] = observations.fetch_row(_CONVERSIONS_TOTALS_SQL, **parameters)
+    body["engines"] = observations.fetch_rows(_VISITS_BY_ENGINE_SQL, **parameters)
+    body["landingPages"] = observations.fetch_rows(
+        _VISITS_BY_PAGE_SQL, **parameters, counted=are_citations_counted(observations)
     )
-    body["daily"] = obs.fetch_rows(_VISITS_BY_DAY_SQL, through=last_day)
+    body["daily"] = observations.fetch_rows(_VISITS_BY_DAY_SQL, through=last_day)
     reasons, state_by_path, state_by_engine = [], {}, {}
-    if day_counts["days"] < obs.window.days:
-        missing_days = obs.window.days - day_counts["days"]
-        reasons.append(f"{missing_days} of {obs.window.days} days in the window have no record.")
+    if day_counts["days"] < observations.window.days:
+        missing_days = observations.window.days - day_counts["days"]
+        reasons.append(
+            f"{missing_days} of {observations.window.days} days in the window have no record."
+        )
     if last_day is None or last_day < day_counts["last_day"]:
         sentence = "Conversions are not recorded."
         if last_day is not None:
@@ -487,7 +489,7 @@ def conversions(obs: Observations) -> SectionAnswer:
         state = State("unavailable", "The analytics property records no revenue.")
         state_by_path |= dict.fromkeys(_REVENUE_PATHS.split(), state)
     inseparable_labels, reason_template = [], "{} traffic cannot be separated from other traffic."
-    for row in obs.fetch_rows(_TRAFFIC_ENGINES_SQL, through=last_day):
+    for row in observations.fetch_rows(_TRAFFIC_ENGINES_SQL, through=last_day):
         if row["inseparable"]:
             inseparable_labels.append(row["label"])
             state = State("not_applicable", reason_template.format(row["label"]))
@@ -502,7 +504,7 @@ def conversions(obs: Observations) -> SectionAnswer:
         status="partial" if reasons else "available",
         reason=" ".join(reasons) or None,
         sample_count=body["totals"]["aiSessions"],
-        as_of=min(obs.as_of, complete_until),
+        as_of=min(observations.as_of, complete_until),
         fields=state_by_path,
         engines=state_by_engine,
     )

@@ -136,13 +136,13 @@ _TOTAL_NAMES = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "by
 
 
 @section("crawl", filters=("engine",))
-def crawl(obs: Observations) -> SectionAnswer:
+def crawl(observations: Observations) -> SectionAnswer:
     """Return the section ``crawl``: the requests of AI crawlers for pages of the host.
 
     The engine filter selects the crawlers of its engines.
     """
-    gateway = obs.fetch_row(_GATEWAY_SQL)
-    bucket = "hour" if obs.window.days == 7 else "day"
+    gateway = observations.fetch_row(_GATEWAY_SQL)
+    bucket = "hour" if observations.window.days == 7 else "day"
     body: JsonObject = {
         "gateway": gateway,
         "totals": dict.fromkeys(_TOTAL_NAMES),
@@ -150,10 +150,10 @@ def crawl(obs: Observations) -> SectionAnswer:
         "series": {"bucket": bucket, "timestamps": [], "requests": {}},
         "paths": [],
     }
-    has_records = obs.has_rows("crawler_hits") or obs.has_rows("crawler_hours")
-    if not obs.has_rows("gateways") and not has_records:
+    has_records = observations.has_rows("crawler_hits") or observations.has_rows("crawler_hours")
+    if not observations.has_rows("gateways") and not has_records:
         gateway["cname"]["state"] = "not_configured"
-    if obs.has_rows("gateways") or not has_records:
+    if observations.has_rows("gateways") or not has_records:
         missing_settings = [
             setting
             for setting, (required_state, _) in _REQUIREMENT_BY_SETTING.items()
@@ -165,37 +165,43 @@ def crawl(obs: Observations) -> SectionAnswer:
                 "not_connected", reason, requires=tuple(missing_settings)
             )
             return SectionAnswer(body, availability)
-    totals = obs.fetch_row(_CRAWL_TOTALS_SQL)
-    availability = _crawl_availability(obs, totals)
+    totals = observations.fetch_row(_CRAWL_TOTALS_SQL)
+    availability = _crawl_availability(observations, totals)
     if availability.status != "unavailable":
         # Without requests all totals are 0; else a total that no request recorded is null.
         total_by_name = {setting: totals[setting] for setting in _TOTAL_NAMES}
         total_by_name["uniquePaths"] = total_by_name["uniquePaths"] or None
         body["totals"] = total_by_name if totals["uniqueBots"] else dict.fromkeys(_TOTAL_NAMES, 0)
-        body["bots"] = obs.fetch_rows(_CRAWLERS_SQL)
+        body["bots"] = observations.fetch_rows(_CRAWLERS_SQL)
         timestamps_sql = f"WITH {_TIME_BUCKETS_SQL} SELECT start FROM buckets ORDER BY start"
-        body["series"]["timestamps"] = obs.fetch_column(timestamps_sql, bucket=bucket)
+        body["series"]["timestamps"] = observations.fetch_column(timestamps_sql, bucket=bucket)
         hours_per_bucket = 1 if bucket == "hour" else 24
-        series_rows = obs.fetch_rows(_REQUEST_SERIES_SQL, bucket=bucket, hours=hours_per_bucket)
+        series_rows = observations.fetch_rows(
+            _REQUEST_SERIES_SQL, bucket=bucket, hours=hours_per_bucket
+        )
         body["series"]["requests"] = {row["bot"]: row["requests"] for row in series_rows}
-        body["paths"] = obs.fetch_rows(_CRAWLED_PATHS_SQL, counted=are_citations_counted(obs))
+        body["paths"] = observations.fetch_rows(
+            _CRAWLED_PATHS_SQL, counted=are_citations_counted(observations)
+        )
     return SectionAnswer(body, availability)
 
 
-def _crawl_availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
+def _crawl_availability(
+    observations: Observations, totals: Mapping[str, Any]
+) -> SectionAvailability:
     """Return the availability of the section (kind of response) ``crawl``.
 
     It is ``partial`` if some hours were not recorded. ``totals`` has the number of requests, and
     how many of them lack an optional column.
     """
-    requested_engines = obs.question.filter("engine")
-    if requested_engines and not obs.fetch_value(
+    requested_engines = observations.question.filter("engine")
+    if requested_engines and not observations.fetch_value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
     ):
         reason = f"No crawler of {', '.join(requested_engines)} is known."
         return SectionAvailability("unavailable", reason)
-    hour_counts = obs.fetch_row(_RECORDED_HOURS_SQL)
-    expected_hours = 24 * obs.window.days
+    hour_counts = observations.fetch_row(_RECORDED_HOURS_SQL)
+    expected_hours = 24 * observations.window.days
     missing_hours = expected_hours - hour_counts["hours"]
     if missing_hours == expected_hours:
         return SectionAvailability("unavailable", "No hour in the window has a record.")
@@ -286,7 +292,7 @@ _PHRASE_BY_JSON_PATH = {
 
 
 @section("crawlability", filters=("engine",))
-def crawlability(obs: Observations) -> SectionAnswer:
+def crawlability(observations: Observations) -> SectionAnswer:
     """Return the section ``crawlability``: the results of the latest examination of the site.
 
     The score is the percentage of checks that passed.
@@ -298,22 +304,23 @@ def crawlability(obs: Observations) -> SectionAnswer:
         "files": {},
         "pages": [],
     }
-    latest_check = next(iter(obs.fetch_rows(_LATEST_CHECK_SQL)), None)
+    latest_check = next(iter(observations.fetch_rows(_LATEST_CHECK_SQL)), None)
     if latest_check is None:
         sentence = "The site was not examined up to the end of this window."
-        reason = sentence if obs.has_rows("site_checks") else why_no_rows("site_checks")
+        reason = sentence if observations.has_rows("site_checks") else why_no_rows("site_checks")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     checked_at = body["checkedAt"] = latest_check["checked_at"]
-    body["score"] = obs.fetch_row(_CHECK_SCORE_SQL, checked_at=checked_at)
+    body["score"] = observations.fetch_row(_CHECK_SCORE_SQL, checked_at=checked_at)
     body["robots"] = {
         "url": latest_check["robots_url"],
         "httpStatus": latest_check["robots_status"],
-        "agents": obs.fetch_rows(_ROBOTS_RULES_SQL, checked_at=checked_at),
+        "agents": observations.fetch_rows(_ROBOTS_RULES_SQL, checked_at=checked_at),
     }
     body["files"] = {
-        row.pop("file"): row for row in obs.fetch_rows(_SITE_FILES_SQL, checked_at=checked_at)
+        row.pop("file"): row
+        for row in observations.fetch_rows(_SITE_FILES_SQL, checked_at=checked_at)
     }
-    body["pages"] = obs.fetch_rows(_CHECKED_PAGES_SQL, checked_at=checked_at)
+    body["pages"] = observations.fetch_rows(_CHECKED_PAGES_SQL, checked_at=checked_at)
     # The examination may lack some of its parts.
     value_by_path = {"robots.agents": body["robots"]["agents"], **body}
     value_by_path["score"] = any(cell is not None for cell in body["score"].values())

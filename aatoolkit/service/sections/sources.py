@@ -48,15 +48,15 @@ _RETRIEVAL_IS_KNOWN_SQL = "bool_and(exposes_retrieval IS NOT FALSE)"
 """SQL aggregate: whether no engine of a group is known to hide the sources that it retrieves."""
 
 
-def _sources_availability(obs: Observations, *json_paths: str) -> SectionAvailability:
+def _sources_availability(observations: Observations, *json_paths: str) -> SectionAvailability:
     """Return the availability of a section (kind of response) about cited sources.
 
     ``json_paths`` are the JSON paths of numbers about retrieved sources, which some engines (AI
     assistants) hide.
     """
-    if not obs.has_rows("citations"):
+    if not observations.has_rows("citations"):
         return SectionAvailability("unavailable", why_no_rows("citations"))
-    silent_labels = obs.fetch_column(
+    silent_labels = observations.fetch_column(
         "SELECT coalesce(label, engine) FROM scoped_engines"
         " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"
         " ORDER BY 1"
@@ -64,14 +64,14 @@ def _sources_availability(obs: Observations, *json_paths: str) -> SectionAvailab
     state_by_path = {}
     if silent_labels:
         reason = " ".join(f"{label} shows cited sources only." for label in silent_labels)
-        are_all_silent = not obs.fetch_value(
+        are_all_silent = not observations.fetch_value(
             "SELECT count(*) > 0 FROM named_answers LEFT JOIN scoped_engines USING (host, engine)"
             " WHERE exposes_retrieval IS NOT FALSE"
         )
         silent_state = State("not_applicable" if are_all_silent else "partial", reason)
         state_by_path = dict.fromkeys(json_paths, silent_state)
-    answer_count = obs.fetch_value("SELECT count(*) FROM named_answers")
-    return answers_availability(obs, sample_count=answer_count, fields=state_by_path)
+    answer_count = observations.fetch_value("SELECT count(*) FROM named_answers")
+    return answers_availability(observations, sample_count=answer_count, fields=state_by_path)
 
 
 # --- domains -----------------------------------------------------------------------------------
@@ -152,14 +152,14 @@ FROM seen_sources WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
 
 
 @section("domains")
-def domains(obs: Observations) -> SectionAnswer:
+def domains(observations: Observations) -> SectionAnswer:
     """Return the section ``domains``: the domains that answers cite, by rank.
 
     Numbers of retrievals are null if an engine (AI assistant) that cites the domain hides its
     retrievals.
     """
     availability = _sources_availability(
-        obs,
+        observations,
         "domains[].retrievalCount",
         "domains[].citationRate",
         "domains[].retrievedAnswerShare",
@@ -171,9 +171,11 @@ def domains(obs: Observations) -> SectionAnswer:
             {"totals": dict.fromkeys(total_names), "domains": [], "typeBreakdown": []}, availability
         )
     body = {
-        "totals": obs.fetch_row(_CITATION_TOTALS_SQL, own_known=why_no_own_citations(obs) is None),
-        "domains": obs.fetch_rows(_DOMAINS_SQL, comparable=obs.has_previous),
-        "typeBreakdown": obs.fetch_rows(_DOMAIN_TYPES_SQL),
+        "totals": observations.fetch_row(
+            _CITATION_TOTALS_SQL, own_known=why_no_own_citations(observations) is None
+        ),
+        "domains": observations.fetch_rows(_DOMAINS_SQL, comparable=observations.has_previous),
+        "typeBreakdown": observations.fetch_rows(_DOMAIN_TYPES_SQL),
     }
     return SectionAnswer(body, availability)
 
@@ -223,10 +225,10 @@ ORDER BY citations DESC, url
 
 
 @section("urls")
-def urls(obs: Observations) -> SectionAnswer:
+def urls(observations: Observations) -> SectionAnswer:
     """Return the section ``urls``: all web pages that answers cite, with their citation counts."""
-    availability = _sources_availability(obs, "items[].retrievalCount")
-    page_rows = obs.fetch_rows(_CITED_PAGES_SQL)
+    availability = _sources_availability(observations, "items[].retrievalCount")
+    page_rows = observations.fetch_rows(_CITED_PAGES_SQL)
     item_count = None if availability.status == "unavailable" else len(page_rows)
     paging = {"nextCursor": None, "hasMore": False, "total": item_count}
     return SectionAnswer({"items": page_rows, "paging": paging}, availability)
@@ -324,15 +326,17 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 
 
 @section("gaps")
-def gaps(obs: Observations) -> SectionAnswer:
+def gaps(observations: Observations) -> SectionAnswer:
     """Return the section ``gaps``, which compares a brand with its competitors.
 
     It has the number of citations of each domain in answers that mention the brand or a competitor,
     and the mention rates of these brands by topic. The brand is the one in the brand filter;
     without such a filter, it is the project's own brand.
     """
-    own_brands = obs.fetch_column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
-    competitors = obs.fetch_column(
+    own_brands = observations.fetch_column(
+        "SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand"
+    )
+    competitors = observations.fetch_column(
         "SELECT brand FROM store.brands WHERE host = $host AND tracked"
         " AND brand NOT IN (SELECT brand FROM focus) ORDER BY brand"
     )
@@ -344,7 +348,7 @@ def gaps(obs: Observations) -> SectionAnswer:
         "topicGaps": [],
     }
     reason = None
-    if tables := [table for table in ("citations", "mentions") if not obs.has_rows(table)]:
+    if tables := [table for table in ("citations", "mentions") if not observations.has_rows(table)]:
         reason = why_no_rows(*tables)
     elif not own_brands:
         reason = NO_OWN_BRAND_REASON
@@ -352,7 +356,7 @@ def gaps(obs: Observations) -> SectionAnswer:
         reason = "No competitor is tracked."
     if reason:
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    topic_counts = obs.fetch_row(
+    topic_counts = observations.fetch_row(
         "SELECT count(*) FILTER (topic IS NULL) AS n, count(*) AS answers FROM answers"
     )
     sentence = (
@@ -360,14 +364,16 @@ def gaps(obs: Observations) -> SectionAnswer:
         " are in none of the topics."
     )
     availability = answers_availability(
-        obs, fields={"topicGaps": State("partial", sentence)} if topic_counts["n"] else {}
+        observations, fields={"topicGaps": State("partial", sentence)} if topic_counts["n"] else {}
     )
     if availability.status == "unavailable":
         return SectionAnswer(body, availability)
-    rows = obs.fetch_rows(_GAP_DOMAINS_SQL, own=body["ownBrand"], tolerance=SHARED_TOLERANCE)
+    rows = observations.fetch_rows(
+        _GAP_DOMAINS_SQL, own=body["ownBrand"], tolerance=SHARED_TOLERANCE
+    )
     body["counts"] = {kind: sum(row["kind"] == kind for row in rows) for kind in GAP_KINDS}
     body["domainGaps"] = rows
-    body["topicGaps"] = obs.fetch_rows(_GAP_TOPICS_SQL, own=body["ownBrand"])
+    body["topicGaps"] = observations.fetch_rows(_GAP_TOPICS_SQL, own=body["ownBrand"])
     return SectionAnswer(body, availability)
 
 
@@ -425,7 +431,7 @@ FROM scoped_engines LEFT JOIN answers USING (host, engine) GROUP BY ALL ORDER BY
 
 
 @section("fanouts")
-def fanouts(obs: Observations) -> SectionAnswer:
+def fanouts(observations: Observations) -> SectionAnswer:
     """Return the section ``fanouts``: the search queries that engines sent before they answered."""
     body: JsonObject = {
         "totals": dict.fromkeys(
@@ -433,26 +439,27 @@ def fanouts(obs: Observations) -> SectionAnswer:
         ),
         "queries": [],
         "terms": [],
-        "engineSupport": obs.fetch_rows(_FANOUT_SUPPORT_SQL),
+        "engineSupport": observations.fetch_rows(_FANOUT_SUPPORT_SQL),
     }
-    availability = _fanouts_availability(obs)
+    availability = _fanouts_availability(observations)
     if availability.status not in ("available", "partial"):
         return SectionAnswer(body, availability)
-    body["totals"] = obs.fetch_row(_FANOUT_TOTALS_SQL)
-    body["queries"] = obs.fetch_rows(_FANOUT_QUERIES_SQL)
+    body["totals"] = observations.fetch_row(_FANOUT_TOTALS_SQL)
+    body["queries"] = observations.fetch_rows(_FANOUT_QUERIES_SQL)
     body["terms"] = [
-        [row["term"], row["n"]] for row in obs.fetch_rows(_QUERY_TERMS_SQL, limit=MAX_TERMS)
+        [row["term"], row["n"]]
+        for row in observations.fetch_rows(_QUERY_TERMS_SQL, limit=MAX_TERMS)
     ]
     answer_count = body["totals"]["answersWithFanouts"]
     return SectionAnswer(body, replace(availability, sample_count=answer_count))
 
 
-def _fanouts_availability(obs: Observations) -> SectionAvailability:
+def _fanouts_availability(observations: Observations) -> SectionAvailability:
     """Return the availability of the section (kind of response) ``fanouts``.
 
     It names the engines (AI assistants) that hide their search queries.
     """
-    engines = obs.fetch_rows(_FANOUT_ENGINES_SQL)
+    engines = observations.fetch_rows(_FANOUT_ENGINES_SQL)
     label_by_engine = {row["engine"]: row["label"] for row in engines if row["hides"]}
     state_by_engine = {
         engine: State("not_applicable", _why_hidden([label]))
@@ -461,11 +468,11 @@ def _fanouts_availability(obs: Observations) -> SectionAvailability:
     if engines and len(label_by_engine) == len(engines):
         reason = _why_hidden(label_by_engine.values())
         return SectionAvailability("not_applicable", reason, engines=state_by_engine)
-    if not obs.has_rows("fanouts"):
+    if not observations.has_rows("fanouts"):
         return SectionAvailability("unavailable", why_no_rows("fanouts"), engines=state_by_engine)
     hiding_labels = [row["label"] for row in engines if row["hides"] and row["answered"]]
     availability = answers_availability(
-        obs, reasons=[_why_hidden(hiding_labels)] if hiding_labels else ()
+        observations, reasons=[_why_hidden(hiding_labels)] if hiding_labels else ()
     )
     if hiding_labels and not any(row["answered"] and not row["hides"] for row in engines):
         availability = replace(availability, status="unavailable", sample_count=0)

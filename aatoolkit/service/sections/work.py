@@ -100,14 +100,14 @@ GROUP BY "group" ORDER BY "group"
 
 
 @section("actions")
-def actions(obs: Observations) -> SectionAnswer:
+def actions(observations: Observations) -> SectionAnswer:
     """Return the section ``actions``: actions by group, and the number of actions by state."""
-    if not obs.has_rows("actions"):
+    if not observations.has_rows("actions"):
         availability = SectionAvailability(
-            "unavailable", why_no_rows("actions"), 0, last_run_time(obs)
+            "unavailable", why_no_rows("actions"), 0, last_run_time(observations)
         )
         return SectionAnswer({"stateCounts": dict.fromkeys(_STATES), "groups": []}, availability)
-    groups = obs.fetch_rows(_ACTIONS_SQL)
+    groups = observations.fetch_rows(_ACTIONS_SQL)
     action_states = [action["state"] for group in groups for action in group["actions"]]
     reason = None if action_states else "No action concerns what these filters select."
     count_by_name = {
@@ -115,7 +115,7 @@ def actions(obs: Observations) -> SectionAnswer:
     }
     return SectionAnswer(
         {"stateCounts": count_by_name, "groups": groups},
-        SectionAvailability("available", reason, len(action_states), last_run_time(obs)),
+        SectionAvailability("available", reason, len(action_states), last_run_time(observations)),
     )
 
 
@@ -170,16 +170,21 @@ ORDER BY day, label
 
 
 @section("impact")
-def impact(obs: Observations) -> SectionAnswer:
+def impact(observations: Observations) -> SectionAnswer:
     """Return the section ``impact``: how metrics changed after actions, and notes on days."""
-    obstacles = {"mentionRate": why_no_mentions(obs), "citationCount": why_no_own_citations(obs)}
+    obstacles = {
+        "mentionRate": why_no_mentions(observations),
+        "citationCount": why_no_own_citations(observations),
+    }
     countable_metrics = {name for name, reason in obstacles.items() if reason is None}
-    has_experiments = obs.has_rows("experiments")
+    has_experiments = observations.has_rows("experiments")
     experiments = (
-        obs.fetch_rows(_EXPERIMENTS_SQL, about=focus_brands(obs)) if has_experiments else []
+        observations.fetch_rows(_EXPERIMENTS_SQL, about=focus_brands(observations))
+        if has_experiments
+        else []
     )
     outcomes = [_measure_outcome(row, countable_metrics) for row in experiments]
-    body = {"actions": outcomes, "annotations": obs.fetch_rows(_ANNOTATIONS_SQL)}
+    body = {"actions": outcomes, "annotations": observations.fetch_rows(_ANNOTATIONS_SQL)}
     reasons = [
         *_describe_shortages(outcomes, bool(countable_metrics)),
         *filter(None, obstacles.values()),
@@ -196,7 +201,7 @@ def impact(obs: Observations) -> SectionAnswer:
             sample_count += metric["before"]["sampleCount"] + metric["after"]["sampleCount"]
     reason = " ".join(reasons) or None
     return SectionAnswer(
-        body, SectionAvailability(status, reason, sample_count, last_run_time(obs))
+        body, SectionAvailability(status, reason, sample_count, last_run_time(observations))
     )
 
 
@@ -446,22 +451,26 @@ GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {
 
 
 @section("insights")
-def insights(obs: Observations) -> SectionAnswer:
+def insights(observations: Observations) -> SectionAnswer:
     """Return the section ``insights``: notable changes of measures, the most severe first."""
-    availability = _insights_availability(obs)
+    availability = _insights_availability(observations)
     if availability.status not in ("available", "partial"):
         empty_summary = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
         return SectionAnswer({"summary": empty_summary, "insights": []}, availability)
-    changes = [change for row in obs.fetch_rows(_CHANGES_SQL) if (change := _measure_change(row))]
+    changes = [
+        change for row in observations.fetch_rows(_CHANGES_SQL) if (change := _measure_change(row))
+    ]
     p_values = adjust_p_values([p_value_of_change(change["prompts"]) for change in changes])
-    state_rows = obs.fetch_rows(
+    state_rows = observations.fetch_rows(
         "SELECT insight_id, state FROM store.insight_states WHERE host = $host"
     )
     state_by_insight = {row["insight_id"]: row["state"] for row in state_rows}
     notable_insights = []
     for change, p_value in zip(changes, p_values, strict=True):
         if p_value <= _FALSE_DISCOVERY_RATE and change["severity"] is not None:
-            insight = _build_insight(obs, change, p_value) | {"detectedAt": availability.as_of}
+            insight = _build_insight(observations, change, p_value) | {
+                "detectedAt": availability.as_of
+            }
             notable_insights.append(
                 insight | {"state": state_by_insight.get(insight["insightId"], "new")}
             )
@@ -475,16 +484,16 @@ def insights(obs: Observations) -> SectionAnswer:
     return SectionAnswer({"summary": summary, "insights": notable_insights}, availability)
 
 
-def _insights_availability(obs: Observations) -> SectionAvailability:
+def _insights_availability(observations: Observations) -> SectionAvailability:
     """Return the availability of the section ``insights``.
 
     The section needs answers in the requested window and in the window before it.
     """
-    missing_reasons = [why_no_mentions(obs), why_no_own_citations(obs)]
-    if not obs.has_rows("source_page_brands"):
+    missing_reasons = [why_no_mentions(observations), why_no_own_citations(observations)]
+    if not observations.has_rows("source_page_brands"):
         missing_reasons.append("It is not known which brands the cited pages mention.")
-    availability = answers_availability(obs, reasons=missing_reasons)
-    is_compared = obs.has_previous and count_answers(obs, TOTAL, PREVIOUS)[()]
+    availability = answers_availability(observations, reasons=missing_reasons)
+    is_compared = observations.has_previous and count_answers(observations, TOTAL, PREVIOUS)[()]
     if availability.status == "unavailable" or is_compared:
         return availability
     return SectionAvailability(
@@ -538,19 +547,21 @@ def _measure_change(row: JsonObject) -> JsonObject | None:
     }
 
 
-def _build_insight(obs: Observations, change: JsonObject, p_value: float) -> JsonObject:
+def _build_insight(observations: Observations, change: JsonObject, p_value: float) -> JsonObject:
     """Return a JSON object that describes a change of a measure by texts and numbers.
 
     ``p_value`` is that of the change, adjusted.
     """
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
     change_kind, (before, after) = _CHANGE_KIND_BY_NAME[kind], change["values"]
-    label_by_engine = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(obs)}
+    label_by_engine = {
+        row["engine"]: row["label"] or row["engine"] for row in scoped_engines(observations)
+    }
     id_source = "|".join(id_part or "" for id_part in (kind, engine, brand, domain))
     urls = change["urls"] or []
-    if kind == "visibility_change" and len(focus_brands(obs)) == 1:
+    if kind == "visibility_change" and len(focus_brands(observations)) == 1:
         # With several brands in focus, it is not known to which of them a page belongs.
-        urls = obs.fetch_column(
+        urls = observations.fetch_column(
             _GAINED_OR_LOST_PAGES_SQL, on_engine=engine, lost=change["effect"] < 0
         )
     template_values = {
@@ -574,7 +585,9 @@ def _build_insight(obs: Observations, change: JsonObject, p_value: float) -> Jso
         for cutoff, confidence in _CONFIDENCE_BY_CUTOFF
         if is_large_sample and p_value <= cutoff
     )
-    values_by_filter = {name: obs.question.filter(name) for name in ("engine", "topic", "category")}
+    values_by_filter = {
+        name: observations.question.filter(name) for name in ("engine", "topic", "category")
+    }
     single_values = {
         name: values[0] if len(values) == 1 else None for name, values in values_by_filter.items()
     }
@@ -598,7 +611,10 @@ def _build_insight(obs: Observations, change: JsonObject, p_value: float) -> Jso
             "changeKind": "absolute",
         },
         "scope": {**single_values, "engine": engine or single_values["engine"], "brand": brand},
-        "baseline": {"start": obs.window.previous.start, "end": obs.window.previous.end},
+        "baseline": {
+            "start": observations.window.previous.start,
+            "end": observations.window.previous.end,
+        },
         "evidence": {
             "answerCount": change["count"],
             "promptIds": change["evidence"],

@@ -256,7 +256,7 @@ class Explainer:
         return frame_or_reason
 
     def _try_replay(self, frame: pd.DataFrame) -> RecomputedFrame | str:
-        """Recompute a frame from its responses; return the reason as text if that fails."""
+        """Recompute a frame from its responses; return it, or as text why that failed."""
         stored_metadata, responses = attached_metadata(frame)
         self.finder.responses_in_memory |= dict.fromkeys(responses)
         if stored_metadata.recipe is None:

@@ -153,7 +153,7 @@ class Tracer:
                 count_cell = explain_sum(sums.plan, sums.frame, is_denominator, rows, explain, name)
             self._cells[cell_key] = replace(
                 count_cell,
-                row=to_json_value(sums.key_of_pair(pair_position)),
+                row=to_json_value(sums.cluster_of_pair(pair_position)),
                 end=_TOO_MANY_REASON if rows and not count_cell.children else None,
             )
         return self._cells[cell_key]
