@@ -825,9 +825,15 @@ class _CandidateSearch:
                 steps_and_codes = [*_iter_codes(record)] or [
                     ((Field(key),), "*") for key in text_keys[:is_missing_list]
                 ]
+                if engine:
+                    steps_and_codes = [
+                        (steps, code)
+                        for steps, code in steps_and_codes
+                        if steps != (Field(engine_keys[0]),) or code == "*"
+                    ]
+                has_word = any(" " not in code for _, code in steps_and_codes)
                 for steps, code in steps_and_codes:
-                    is_engine_name = engine and steps == (Field(engine_keys[0]),) and code != "*"
-                    if is_engine_name or (engine and " " in code):
+                    if engine and has_word and " " in code:
                         continue
                     code_path = (*path, Each(), *steps)
                     has_number = self._is_measured_by_engine.get(engine, self._has_numbers)
