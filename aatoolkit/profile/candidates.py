@@ -450,8 +450,10 @@ def _are_similar(candidate: Candidate, other_candidate: Candidate) -> bool:
     words = candidate.meaning_by_word.keys() - (
         {"null"} if is_same_field else {"null", *_FLAG_WORDS}
     )
-    return (is_same_field or is_same_parent) and not words.isdisjoint(
-        other_candidate.meaning_by_word
+    # A sentence explains the code beside it.
+    is_explanation = is_same_parent and any(" " in word for word in words)
+    return is_explanation or (
+        (is_same_field or is_same_parent) and not words.isdisjoint(other_candidate.meaning_by_word)
     )
 
 
@@ -730,6 +732,13 @@ class _CandidateSearch:
         )
         says_data_missing = bool(engine_field) and any(map(read_absence_code, words))
         says_data_missing |= are_numbers_missing and all(map(_says_data_missing, map(str, words)))
+        is_small_table = path != self._structure.main_row_path and not (
+            _is_in_rows(path[:-1])
+            or any(has_numbers(row.record) for row in chain.from_iterable(row_lists))
+        )
+        says_data_missing |= is_small_table and any(
+            _says_data_missing(word) and is_code(word) for word in words if isinstance(word, str)
+        )
         if number_field is None and not (
             are_words_separate or is_part_of_total or says_data_missing
         ):
@@ -1455,11 +1464,13 @@ class _WordMeanings:
         if word and not is_flag and not (states_lack and not engines and is_positive):
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY
             # What does not apply to an engine is about all of its numbers.
-            is_of_row = self._is_in_rows and not (engines and word.canonical == "not_applicable")
+            is_of_engine = engines and word.canonical == "not_applicable"
             # A vague word for all of the response, in which there are always numbers.
             is_contradicted = word.strength < STRONG and not (engines or is_mixed or self._is_count)
-            is_of_part = has_numbers_beside and (
-                states_lack or " " in text or is_of_row or is_contradicted
+            is_of_part = (
+                has_numbers_beside
+                and not is_of_engine
+                and (states_lack or " " in text or self._is_in_rows or is_contradicted)
             )
             return "partial" if is_of_part else word.canonical
         if number_flags == {False}:
