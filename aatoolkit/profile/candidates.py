@@ -76,6 +76,7 @@ _ENUM_PATTERN = re.compile(r"[A-Z][A-Z0-9_]{3,}|[A-Z]")
 _TIMESTAMP_PATTERN = re.compile(r"\d{4}-\d\d-\d\d.*")
 _NAME_OR_DAY_PATTERN = re.compile(r"[A-Z][a-z]+[ A-Z]|[A-Z][a-z]+$|\d{4}-\d\d-\d\d")
 _FLAG_WORDS = {"true", "false"}
+_HOST_PATTERN = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}")
 _DECIMAL_PATTERN = re.compile(r"-?[\d.,]+")
 _NUMBER_IN_TEXT_PATTERN = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
@@ -1029,8 +1030,9 @@ def _are_matrix_labels(names: Any, sibling_values: Iterable[Any]) -> bool:
 
 
 def _is_word(value: Any) -> bool:
+    """Return whether a value is a boolean or a short text, and not the address of a site."""
     is_short = isinstance(value, str | bool) and len(str(value)) <= _MAX_WORD_LENGTH
-    return is_short and "://" not in str(value)
+    return is_short and "://" not in str(value) and not _HOST_PATTERN.fullmatch(str(value))
 
 
 def _is_text_in(value: Any, texts: Collection[str]) -> bool:
