@@ -355,6 +355,8 @@ def _key_by_section(value: Any, section_names: Collection[str]) -> Any:
     >>> parts = [{"kind": "SECTION_URLS", "n": 1}, {"kind": "SECTION_DOMAINS", "n": 2}]
     >>> [*_key_by_section({"parts": parts}, ["urls", "domains"])["parts"]]
     ['urls', 'domains']
+    >>> _key_by_section([{"engine": "google_ai_overview"}], ["overview"])
+    [{'engine': 'google_ai_overview'}]
     """
     if isinstance(value, dict):
         return {key: _key_by_section(item, section_names) for key, item in value.items()}
@@ -370,7 +372,8 @@ def _key_by_section(value: Any, section_names: Collection[str]) -> Any:
         )
         for item in (value if isinstance(value, list) else ())
     ]
-    if not item_sections or "" in item_sections or len({*item_sections}) < len(item_sections):
+    # One item may also be the engine `google_ai_overview`.
+    if "" in item_sections or len({*item_sections}) < max(len(item_sections), 2):
         return value
     items = (_key_by_section(item, section_names) for item in value)
     return dict(zip(item_sections, items, strict=True))
