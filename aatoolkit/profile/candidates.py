@@ -1113,6 +1113,8 @@ def is_id_time_or_lack(key: str) -> bool:
         meaning_of(key).kind in ("id", "time")
         or has_word_of(key, "lack_count")
         or has_word_of(key, "due")
+        # The length of the window.
+        or (has_word_of(key, "days") and {*tokens(key)} <= words_of("days", "whole", "filler"))
     )
 
 
@@ -1461,7 +1463,7 @@ class _WordMeanings:
         if word is None and self._is_kind_of_rows and {*self._words_by_engine} <= {""}:
             return "not_applicable" if number_flags == {False} else NO_MEANING
         is_positive = word is not None and word.canonical == "available"
-        if is_positive and not engines and (self._is_notice or is_word_of(text, "success")):
+        if not engines and (is_word_of(text, "success") or (is_positive and self._is_notice)):
             return NO_MEANING  # a task that succeeded may have read a part
         if word and not is_flag and not (states_lack and not engines and is_positive):
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY

@@ -137,10 +137,11 @@ class Rule:
         """
         return (step.name for step in parse_pattern(self.at) if isinstance(step, Field))
 
-    def find(self, document: Any) -> dict[str, Any] | None:
+    def find(self, document: Any, window_days: int | None = None) -> dict[str, Any] | None:
         """Return the object at the path ``at`` of a decoded response; None if there is none.
 
-        If there is a text or boolean instead, return a dict with it as the status.
+        If there is a text or boolean instead, return a dict with it as the status. ``window_days``
+        is the number of requested days, for the total ``{days}``.
 
         Examples
         --------
@@ -150,15 +151,18 @@ class Rule:
         value = self._value_at_path(document)
         if self.is_bare(document):
             return {self.status: value}
-        if not isinstance(value, dict) or (self.total and self.value_in(value) is None):
+        if not isinstance(value, dict) or (
+            self.total and self.value_in(value, window_days) is None
+        ):
             return None
         return value
 
-    def value_in(self, record: Mapping[str, Any]) -> Any:
+    def value_in(self, record: Mapping[str, Any], window_days: int | None = None) -> Any:
         """Return the value of the status field in an object of a response.
 
         If the rule has a ``total``, the field is a count. The count is compared with the total, and
-        ``none``, ``some`` or ``full`` is returned.
+        ``none``, ``some`` or ``full`` is returned. ``window_days`` is the number of requested
+        days, for the total ``{days}``.
 
         Examples
         --------
@@ -166,7 +170,8 @@ class Rule:
         'some'
         """
         value = record.get(self.status)
-        return extent_word(value, record.get(self.total)) if self.total else value
+        default_total = window_days if self.total == DAYS_PLACEHOLDER else None
+        return extent_word(value, record.get(self.total, default_total)) if self.total else value
 
     def is_bare(self, document: Any) -> bool:
         """Return whether a decoded response has a text or boolean at the path ``at``.

@@ -91,7 +91,7 @@ def read_rules(
         if rule.kind == "object":
             is_plain_value, statement = (
                 rule.is_bare(response_scan.document),
-                rule.find(response_scan.document),
+                rule.find(response_scan.document, response_scan.requested_days),
             )
             status_steps = status_steps if is_plain_value else (*status_steps, Field(rule.status))
             if statement is not None and (rules or rule.is_whole(statement)):
@@ -464,7 +464,7 @@ def _read_object(
             path = f"{object_path}{key_step(name)}{key_step(target)}"
             rule_values.append(RuleValue(scope, target, statement, field_names, path))
     for scope, target, statement, field_names, path in rule_values:
-        word = rule.value_in(statement)
+        word = rule.value_in(statement, response_scan.requested_days)
         meaning, engine = rule.meaning_of(word)
         if meaning == NO_MEANING:
             continue
