@@ -328,15 +328,15 @@ def warn(
     the ``__warningregistry__`` of a module. By default, the one of the user's module is used, so
     that a warning is shown once for each line of code.
     """
-    frame = sys._getframe()
+    caller = sys._getframe()
     own_packages = ("aatoolkit", "contextlib")  # whose decorators are between
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in own_packages:
-        frame = frame.f_back
+    while caller.f_back and caller.f_globals.get("__name__", "").partition(".")[0] in own_packages:
+        caller = caller.f_back
     # Python shows a warning once for each line, so that later lines stand for the first.
-    line_number = next((key[2] for key in registry or () if message in key), frame.f_lineno)
+    line_number = next((key[2] for key in registry or () if message in key), caller.f_lineno)
     if registry is None:
-        registry = frame.f_globals.setdefault("__warningregistry__", {})
-    path, module_name = frame.f_code.co_filename, frame.f_globals.get("__name__", "")
+        registry = caller.f_globals.setdefault("__warningregistry__", {})
+    path, module_name = caller.f_code.co_filename, caller.f_globals.get("__name__", "")
     warnings.warn_explicit(message, category, path, line_number, module_name, registry)
 
 

@@ -49,8 +49,8 @@ class Chaptered(ABCMeta):
 
     def __dir__(cls) -> list[str]:
         # ``help`` would print the whole documentation of each member after the chapter.
-        is_help = sys._getframe(1).f_code is inspect.classify_class_attrs.__code__
-        return [] if is_help else [*super().__dir__()]
+        is_called_by_help = sys._getframe(1).f_code is inspect.classify_class_attrs.__code__
+        return [] if is_called_by_help else [*super().__dir__()]
 
 
 # The width of the column of names in the list of members, in characters.

@@ -63,8 +63,8 @@ def _load_dtypes() -> Mapping[str, Dtype]:
     """Return the dtypes in ``dtypes.json``."""
     dtypes: dict[str, Dtype] = {}
     for name, dtype_fields in constants("dtypes").items():
-        notations = dtype_fields.pop("parses")
-        parses = dtypes[notations].parses if isinstance(notations, str) else tuple(notations)
+        formats = dtype_fields.pop("parses")
+        parses = dtypes[formats].parses if isinstance(formats, str) else tuple(formats)
         dtypes[name] = Dtype(name, **dtype_fields, parses=parses)
     return dtypes
 

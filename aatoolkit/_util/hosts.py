@@ -16,8 +16,8 @@ _MAX_NAME_LENGTH = 253
 def canonical_host(host: str) -> str:
     """Return a domain name in one spelling: lower case, punycode, no dot at its end.
 
-    The domain is that of a project, i.e. of the website of a brand; whether there is such a project
-    is not checked.
+    The domain is that of a project, i.e. of a brand's website. The function does not check whether
+    the project exists.
 
     Raises
     ------

@@ -88,7 +88,7 @@ def meaning_by_word(word_group: str) -> Mapping[str, str]:
     >>> meaning_by_word("short")["impr"]
     'impressions'
     """
-    return dict(pair.split("=") for pair in words_of(word_group))
+    return dict(word_and_meaning.split("=") for word_and_meaning in words_of(word_group))
 
 
 @lru_cache(maxsize=16384)
@@ -146,8 +146,8 @@ def matches_form(key: str, form: str, skipped_words: tuple[str, ...] | frozenset
 def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
     """Return the regular expressions of one kind in the lexicon, as a dict.
 
-    ``kind`` is ``state``, ``flag``, ``stem`` or ``form``. A key of the dict is a tuple of the name
-    of the regular expression and its strength: ``weak``, ``strong``, ``plain`` or None.
+    ``kind`` is ``state``, ``flag``, ``stem`` or ``form``. Each key is a tuple of a name and of how
+    surely a match has this meaning: ``weak``, ``strong``, ``plain`` (the surest) or None.
     """
     expressions_by_name: dict[tuple[str, str | None], list[str]] = {}
     for row_kind, pattern_name, strength, expression in _read_lexicon()[1]:
@@ -162,9 +162,9 @@ def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
 
 
 def _expand_reference(reference_match: re.Match[str]) -> str:
-    """Return a regular expression that matches any word of a word group.
+    """Return a regular expression that matches any word of the word group that a match names.
 
-    ``reference_match`` is the match of ``<group>``, which stands for the words of this group.
+    ``reference_match`` is the match of the name in angle brackets, such as ``<money>``.
     """
     joined_words = _load_words_by_group()[reference_match[1]]
     return f"(?:{joined_words if '|' in joined_words else '|'.join(joined_words.split())})"
@@ -197,9 +197,11 @@ def _read_lexicon() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
     pattern_rows: list[tuple[str, ...]] = []
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():
         definition = _DEFINITION_LINE_PATTERN.fullmatch(line)
-        group, _, words = line.partition(":")
+        word_group, _, words = line.partition(":")
         if definition:
             pattern_rows.append(definition.groups(""))
         elif words and not line.startswith("#"):
-            words_by_group[group] = f"{words_by_group.get(group, '')} {words.strip()}".strip()
+            words_by_group[word_group] = (
+                f"{words_by_group.get(word_group, '')} {words.strip()}".strip()
+            )
     return {name: words.replace(" |", "|") for name, words in words_by_group.items()}, pattern_rows

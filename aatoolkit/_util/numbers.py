@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from aatoolkit._util.units import FRACTION, FRACTION_CHANGE, FRACTION_OF_BEFORE, UNITS
 
-_RATES = (FRACTION, FRACTION_OF_BEFORE)
-_NO_VALUE = "–"
+_FRACTION_UNITS = (FRACTION, FRACTION_OF_BEFORE)
+_DASH = "–"
 
 
 def number(value: float, unit: str | None = None, *, exact: bool = False) -> str:
@@ -28,10 +28,10 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
     '1.50 EUR'
     """
     if not math.isfinite(value):
-        return _NO_VALUE
+        return _DASH
     if unit == FRACTION_CHANGE:
         return signed(value, unit)
-    if unit in _RATES:
+    if unit in _FRACTION_UNITS:
         percent = 100 * value
         decimals = 0 if (abs(percent) >= 10 and not exact) or not percent else 1
         return _use_minus_signs(
@@ -60,7 +60,7 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     finite_values = [value for value in column_values if math.isfinite(value)]
     magnitude = max(map(abs, finite_values), default=0.0)
     if (
-        unit in (*_RATES, FRACTION_CHANGE)
+        unit in (*_FRACTION_UNITS, FRACTION_CHANGE)
         or _is_currency(unit)
         or magnitude >= 1000
         or all(map(_is_integer, finite_values))
@@ -78,9 +78,9 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
 def equal_digits(values: Sequence[float], *, has_mixed_units: bool = False) -> list[str]:
     """Format the numbers of a column with the same number of decimals.
 
-    It is chosen so that the largest number has four digits. With ``has_mixed_units``, each number
-    has three significant digits, because the numbers have different units. So has a number that
-    would be rounded to 0.
+    The number of decimals is such that the largest number has four digits. A number that would be
+    rounded to 0 gets three significant digits instead. With ``has_mixed_units``, i.e. if the units
+    differ, all numbers get three.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def tick(value: float, unit: str | None = None) -> str:
     """
     if unit == FRACTION_CHANGE:
         return _use_minus_signs(f"{round(100 * value, 6):+g} pp") if value else "0 pp"
-    if unit in _RATES:
+    if unit in _FRACTION_UNITS:
         return _use_minus_signs(f"{round(100 * value, 6):g}%")
     if abs(value) >= 1e10 or 0 < abs(value) < 1e-4:
         text = f"{value:.6g}"
@@ -142,7 +142,7 @@ def signed(value: float, unit: str | None = None) -> str:
     ('+51', '−0.05', '±0', '–')
     """
     if not math.isfinite(value):
-        return _NO_VALUE
+        return _DASH
     is_rate = unit in (FRACTION, FRACTION_CHANGE)
     magnitude = abs(100 * value if is_rate else value)
     magnitude = magnitude if magnitude > 1e-9 else 0.0

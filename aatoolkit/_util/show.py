@@ -60,7 +60,7 @@ get an asterisk, and sentences to print below the table.
 
 
 def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return no asterisks and no sentences, for tables without remarks."""
+    """Return an empty dict and an empty list, for tables without asterisks and remarks."""
     return {}, []
 
 
@@ -88,7 +88,7 @@ class ShowAs:
 
 
 class Deferred:
-    """The base class of values in ``DataFrame.attrs`` whose text is made when it is first read."""
+    """The base class of placeholders in ``DataFrame.attrs``; ``text`` replaces them when read."""
 
     text: Any
 
@@ -348,7 +348,7 @@ def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
     for position, name in enumerate(map(str, rows.columns)):
         column = _format_column(name, rows.iloc[:, position], has_mixed_units)
         if name in marks:
-            stars = (STAR if mark else " " * len(STAR) for mark in marks[name])
+            stars = (STAR if is_marked else " " * len(STAR) for is_marked in marks[name])
             cells = [f"{cell}{star}" for cell, star in zip(column.cells, stars, strict=False)]
             column = column._replace(cells=cells)
         columns.append(column)

@@ -92,10 +92,10 @@ def escaped(text: str) -> str:
 
 def _json_escape(match: re.Match[str]) -> str:
     r"""Return the JSON escape of the matched character, such as ``\u202e``."""
-    code_units = match[0].encode("utf-16-be", "surrogatepass").hex()
+    hex_digits = match[0].encode("utf-16-be", "surrogatepass").hex()
     return "".join(
-        f"\\u{code_units[digit_position : digit_position + 4]}"
-        for digit_position in range(0, len(code_units), 4)
+        f"\\u{hex_digits[digit_position : digit_position + 4]}"
+        for digit_position in range(0, len(hex_digits), 4)
     )
 
 

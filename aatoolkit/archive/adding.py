@@ -222,8 +222,8 @@ def _batch_groups(groups: Iterable[OutcomeGroup]) -> Iterator[list[OutcomeGroup]
         batch.append(group)
         response_count += len(outcomes)
         byte_count += sum(len(result.body) for _, result in outcomes if isinstance(result, Payload))
-        is_due = time.monotonic() - batch_start > MAX_BATCH_SECONDS
-        if response_count >= MAX_BATCH_RESPONSES or byte_count >= MAX_BATCH_BYTES or is_due:
+        is_time_up = time.monotonic() - batch_start > MAX_BATCH_SECONDS
+        if response_count >= MAX_BATCH_RESPONSES or byte_count >= MAX_BATCH_BYTES or is_time_up:
             yield batch
             batch = []
             response_count = 0
@@ -306,7 +306,7 @@ def plan_requests(
         if request_key in pending_requests:
             sections_by_target.setdefault(project_scope, []).append(request_key[1])
     return (
-        [(*project_scope, names) for project_scope, names in sections_by_target.items()],
+        [(*project_scope, sections) for project_scope, sections in sections_by_target.items()],
         [*resumed_by_request.values()],
         len(target_by_request) - len(missing_requests),
     )

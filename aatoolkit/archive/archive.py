@@ -233,7 +233,7 @@ class Archive(metaclass=Chaptered):
         )
 
     def _check_folder(self) -> None:
-        """Raise `ArchiveError` if the folder has files, but they are no archive."""
+        """Raise `ArchiveError` if the folder has files, but is no archive."""
         folder = Path(self._store.root)
         problem = ""
         try:
@@ -482,7 +482,7 @@ class Archive(metaclass=Chaptered):
 
     @property
     def _store_name(self) -> str:
-        """What explanations call the archive."""
+        """The words for the archive in explanations."""
         return "the archive"
 
     def _stored_responses(self, source: Source) -> Iterator[ResponseAtHand]:
@@ -494,8 +494,8 @@ class Archive(metaclass=Chaptered):
                 conditions.append(f"{name} = {quote_value(value)}")
         for group in response_groups(self._snapshot(), " AND ".join(conditions)):
             for response in group:
-                read = partial(self._options.tables, response.section)
-                yield ResponseAtHand(source, response.payload(), read)
+                to_tables = partial(self._options.tables, response.section)
+                yield ResponseAtHand(source, response.payload(), to_tables)
 
     def _archived_frame(self, method: str, arguments: Mapping[str, Any]) -> pd.DataFrame:
         """Read a DataFrame again, with the method and arguments that its metadata recorded."""

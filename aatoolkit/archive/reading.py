@@ -71,17 +71,17 @@ class TableReader:
             for path, (table_section, name) in archived_tables.items()
             if table_section == section_name
         }
-        noun = "section"
+        item_kind = "section"
         name = str(section)
         valid_names = [*section_names]
         if path_by_table and table is not None:
-            noun = f"{section_name} table"
+            item_kind = f"{section_name} table"
             name = str(table)
             valid_names = [*path_by_table]
         if not path_by_table or table not in (None, *path_by_table):
             raise ScopeError(
-                unknown(f"archived {noun}", name, valid_names),
-                parameter=noun.split()[0],
+                unknown(f"archived {item_kind}", name, valid_names),
+                parameter=item_kind.split()[0],
                 unknown=(name,),
             )
         self.path = path_by_table[table or next(iter(path_by_table))]
@@ -91,7 +91,8 @@ class TableReader:
     def check_selection(self, selection: Selection) -> None:
         """Raise `ScopeError` if the archive lacks responses of the section that were selected.
 
-        It must have a response of each selected host, of the scope, and until the last moment.
+        It must have a response of each selected host, one of the scope, and one fetched before the
+        last selected moment.
         """
         section = self.section_and_table["section"]
         scope = selection.scope
@@ -99,10 +100,13 @@ class TableReader:
             "SELECT host, scope, min(fetched_at) AS first FROM responses WHERE section = $1 "
             "GROUP BY ALL ORDER BY ALL",
             "responses",
-            values=[section],
+            parameters=[section],
         )
-        criteria = {"host": selection.hosts, "scope": (scope._to_query(),) if scope else None}
-        for parameter, values in criteria.items():
+        selected_values = {
+            "host": selection.hosts,
+            "scope": (scope._to_query(),) if scope else None,
+        }
+        for parameter, values in selected_values.items():
             if values is None:
                 continue
             archived_values = dict.fromkeys(row[parameter] for row in request_rows)
@@ -185,13 +189,13 @@ class TableReader:
             "ORDER BY a.fetched_at, a.host, a.days",
             FRAMES_TABLE,
             "responses",
-            values=[*self.section_and_table.values()],
+            parameters=[*self.section_and_table.values()],
         )
         failed_requests = self.snapshot.rows(
             f"SELECT host FROM responses WHERE section = $1 AND {selection.where_sql} "
             "GROUP BY host, scope, fetched_at::DATE HAVING bool_and(error IS NOT NULL)",
             "responses",
-            values=[self.section_and_table["section"]],
+            parameters=[self.section_and_table["section"]],
         )
         return responses, len(failed_requests)
 
@@ -259,16 +263,18 @@ class TableReader:
         groups: dict[str, list[ResponseRow]] = {}
         for response in responses:
             groups.setdefault(response["states"], []).append(response)
-        columns_by_states = {states: FrameMetadata.loads(states).columns for states in groups}
+        columns_by_metadata = {
+            metadata_json: FrameMetadata.loads(metadata_json).columns for metadata_json in groups
+        }
         group_conditions = _group_conditions(groups, time_column)
         columns = {}
         for name in names:
             qualified_name = f"{table.prefix}{table.table.name}.{declared_names[name]}"
             variants = {
-                states: metadata_columns.get(declared_names[name], NO_METADATA).renamed(
+                metadata_json: metadata_columns.get(declared_names[name], NO_METADATA).renamed(
                     stored_names
                 )
-                for states, metadata_columns in columns_by_states.items()
+                for metadata_json, metadata_columns in columns_by_metadata.items()
             }
             if (
                 len(
@@ -286,8 +292,8 @@ class TableReader:
                     for column in variants.values()
                     for statement in column.statements
                 ]
-            for states, row_conditions in group_conditions or ():
-                statements += variants[states].statements_within(*row_conditions)
+            for metadata_json, row_conditions in group_conditions or ():
+                statements += variants[metadata_json].statements_within(*row_conditions)
             columns[name] = ColumnMetadata(
                 qualified_name, combine(availabilities) if availabilities else UNKNOWN, statements
             )
@@ -313,20 +319,25 @@ def _group_conditions(
         Pairs of the key of a group and conditions that some of its rows meet, such as ``host in
         a.example``. A group can have several pairs. The result is None if there are too many.
     """
-    hosts_by_states = {
-        states: sorted({row["host"] for row in group}) for states, group in groups.items()
+    hosts_by_metadata = {
+        metadata_json: sorted({row["host"] for row in group})
+        for metadata_json, group in groups.items()
     }
-    group_counts = Counter(host for group_hosts in hosts_by_states.values() for host in group_hosts)
+    group_counts = Counter(
+        host for group_hosts in hosts_by_metadata.values() for host in group_hosts
+    )
     conditions: list[tuple[str, tuple[Condition, ...]]] = []
-    for states, group in groups.items():
-        exclusive_hosts = tuple(host for host in hosts_by_states[states] if group_counts[host] == 1)
+    for metadata_json, group in groups.items():
+        exclusive_hosts = tuple(
+            host for host in hosts_by_metadata[metadata_json] if group_counts[host] == 1
+        )
         if exclusive_hosts:
-            conditions.append((states, (Condition("host", "in", exclusive_hosts),)))
-        for host in [host for host in hosts_by_states[states] if group_counts[host] > 1]:
+            conditions.append((metadata_json, (Condition("host", "in", exclusive_hosts),)))
+        for host in [host for host in hosts_by_metadata[metadata_json] if group_counts[host] > 1]:
             fetch_times = sorted({row["fetched_at"] for row in group if row["host"] == host})
             times = tuple(fetch_time.astimezone(UTC).isoformat() for fetch_time in fetch_times)
             row_conditions = (Condition("host", "in", (host,)), Condition(time_column, "in", times))
-            conditions.append((states, row_conditions))
+            conditions.append((metadata_json, row_conditions))
     return conditions if len(conditions) <= _MAX_STATEMENTS else None
 
 
@@ -335,11 +346,11 @@ def _encode_category_columns(rows: pa.Table, table: StoredTable) -> pa.Table:
     for name, column in table.columns.items():
         if column.dtype == "category" and name in rows.column_names:
             texts = rows[name].combine_chunks()
-            new_levels = {*texts.unique().to_pylist()} - {*column.levels, None}
-            categories = encode_categories(
-                texts, column, () if column.ordered else sorted(new_levels)
+            new_categories = {*texts.unique().to_pylist()} - {*column.levels, None}
+            encoded_texts = encode_categories(
+                texts, column, () if column.ordered else sorted(new_categories)
             )
-            rows = rows.set_column(rows.column_names.index(name), name, categories)
+            rows = rows.set_column(rows.column_names.index(name), name, encoded_texts)
     return rows
 
 
@@ -356,8 +367,10 @@ def _history_sql(table: StoredTable, condition: str, day_selection: Selection) -
     value_columns = [name for name in table.columns if name not in key_columns]
     key_sql = ", ".join(map(quote_name, key_columns))
     columns_sql = ", ".join(map(quote_name, (*key_columns, *value_columns)))
-    packed_sql = f"row({', '.join(map(quote_name, value_columns))})" if value_columns else "row(1)"
-    known_sql = " OR ".join(f"{quote_name(name)} IS NOT NULL" for name in value_columns) or "true"
+    struct_sql = f"row({', '.join(map(quote_name, value_columns))})" if value_columns else "row(1)"
+    has_value_sql = (
+        " OR ".join(f"{quote_name(name)} IS NOT NULL" for name in value_columns) or "true"
+    )
     same_request_sql = " AND ".join(
         f"c.{name} IS NOT DISTINCT FROM f.{name}" for name in ("host", *FILTER_COLUMNS)
     )
@@ -368,8 +381,8 @@ def _history_sql(table: StoredTable, condition: str, day_selection: Selection) -
     ]
     return f"""
     WITH stored AS (
-        SELECT {columns_sql}, fetched_at, days, ({known_sql}) AS "aa known",
-            {packed_sql} AS "aa packed"
+        SELECT {columns_sql}, fetched_at, days, ({has_value_sql}) AS "aa known",
+            {struct_sql} AS "aa packed"
         FROM {quote_name(_ROWS_VIEW)} WHERE {condition}
     ), numbered AS (
         SELECT *,
@@ -415,8 +428,8 @@ def _history_sql(table: StoredTable, condition: str, day_selection: Selection) -
 def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
     """Return a dict from each table name that a user's SQL query may use to the table's path.
 
-    Instead of a path, the value is a list if two sections have a table of this name, and a function
-    that returns an Arrow table if the table is computed.
+    If two sections have a table of this name, the value is a list with the name instead. If the
+    table is computed, the value is a function that returns an Arrow table.
     """
     path_by_name: dict[str, Any] = {}
     for path, (section, table) in stored_tables(snapshot.store).items():
@@ -471,7 +484,7 @@ def table_overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
             )
     type_by_column = dict.fromkeys(("section", "table"), "string")
     type_by_column |= dict.fromkeys(("files", "bytes", "place"), "int64")
-    frames = (
+    frames_table = (
         FRAMES_TABLE
         if snapshot.has_table(FRAMES_TABLE)
         else STATEMENT_SCHEMAS[FRAMES_TABLE].empty_table()
@@ -485,7 +498,7 @@ def table_overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
             f'WHERE {Selection(until=until).where_sql}) f USING (section, "table") '
             'GROUP BY t.section, t."table", t.files, t.bytes, t.place ORDER BY t.place',
             stored=pa.Table.from_pylist(rows, pa.schema(type_by_column)),
-            stated=frames,
+            stated=frames_table,
         ),
         "numpy_nullable",
     )

@@ -164,13 +164,13 @@ class ArchivedResponse:
         They are in the columns ``host``, ``days`` and so on.
         """
         scope = Scope._from_query(self.scope)
-        own_columns = (name for name in CONTEXT_SCHEMA.names if hasattr(self, name))
+        attribute_names = (name for name in CONTEXT_SCHEMA.names if hasattr(self, name))
         return {
             "days": scope.days,
             **{
                 f"filter_{name}": ",".join(scope._filters.get(name, ())) or None for name in FILTERS
             },
-            **{name: getattr(self, name) for name in own_columns},
+            **{name: getattr(self, name) for name in attribute_names},
         }
 
 
@@ -273,7 +273,7 @@ class ResponseIndex:
         return (request_key, day) in self._archived_days
 
     def has_body(self, response: ArchivedResponse) -> bool:
-        """Return whether the archive has an equal body of the same request, even of another day."""
+        """Return whether the archive has this body for the same request, even of another day."""
         self._load_month(response.month)
         return (*response.request_key, response.sha256 or "") in self._body_keys
 

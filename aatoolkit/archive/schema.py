@@ -98,7 +98,7 @@ _FOLDER_NAME_PATTERN = re.compile(r"\w(?:[\w .-]*[\w-])?")
 _MAX_FOLDER_NAME_BYTES = 200
 """The length in bytes of the longest name of a folder; file systems allow 255."""
 
-ROW_COLUMN = Column(
+ROW_NUMBER_COLUMN = Column(
     "_row", "Int64", "The row's place in its response, where its key is not unique."
 )
 
@@ -350,7 +350,7 @@ def declaration_differences(old_table: Table, new_table: Table) -> list[tuple[st
         }
 
     old_properties = {
-        column.name: properties_of(column) for column in (*old_table.columns, ROW_COLUMN)
+        column.name: properties_of(column) for column in (*old_table.columns, ROW_NUMBER_COLUMN)
     }
     comparisons = [("key", ", ".join(old_table.key), ", ".join(new_table.key))]
     for column in new_table.columns:

@@ -121,11 +121,13 @@ class Selection:
             raise ScopeError(
                 f"since={since!r} is after until={until!r}; swap the two", parameter="since"
             )
-        names: Any = (
+        host_names: Any = (
             hosts if isinstance(hosts, Iterable) and not isinstance(hosts, str) else [hosts]
         )
-        names = None if hosts is None else tuple(dict.fromkeys(map(canonical_host, names)))
-        return cls(names, first_moment, last_moment, scope)
+        host_names = (
+            None if hosts is None else tuple(dict.fromkeys(map(canonical_host, host_names)))
+        )
+        return cls(host_names, first_moment, last_moment, scope)
 
     def until_moment(self, moment: datetime | None) -> Selection:
         """Return a copy that selects only responses fetched until a moment.
@@ -139,14 +141,20 @@ class Selection:
     def time_conditions(self, column: str) -> list[str]:
         """Return SQL conditions: a datetime column must lie between ``since`` and ``until``."""
         bounds = {">=": self.since, "<=": self.until}
-        return [f"{column} {sign} {quote_value(bound)}" for sign, bound in bounds.items() if bound]
+        return [
+            f"{column} {operator} {quote_value(bound)}"
+            for operator, bound in bounds.items()
+            if bound
+        ]
 
     @property
     def where_sql(self) -> str:
         """The SQL condition that a selected row meets."""
         conditions = [] if self.hosts is None else [sql_in("host", self.hosts)]
         bounds = {">=": self.since, "<=": self.until}
-        conditions += [f"month {sign} '{bound:%Y-%m}'" for sign, bound in bounds.items() if bound]
+        conditions += [
+            f"month {operator} '{bound:%Y-%m}'" for operator, bound in bounds.items() if bound
+        ]
         conditions += self.time_conditions("fetched_at")
         if self.scope is not None:
             conditions.append(f"days = {self.scope.days}")
@@ -269,10 +277,10 @@ class Snapshot:
         )
         total_bytes = sum(row["size_bytes"] for row in self.store.data_files(name, table))
         fields = [*pa.schema(table.schema().to_arrow())]
-        own_schema = FIXED_SCHEMAS.get(name)
+        fixed_schema = FIXED_SCHEMAS.get(name)
         field_names = {field.name for field in fields}
         new_fields = [
-            field for field in own_schema or CONTEXT_SCHEMA if field.name not in field_names
+            field for field in fixed_schema or CONTEXT_SCHEMA if field.name not in field_names
         ]
         is_extended = EXTENDED_PROPERTY in table.metadata().configuration
         schema = pa.schema([*fields, *new_fields])
@@ -281,7 +289,7 @@ class Snapshot:
         )
 
     def query(
-        self, sql: str, *paths: str, values: list[Any] | None = None, **views: Any
+        self, sql: str, *paths: str, parameters: list[Any] | None = None, **views: Any
     ) -> pa.Table:
         """Run an SQL query on tables of the archive, and return an Arrow table.
 
@@ -291,8 +299,8 @@ class Snapshot:
             The query, with parameters ``$1``, ``$2`` and so on.
         *paths : str
             The paths of the tables that the query names.
-        values : list, optional
-            The values of the parameters.
+        parameters : list, optional
+            The values of ``$1``, ``$2`` and so on.
         **views : str or pyarrow.Table
             Further tables of the query, by the name that they have there: the path of a table of
             the archive, or an Arrow table.
@@ -304,7 +312,7 @@ class Snapshot:
                 else:
                     self._add_view(connection, view_name, path_or_table)
             try:
-                return connection.sql(sql, params=values).to_arrow_table()
+                return connection.sql(sql, params=parameters).to_arrow_table()
             except import_duckdb().Error as error:
                 raise ArchiveError(
                     f"the query failed: {to_one_line(error)}", path=self.store.root

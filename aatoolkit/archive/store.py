@@ -93,7 +93,7 @@ class ArchiveStore:
             ) from None
         self.root = str(Path(uri).expanduser().absolute()) if self.is_local else uri.rstrip("/")
         self.options = {name: str(value) for name, value in (storage_options or {}).items()}
-        self._peeked_tables: dict[str, tuple[Any, Any]] = {}
+        self._cached_tables: dict[str, tuple[Any, Any]] = {}
         self._cached_rows: dict[str, tuple[Any, list[dict[str, Any]]]] = {}
         self.checksums: dict[str, dict[str, Any]] = {}
 
@@ -147,11 +147,11 @@ class ArchiveStore:
 
         The result is None if there is no such table.
         """
-        cached_log_state, table = self._peeked_tables.get(name, (None, None))
+        cached_log_state, table = self._cached_tables.get(name, (None, None))
         log_state = self._log_state(name) if self.is_local else None
         if log_state is None or cached_log_state != log_state:
             table = self.open_table(name)
-            self._peeked_tables[name] = log_state, table
+            self._cached_tables[name] = log_state, table
         return table
 
     def read_rows(self, name: str) -> list[dict[str, Any]] | None:
@@ -162,8 +162,8 @@ class ArchiveStore:
         table = self.cached_table(name)
         if table is None:
             return None
-        last_table, rows = self._cached_rows.get(name, (None, []))
-        if last_table is not table:
+        previous_table, rows = self._cached_rows.get(name, (None, []))
+        if previous_table is not table:
             with self.convert_errors(name):
                 rows = self.arrow_dataset(name, table).to_table().to_pylist()
             self._cached_rows[name] = table, rows
@@ -259,7 +259,10 @@ class ArchiveStore:
 
     @contextlib.contextmanager
     def convert_errors(self, name: str) -> Iterator[None]:
-        """Convert errors of deltalake and Arrow in a ``with`` block to errors of this package."""
+        """Convert errors of deltalake and Arrow in a ``with`` block to errors of this package.
+
+        ``name`` is the name of the table, for the message.
+        """
         exceptions = import_deltalake().exceptions
         try:
             yield
@@ -303,7 +306,7 @@ def raise_typed_errors(
 ) -> Callable[Concatenate[Any, P], R]:
     """Decorate a method of `Archive`, so that it raises only errors of this package.
 
-    The exception is a TypeError for wrong arguments.
+    Wrong arguments still raise a TypeError.
     """
 
     bind = inspect.signature(method).bind
@@ -488,9 +491,9 @@ class Checksums:
                 name: self._read_content(name) for name in self.file_names if name.endswith(".json")
             }
         replaced_names = {
-            old_name
+            replaced_name
             for content in content_by_name.values()
-            for old_name in content.get("replaces", ())
+            for replaced_name in content.get("replaces", ())
         }
         for name, content in content_by_name.items():
             if name not in replaced_names and content:
@@ -607,7 +610,10 @@ def _find_digests(
 
 
 def _write_checksums(store: ArchiveStore, content: Mapping[str, Any]) -> str:
-    """Write a file of checksums, named after its own SHA-256, and return its name."""
+    """Write a file of checksums, named after its own SHA-256, and return its name.
+
+    ``content`` has the names of runs and of replaced files, and the hashes by table and file.
+    """
     data = json_text(content).encode()
     name = f"{sha256_of(data)}.json"
     with store.convert_errors(CHECKSUMS_FOLDER):
@@ -627,7 +633,7 @@ def file_paths_of(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
 
 
 def _read_log_version(path: str) -> int:
-    """Return the version of a Delta table that the name of a log file has; -1 for other files."""
+    """Return the table version in the name of a Delta log file; -1 for other files."""
     folder, _, name = path.partition("/")
     return int(name[:20]) if folder == "_delta_log" and name[20:] == ".json" else -1
 

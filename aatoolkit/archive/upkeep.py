@@ -202,7 +202,7 @@ def _delete_rows(store: ArchiveStore, condition: str, before: datetime | None = 
     """Delete rows that meet an SQL condition from all tables, and return their number.
 
     If the condition is on rows from responses fetched before a moment, ``before`` is this moment,
-    else None. Bodies of deleted responses to which later responses refer are moved to these.
+    else None. A later response that refers to the body of a deleted one gets this body.
     """
     return sum(
         retry(lambda name=name: _delete_rows_from(store, name, condition, before))  # type: ignore[misc]
@@ -216,7 +216,7 @@ def _delete_rows_from(
     """Delete rows that meet an SQL condition from the table ``name``, and return their number.
 
     If the condition is on rows from responses fetched before a moment, ``before`` is this moment,
-    else None. It is needed to keep bodies of deleted responses to which later responses refer.
+    else None. A later response that refers to the body of a deleted one gets this body.
     """
     table = store.open_table(name)
     if table is None:
@@ -425,7 +425,7 @@ def _compare_row_counts(snapshot: Snapshot) -> Iterator[TableProblem]:
             f"coalesce(t.n, 0) AS there FROM f FULL JOIN t ON {same_response_sql} "
             f"WHERE f.n IS DISTINCT FROM t.n LIMIT {_MAX_LISTED_PROBLEMS}",
             FRAMES_TABLE,
-            values=[*section_and_table],
+            parameters=[*section_and_table],
             stored=name,
         )
         for row in rows:
@@ -499,11 +499,11 @@ def rebuild(
 
         def write_buffer() -> None:
             tables.update(buffer.table_by_path)
-            named_rows = [
+            rows_of_tables = [
                 (path, buffer.table_rows(path, table.schema()))
                 for path, table in buffer.table_by_path.items()
             ]
-            for path, new_rows in (*named_rows, *buffer.statement_tables()):
+            for path, new_rows in (*rows_of_tables, *buffer.statement_tables()):
                 if new_rows is not None and new_rows.num_rows:
                     file_paths = files.setdefault(path, [])
                     file_paths.append(Path(folder, f"{len(files)}-{len(file_paths)}.parquet"))

@@ -101,9 +101,9 @@ def _derive_response(payload: Payload, reading_options: ReadingOptions) -> Deriv
     except AAToolkitError as error:
         return DerivedResponse(payload.section or "", error=error)
     section = tables.section
-    built_tables = tables._parts.built
+    built_tables = tables._origin.built_tables
     statement_rows = [
-        ("availability", (section, *row)) for row in signal_rows(tables._parts.signals)
+        ("availability", (section, *row)) for row in signal_rows(tables._origin.signals)
     ]
     for name, built_table in built_tables.items():
         columns = built_table.metadata.columns.values()
@@ -142,9 +142,9 @@ class TableBuffer:
 
         ``derived_response`` has these tables.
         """
-        response_index = len(self)
+        position = len(self)
         self._responses.append(replace(response, body=None))  # bodies are stored by now
-        self._statement_rows += ((response_index, *row) for row in derived_response.statement_rows)
+        self._statement_rows += ((position, *row) for row in derived_response.statement_rows)
         declaration = derived_response.declaration
         section = sections.get(declaration) if isinstance(declaration, str) else declaration
         for table in section.tables:
@@ -152,7 +152,7 @@ class TableBuffer:
             self.table_by_path[stored_table.path] = stored_table
             if table.name in derived_response.tables:
                 arrow_table = derived_response.tables[table.name]
-                self._tables.setdefault(stored_table.path, []).append((arrow_table, response_index))
+                self._tables.setdefault(stored_table.path, []).append((arrow_table, position))
                 self.byte_count += arrow_table.nbytes
 
     def table_rows(self, table_path: str, schema: pa.Schema) -> pa.Table | None:
@@ -172,21 +172,24 @@ class TableBuffer:
             )
             for table in tables
         )
-        response_indices = np.repeat(
-            [number for _, number in numbered_tables],
+        response_positions = np.repeat(
+            [position for _, position in numbered_tables],
             [table.num_rows for table, _ in numbered_tables],
         )
-        return self._add_context(response_indices, converted_table).select(schema.names)
+        return self._add_context(response_positions, converted_table).select(schema.names)
 
     def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
         """Yield the name and the buffered rows of the tables ``frames`` and ``availability``."""
         for name, row_schema in STATEMENT_ROW_SCHEMAS.items():
             numbered_rows = [
-                (number, row) for number, table, row in self._statement_rows if table == name
+                (position, row) for position, table, row in self._statement_rows if table == name
             ]
             rows = [dict(zip(row_schema.names, row, strict=True)) for _, row in numbered_rows]
-            response_indices = [number for number, _ in numbered_rows]
-            yield name, self._add_context(response_indices, pa.Table.from_pylist(rows, row_schema))
+            response_positions = [position for position, _ in numbered_rows]
+            yield (
+                name,
+                self._add_context(response_positions, pa.Table.from_pylist(rows, row_schema)),
+            )
 
     def drop_table_entries(self, stored_table: StoredTable) -> None:
         """Delete the buffered rows of ``frames`` about a table, as it could not be stored."""
@@ -195,14 +198,14 @@ class TableBuffer:
             row for row in self._statement_rows if (row[1], *row[2][:2]) != dropped_key
         ]
 
-    def _add_context(self, response_indices: Any, rows: pa.Table) -> pa.Table:
+    def _add_context(self, response_positions: Any, rows: pa.Table) -> pa.Table:
         """Return rows of a table, with the columns ``host``, ``fetched_at`` and so on in front.
 
-        ``response_indices`` has for each row the position of its response in the buffer.
+        ``response_positions`` has for each row the position of its response in the buffer.
         """
         contexts = [response.context_values for response in self._responses]
         context_table = pa.Table.from_pylist(contexts, CONTEXT_SCHEMA)
-        context_rows = context_table.take(pa.array(response_indices, "int64"))
+        context_rows = context_table.take(pa.array(response_positions, "int64"))
         column_names = [*context_rows.column_names, *rows.column_names]
         return pa.table([*context_rows.columns, *rows.columns], column_names)
 
@@ -247,6 +250,7 @@ class RunWriter:
         self._start_run(response_index)
 
     def _start_run(self, response_index: ResponseIndex) -> None:
+        """Begin a run with a new name, and without responses."""
         self.run_name = new_run_name()
         self.response_index = response_index
         self.response_count = self.failed_count = 0
@@ -279,6 +283,7 @@ class RunWriter:
         return new_responses
 
     def _check_begin(self, run_log: RunLog) -> None:
+        """Raise `ArchiveError` if the tables are being rebuilt; else remember the log of runs."""
         if run_log.rebuilding_runs:
             raise ArchiveError(
                 "the tables are being made anew, or that was interrupted; wait, or run "
@@ -404,6 +409,7 @@ class RunWriter:
         return {tuple(row.values()) for row in rows}
 
     def _open_fixed_table(self, name: str) -> Any:
+        """Return the Delta table ``name``, one that every archive has, such as ``responses``."""
         if name not in self._tables:
             self._tables[name] = retry(lambda: self.store.open_or_create(name, FIXED_SCHEMAS[name]))
         return self._tables[name]

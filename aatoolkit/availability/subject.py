@@ -54,10 +54,10 @@ class Condition:
 
     def _meets_comparison(self, value: object) -> bool:
         """Return whether a value meets this condition, if its operator is ``>`` or similar."""
-        operand, bound = _make_comparable(as_text(value), self.values[0])
-        if operand is None or bound is None or value is None:
+        operand, limit = _make_comparable(as_text(value), self.values[0])
+        if operand is None or limit is None or value is None:
             return False
-        is_above, is_below = operand > bound, operand < bound  # type: ignore[operator]
+        is_above, is_below = operand > limit, operand < limit  # type: ignore[operator]
         return bool({">": is_above, ">=": not is_below, "<": is_below, "<=": not is_above}[self.op])
 
     def __str__(self) -> str:

@@ -140,7 +140,7 @@ def demo(args: Args) -> int:
 
 
 def _print_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
-    """Print the errors of the sections that could not be read; return a dict of them by section.
+    """Print the errors of sections that could not be read; return a dict from section to text.
 
     ``prefix`` precedes the name of the section in the printed lines.
     """
@@ -200,17 +200,19 @@ def read(args: Args) -> int:
         write_table(frame, name, format_name, args.out)
     if args.out is not None:
         print_note(f"{counted(len(frame), 'row')} of {name}: {args.out}")
-    print_note(f"{name}: {counted(tables.rows[name], 'row')}, {visible(tables._words[name])}")
+    print_note(
+        f"{name}: {counted(tables.rows[name], 'row')}, {visible(tables._availability_texts[name])}"
+    )
     return 0
 
 
 def _options_lines(options: ScopeOptions) -> Iterator[str]:
     """Yield the lines that ``aatoolkit read HOST`` prints: the values that each filter may have."""
-    for plural in FILTERS.values():
-        frame = getattr(options, plural)
-        yield from (f"{plural}:", *format_grid(frame.columns, frame.to_numpy(object)), "")
-    for plural, count in options.untagged.items():
-        yield f"prompts without a {plural}: {'unknown' if count is None else count}"
+    for plural_name in FILTERS.values():
+        frame = getattr(options, plural_name)
+        yield from (f"{plural_name}:", *format_grid(frame.columns, frame.to_numpy(object)), "")
+    for filter_name, count in options.untagged.items():
+        yield f"prompts without a {filter_name}: {'unknown' if count is None else count}"
     yield f"own_terms: {', '.join(map(visible, options.own_terms))}"
     yield f"days: {', '.join(map(str, options.days))}"
 
@@ -266,10 +268,10 @@ def collect(args: Args) -> int:
         sections = known_sections(args.section or None, client.profile)
         for host in dict.fromkeys(client.project(host).host for host in args.host):
             folder = args.out / host / folder_name
-            due_names = [name for name in sections if args.force or not (folder / name).is_dir()]
+            due_sections = [name for name in sections if args.force or not (folder / name).is_dir()]
             table_count, errors = 0, {}
             for _, _, dataset in (
-                client._read_each_host(host, due_names, scope) if due_names else ()
+                client._read_each_host(host, due_sections, scope) if due_sections else ()
             ):
                 for tables in dataset.values():
                     folder.mkdir(parents=True, exist_ok=True)
@@ -282,7 +284,7 @@ def collect(args: Args) -> int:
                     "host": host,
                     "folder": str(folder),
                     "files": table_count,
-                    "kept": len(sections) - len(due_names),
+                    "kept": len(sections) - len(due_sections),
                     "errors": errors,
                 }
             )
@@ -318,9 +320,9 @@ def cache(args: Args) -> int:
     lines = format_grid(headers, ([host[name] for name in headers] for host in hosts))
     output = {**vars(info), "hosts": hosts, "removed": removed_count}
     show(args, output, () if args.clear else lines)
-    removal = f"{counted(removed_count, 'response')} removed; " if args.clear else ""
+    clear_text = f"{counted(removed_count, 'response')} removed; " if args.clear else ""
     print_note(
-        f"{removal}{counted(info.responses, 'response')}, {info.bytes:,} bytes in {info.folder}"
+        f"{clear_text}{counted(info.responses, 'response')}, {info.bytes:,} bytes in {info.folder}"
     )
     return 0
 
@@ -363,8 +365,8 @@ def _diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
             yield f"extra {extra}", True, versions
     try:
         info = cache_info()
-        size = f"{counted(info.responses, 'response')}, {info.bytes:,} bytes"
-        yield "cache", True, f"{size} in {info.folder}"
+        size_text = f"{counted(info.responses, 'response')}, {info.bytes:,} bytes"
+        yield "cache", True, f"{size_text} in {info.folder}"
     except AAToolkitError as error:
         yield "cache", False, str(error)
     try:
@@ -777,10 +779,10 @@ def add(args: Args) -> int:
         failure_objects = [
             {str(name): value or None for name, value in row.items()} for row in failure_rows
         ]
-        report_values = {
+        report_fields = {
             name: getattr(report, name) for name in ("run", "responses", "resumed", "skipped")
         }
-        show(args, {**report_values, "failures": failure_objects})
+        show(args, {**report_fields, "failures": failure_objects})
     for row in failure_rows:
         request_text = " ".join(
             value for value in (row["host"], row["section"], row["scope"]) if value

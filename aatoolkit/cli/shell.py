@@ -446,14 +446,14 @@ def json_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _json_values(values: pd.Series) -> list[Any]:
+def _json_values(column: pd.Series) -> list[Any]:
     """Return the cells of a column as a list of JSON values."""
     from pandas.api.types import is_datetime64_any_dtype
 
     from aatoolkit.frame.csv import as_texts
     from aatoolkit.stats.explain.explanation import to_json_value
 
-    cells = as_texts(values) if is_datetime64_any_dtype(values.dtype) else values
+    cells = as_texts(column) if is_datetime64_any_dtype(column.dtype) else column
     return [*map(to_json_value, cells.to_numpy(object))]
 
 

@@ -297,7 +297,8 @@ class Client(NamesNear):
         project_scopes = [
             (project, scope)
             for project in project_by_host.values()
-            for scope in [_merge(scope, {}) for scope in as_unique_list(scopes, Scope)] or [Scope()]
+            for scope in [_with_filters(scope, {}) for scope in as_unique_list(scopes, Scope)]
+            or [Scope()]
         ]
         fetchers = [partial(project.fetch, scope=scope) for project, scope in project_scopes]
         with closing(
@@ -455,7 +456,7 @@ class Project(NamesNear):
         >>> payload.status, payload.scope
         (200, Scope(days=7))
         """
-        merged_scope = _merge(scope, filters)
+        merged_scope = _with_filters(scope, filters)
         section_name = None if section is None else known_section(section, self.client._profile)
         return self._fetch_response(
             Request.for_section(
@@ -541,7 +542,7 @@ class Project(NamesNear):
         if split is not None:
             read_arguments = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
             return read_by_filter_value(
-                self, section, _merge(scope, filters), split, read_arguments
+                self, section, _with_filters(scope, filters), split, read_arguments
             )
         payload = self.fetch(section, scope, refresh=refresh, **filters)
         reading_options = replace(self.client._options, strict=strict, dtype_backend=dtype_backend)
@@ -586,7 +587,10 @@ class Project(NamesNear):
         >>> list(aa.demo().read_all(["urls", "domains"], days=7))
         ['urls', 'domains']
         """
-        merged_scope, names = _merge(scope, filters), known_sections(sections, self.client._profile)
+        merged_scope, names = (
+            _with_filters(scope, filters),
+            known_sections(sections, self.client._profile),
+        )
         (dataset,) = read_many(
             [partial(self.fetch, scope=merged_scope)],
             names,
@@ -650,7 +654,7 @@ class Project(NamesNear):
         return f"<Project {self.alias or self.host} at {self.client.base_url}{offline_note}>"
 
 
-def _merge(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
+def _with_filters(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
     """Return a copy of a scope (days and filters) in which ``filters`` are added or replaced.
 
     ``filters`` maps names of filters to values, such as ``{"engine": "chatgpt"}``.
@@ -783,7 +787,7 @@ def demo(
         base_url, token = _start_demo_service(seed, answers, icc)
     from aatoolkit.service.synth.world import HOSTS
 
-    demo_hosts = [plan.host for plan in HOSTS]
+    demo_hosts = [host_plan.host for host_plan in HOSTS]
     if isinstance(host, str) and canonical_host(host) not in demo_hosts:
         raise ArgumentError(unknown("demo project", host, demo_hosts), argument="host")
     return project(host, base_url=base_url, token=token, cache=cache, alias=alias, **more)

@@ -47,9 +47,11 @@ class Dataset(Keyed[str, Tables]):
     ) -> None:
         self._items: dict[str, Tables] = dict(results)
         self.errors = dict(errors or {})
-        responses = [response for tables in self._items.values() for response in tables._parts.held]
+        responses = [
+            response for tables in self._items.values() for response in tables._origin.responses
+        ]
         for response in responses:
-            response.beside = responses
+            response.related_responses = responses
 
     def __getitem__(self, section: str) -> Tables:
         if isinstance(section, str) and section in self.errors:
@@ -77,7 +79,7 @@ class Dataset(Keyed[str, Tables]):
         rows = [
             (section, table, tables.rows[table], str(status), availability_text)
             for section, tables in self.items()
-            for table, availability_text in tables._words.items()
+            for table, availability_text in tables._availability_texts.items()
             for status in Status
             if availability_text.startswith(status.replace("_", " "))
         ]

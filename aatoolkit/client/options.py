@@ -34,7 +34,7 @@ def read_scope_options(host: str, payload: Payload, options: ReadingOptions) -> 
         }:
             declared_section = profile_section
     tables = normalize(_adapt_to_lists_of_texts(declared_section, payload), payload)
-    built_tables = tables._parts.built
+    built_tables = tables._origin.built_tables
     scope_options = ScopeOptions(
         host,
         own_terms=(term for term in _list_of(payload, "ownTerms") if isinstance(term, str)),
@@ -54,8 +54,8 @@ def read_scope_options(host: str, payload: Payload, options: ReadingOptions) -> 
 def _is_recognised(table: BuiltTable, column_names: Sequence[str] = ()) -> bool:
     """Return whether a response has the list of values from which a filter's table is made.
 
-    The items of the list must have the field of at least one of the columns ``column_names``. By
-    default, these are the key columns of the table.
+    The list must be empty, or its items must have the field of one of the columns ``column_names``,
+    by default of one of the key columns.
     """
     rows, list_vector = table.rows, table.rows.vectors[-2]
     if list_vector.kinds.isdisjoint((list, dict)):

@@ -169,7 +169,7 @@ def normalize_all(
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
     """If all sections of a dataset failed with errors of the same class, raise the first error.
 
-    This is done only for the classes in ``kinds``, such as `NotAuthorized`.
+    Errors of other classes than ``kinds``, such as `NotAuthorized`, are not raised.
     """
     errors = [*dataset.errors.values()]
     if not dataset and len({*map(type, errors)}) == 1 and isinstance(errors[0], kinds):
@@ -307,7 +307,7 @@ def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> T
             )
             for table_name in table_names
         },
-        words=lambda: {
+        availability_texts=lambda: {
             table_name: _availability_words(table_name, tables_by_value)
             for table_name in table_names
         },
@@ -351,7 +351,8 @@ def _availability_words(table_name: str, tables_by_value: Mapping[str, Tables]) 
     An example is ``partial (a part is missing for gemini)``.
     """
     phrase_by_value = {
-        value: tables._words.get(table_name, "unknown") for value, tables in tables_by_value.items()
+        value: tables._availability_texts.get(table_name, "unknown")
+        for value, tables in tables_by_value.items()
     }
     if len({*phrase_by_value.values()}) == 1:
         return next(iter(phrase_by_value.values()))
@@ -367,6 +368,7 @@ def _availability_words(table_name: str, tables_by_value: Mapping[str, Tables]) 
 def _concat_listings(
     filter_name: str, tables_by_value: Mapping[str, Tables], listing_name: str
 ) -> pd.DataFrame:
+    """Concatenate ``tables.extra``, or another listing, that was read for each filter value."""
     value_listings: Iterator[pd.DataFrame] = (
         getattr(tables, listing_name).assign(**{f"filter_{filter_name}": value})
         for value, tables in tables_by_value.items()
@@ -441,8 +443,8 @@ def _find_sections_in(value: Any, names: Set[str]) -> dict[str, Any]:
     if isinstance(value, dict):
         return {name: content for name, content in value.items() if name in names}
     objects = [item for item in value if isinstance(item, dict)]
-    entries = [(item["section"], item) for item in objects if item.get("section") in names]
-    return dict(entries) if len(dict(entries)) == len(entries) else {}
+    named_objects = [(item["section"], item) for item in objects if item.get("section") in names]
+    return dict(named_objects) if len(dict(named_objects)) == len(named_objects) else {}
 
 
 def read_dataset(folder: FilePath, *, profile: ProfileSource | None = None) -> Dataset:
@@ -514,11 +516,12 @@ def _tables_from_files(
     that say where in the JSON response each value was.
     """
     frames, position_tables = files
-    metadata = {
+    metadata_by_table = {
         table: attached_metadata(frame)[0] for table, frame in frames.items() if table[0] != "_"
     }
     response_source = next(
-        (item.sources[0] for item in metadata.values() if item.sources), Source()
+        (metadata.sources[0] for metadata in metadata_by_table.values() if metadata.sources),
+        Source(),
     )
     # No service sent these bytes and this time, so the payload is not kept.
     payload = Payload(
@@ -527,18 +530,22 @@ def _tables_from_files(
         scope=None if response_source.scope is None else Scope._from_query(response_source.scope),
     )
     tables = call_without_warnings(options.tables, name, payload)
-    if metadata.keys() != tables.keys():
+    if metadata_by_table.keys() != tables.keys():
         raise PayloadError(
             f"the files of {name} were made with another profile: they have "
-            f"{', '.join(metadata)}, and it gives {', '.join(tables)}; give profile="
+            f"{', '.join(metadata_by_table)}, and it gives {', '.join(tables)}; give profile="
         )
     response = ResponseAtHand(response_source, None, lambda _: tables)
-    tables.payload, tables._parts = None, tables._parts._replace(held=[response])
+    tables.payload, tables._origin = None, tables._origin._replace(responses=[response])
     for table in tables:
-        tables._frames[table] = attach(frames[table], metadata[table], responses=[response])
+        tables._frames[table] = attach(
+            frames[table], metadata_by_table[table], responses=[response]
+        )
         tables.rows[table] = len(frames[table])
     listing_frames = {
-        file_stem[1:]: frame for file_stem, frame in frames.items() if file_stem not in metadata
+        file_stem[1:]: frame
+        for file_stem, frame in frames.items()
+        if file_stem not in metadata_by_table
     }
     vars(tables).update(listing_frames, _provenance=position_tables)
     return tables

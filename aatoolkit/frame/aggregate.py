@@ -78,7 +78,7 @@ class PlannedCells:
         """An array with the number of rows in each group that should have a number."""
         response_totals = self.plan.response_totals
         return self.groups.count(self.cells.is_applicable) + (
-            0 if response_totals is None else response_totals.absences
+            0 if response_totals is None else response_totals.absent_counts
         )
 
     @cached_property
@@ -95,13 +95,13 @@ class PlannedCells:
 
     @cached_property
     def absent_availabilities(self) -> list[Availability]:
-        """The reasons why rows are not in the frame at all, e.g. a host that is not connected."""
+        """Availabilities that say why rows are not in the frame, e.g. for an unconnected host."""
         if self.groups.exact_keys & {"host", *CONTEXT, *FILTERS}:
             return []  # they would be groups of their own
         columns = self.metadata.columns
         return [
             *dict.fromkeys(
-                state for part in self.plan.inputs for state in columns[part].absence_reasons
+                state for name in self.plan.inputs for state in columns[name].absence_reasons
             )
         ]
 
@@ -136,7 +136,7 @@ def plan_cells(
     rules: Rules | None,
     observed: bool | None,
 ) -> list[PlannedCells]:
-    """Group a frame, and return for each of ``columns`` its cells and how they are aggregated."""
+    """Group a frame, and return the `PlannedCells` (cells and rule) of each of ``columns``."""
     metadata = metadata_of(frame)
     groups = group(frame, by, observed is not False)
     return [
@@ -165,9 +165,9 @@ def aggregate(
     joined_tables = {
         metadata.columns[planned_cells.plan.column].table for planned_cells in plans
     } & {*metadata.repeated_tables}
-    tables_in_several: tuple[str, ...] = ()
+    tables_across_groups: tuple[str, ...] = ()
     if len(groups) > 1 and joined_tables:  # a row of such a table may count in several groups
-        tables_in_several = tuple(
+        tables_across_groups = tuple(
             sorted(
                 filter(Duplicates(flat_frame, metadata, groups).is_in_several_groups, joined_tables)
             )
@@ -187,7 +187,7 @@ def aggregate(
             )
             new_columns[kind_column] = metadata.columns[kind_column]
         declared_name = planned_cells.plan.declared_name or (
-            source_column.declared_name if source_column.table in tables_in_several else None
+            source_column.declared_name if source_column.table in tables_across_groups else None
         )
         column = ColumnMetadata(declared_name, availability, caution=planned_cells.plan.caution)
         if (status_column := f"{name}_{STATUS}") in extras:
@@ -197,10 +197,13 @@ def aggregate(
             key_metadata = FrameMetadata(new_columns)
             statements = tuple(row_statements(statuses, status_column, groups.keys, key_metadata))
             has_missing = statuses[status_column].isna().any()  # of a number nothing is stated
-            other_rows = Availability() if has_missing else statements[0].availability
-            column = replace(column, statements=statements, rest_availability=other_rows)
-        absences = () if planned_cells.absent_availabilities else source_column.absence_reasons
-        new_columns |= {name: column.with_absences(*absences), **dict.fromkeys(extras, MEASURED)}
+            other_state = Availability() if has_missing else statements[0].availability
+            column = replace(column, statements=statements, rest_availability=other_state)
+        absent_states = () if planned_cells.absent_availabilities else source_column.absence_reasons
+        new_columns |= {
+            name: column.with_absences(*absent_states),
+            **dict.fromkeys(extras, MEASURED),
+        }
         result_columns |= {name: values, **extras}
     key = tuple(str(name) for name in groups.keys.columns)
     result = pd.DataFrame(result_columns, index=groups.keys.index)
@@ -208,9 +211,9 @@ def aggregate(
     table_keys = dict.fromkeys(
         sorted({column.table for column in new_columns.values()} - {""}), key
     )
-    table_keys |= dict.fromkeys(tables_in_several, (IN_SEVERAL_GROUPS,))
+    table_keys |= dict.fromkeys(tables_across_groups, (IN_SEVERAL_GROUPS,))
     return attach(
-        result, FrameMetadata(new_columns, key, metadata.sources, table_keys, tables_in_several)
+        result, FrameMetadata(new_columns, key, metadata.sources, table_keys, tables_across_groups)
     )
 
 
@@ -222,10 +225,11 @@ def _aggregate_column(
 ) -> tuple[pd.Series, Availability, dict[str, pd.Series]]:
     """Aggregate one column; return the values, their availability, and further result columns.
 
-    The availability is a status such as "partial", with its reason. The further columns describe
-    the values, such as ``sales_coverage``; the dict has them by name. ``partial_periods`` maps the
-    position of each week or month with missing days to the fraction of its days that the data have,
-    and a text.
+    The availability is that of the whole column: a status such as "partial", with its reason. The
+    further columns describe the values, such as ``sales_coverage``; the dict has them by name.
+    ``partial_periods`` maps the position of each week or month with missing days to the fraction of
+    its days that the data have, and a text. ``has_statuses`` says whether columns with each group's
+    status are returned even if all groups have the same.
     """
     plan, groups, cells = planned.plan, planned.groups, planned.cells
     used_rows, expected_rows = groups.count(cells.has_number), planned.expected_row_counts
@@ -234,7 +238,7 @@ def _aggregate_column(
     is_pooled = plan.rule.rule in ("ratio", "mean")
     has_number = used_rows > 0 if skip_missing or is_pooled else is_complete
     if totals is not None and not skip_missing:
-        has_number = has_number & (totals.absences == 0)
+        has_number = has_number & (totals.absent_counts == 0)
     values, is_undefined = planned.values()
     has_number = has_number & ~is_undefined
     codes, states = groups.combine_availability(cells)
@@ -247,7 +251,7 @@ def _aggregate_column(
     # Further reasons for single groups: rows without a value, absent rows, partial periods.
     code_by_new_state: dict[Availability, int] = {}
     has_no_value = np.array([state.reason == NO_VALUE.reason for state in states], bool)[codes]
-    has_own_reason = has_no_value if totals is None else has_no_value | (totals.absences > 0)
+    has_own_reason = has_no_value if totals is None else has_no_value | (totals.absent_counts > 0)
     has_own_reason = has_own_reason | bool(planned.absent_availabilities)
     state_count = len(states)
     for i in sorted({*np.flatnonzero(has_own_reason).tolist(), *partial_periods}):
@@ -256,11 +260,11 @@ def _aggregate_column(
             missing, row_count = int(expected_rows[i] - used_rows[i]), int(expected_rows[i])
             why = f"{missing:,} of {row_count:,} rows {'has' if missing == 1 else 'have'} no value"
             state = replace(state, reason=why if missing < row_count else "no row has a value")
-        further_states = [*planned.absent_availabilities]
-        if totals is not None and totals.absences[i]:
-            why = f"{totals.absences[i]} of {totals.counts[i]} responses have no row of it"
-            further_states.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
-        state = combine([state, *further_states])
+        added_states = [*planned.absent_availabilities]
+        if totals is not None and totals.absent_counts[i]:
+            why = f"{totals.absent_counts[i]} of {totals.counts[i]} responses have no row of it"
+            added_states.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
+        state = combine([state, *added_states])
         is_unknown = state.status == Status.UNKNOWN and not has_number[i]
         if i in partial_periods and state.status not in EMPTY and not is_unknown:
             reason = combined_reason((state.reason, partial_periods[i][1]))
@@ -269,10 +273,12 @@ def _aggregate_column(
     states += code_by_new_state
     # After the states come their partial versions, then two for groups without a number.
     input_state = combine(
-        planned.metadata.columns[part_column].availability for part_column in plan.inputs
+        planned.metadata.columns[input_column].availability for input_column in plan.inputs
     )
-    no_rows = _NO_ROWS_AVAILABILITY if input_state.status == Status.AVAILABLE else input_state
-    empty_state = no_rows if groups.keys.columns.empty or input_state.status in EMPTY else NO_ROW
+    no_rows_state = _NO_ROWS_AVAILABILITY if input_state.status == Status.AVAILABLE else input_state
+    empty_state = (
+        no_rows_state if groups.keys.columns.empty or input_state.status in EMPTY else NO_ROW
+    )
     codes = np.where(has_number & ~is_complete, codes + len(states), codes)
     is_zero_ratio = is_undefined & (groups.count(cells.is_complete) == expected_rows) & is_complete
     codes = np.where(is_zero_ratio, 2 * len(states), codes)
@@ -297,7 +303,7 @@ def _aggregate_column(
     for i, (period_share, _) in partial_periods.items():
         coverages[i] *= period_share
     used_states = dict.fromkeys(all_states[code] for code in np.unique(codes).tolist())
-    state = combine(used_states) if used_states else no_rows
+    state = combine(used_states) if used_states else no_rows_state
     values, coverage = values.where(has_number), pd.Series(pd.array(coverages, dtype="Float64"))
     has_number = values.notna().to_numpy(bool)
     is_partial = skip_missing or bool((coverage[has_number] < 1).any())
@@ -315,7 +321,7 @@ def _aggregate_column(
 def cells_of_plan(
     column_plan: Plan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups
 ) -> Cells:
-    """Return for each row whether it has a number to be aggregated by a `Plan`, or why not.
+    """Return as `Cells` for each row whether it has a number to aggregate by a `Plan`, or why not.
 
     Rows that must not be counted, e.g. because they repeat other rows, have the status "not
     applicable".
@@ -329,7 +335,7 @@ def cells_of_plan(
         return is_zero_number
 
     rule = column_plan.rule
-    cells = reduce(combine_cells, (cells_of(frame, part, metadata) for part in column_plan.inputs))
+    cells = reduce(combine_cells, (cells_of(frame, name, metadata) for name in column_plan.inputs))
     # In a group without any number, a missing number of which the response says why keeps that.
     has_numbers = (groups.count(cells.has_number) > 0)[groups.of_row]
     is_unexplained = ~cells.has_number & (has_numbers | ~cells.has_any(*EMPTY))
@@ -343,9 +349,9 @@ def cells_of_plan(
     if column_plan.is_repeat is not None:
         cells = cells.without(column_plan.is_repeat, "counted once")
     for total_column in column_plan.denominator_columns:
-        trial_cells = cells_of(frame, total_column, metadata)
+        total_cells = cells_of(frame, total_column, metadata)
         is_zero_total = is_zero(
-            total_column, trial_cells.has_number if rule.rule == "sum" else trial_cells.is_complete
+            total_column, total_cells.has_number if rule.rule == "sum" else total_cells.is_complete
         )
         cells = cells.without(is_zero_total & is_unexplained, ZERO_REASON)
     if rule.among and rule.among[0] in frame.columns:

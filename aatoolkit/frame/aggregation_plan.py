@@ -54,11 +54,11 @@ class ResponseTotals:
     # Pairs of a group and a row whose total is added to the group, as two arrays.
     group_of_pair: Codes
     row_of_pair: Codes
-    absences: Codes  # for each group, the number of responses without a row in it
+    absent_counts: Codes  # for each group, the number of responses without a row in it
     counts: Codes  # for each group, the number of responses
 
     def used_pairs(self, has_number: Mask, groups: Groups) -> tuple[Codes, Codes]:
-        """Return the totals to add in each group, as two integer arrays of the same length.
+        """Return pairs of a group and a total to add in it, as two integer arrays of equal length.
 
         The first has the number of a group; the second has the position of a row whose total is
         added to that group. ``has_number`` is a boolean mask of the rows that have a number.
@@ -70,10 +70,10 @@ class ResponseTotals:
         )
         return self.group_of_pair[is_used_pair], self.row_of_pair[is_used_pair]
 
-    def sum_by_group(self, values: Floats, has_number: Mask, groups: Groups) -> Floats:
-        """Return the denominator of each group: the sum of the totals of its responses."""
+    def sum_by_group(self, totals: Floats, has_number: Mask, groups: Groups) -> Floats:
+        """Return each group's denominator; ``totals`` has each row's total of its response."""
         group_of_pair, row_of_pair = self.used_pairs(has_number, groups)
-        return np.bincount(group_of_pair, values[row_of_pair], minlength=len(groups)).astype(
+        return np.bincount(group_of_pair, totals[row_of_pair], minlength=len(groups)).astype(
             np.float64
         )
 
@@ -133,14 +133,14 @@ def plan_columns(
             plans.append(planner.plan(name, rules, is_requested=bool(requested_columns)))
         except AggregationRefused as refusal:
             reason_by_column[name] = str(refusal)
-    reason_by_named_column = {
+    reason_by_requested_column = {
         name: reason
         for name, reason in reason_by_column.items()
         if name in (*requested_columns, *rules)
     }
-    if reason_by_named_column or not plans:
+    if reason_by_requested_column or not plans:
         names_by_reason: dict[str, list[str]] = {}
-        for name, reason in (reason_by_named_column or reason_by_column).items():
+        for name, reason in (reason_by_requested_column or reason_by_column).items():
             names_by_reason.setdefault(reason, []).append(name)
         reasons_text = "; ".join(
             f"{', '.join(column_names)}: {reason}"
@@ -148,7 +148,7 @@ def plan_columns(
         )
         raise AvailabilityError(
             f"these columns cannot be aggregated: {reasons_text or 'there are none'}",
-            columns=reason_by_named_column or reason_by_column,
+            columns=reason_by_requested_column or reason_by_column,
         )
     # Warn of columns that have a rule but cannot be aggregated by it.
     omission_texts = [
@@ -212,8 +212,8 @@ class _Planner:
             if isinstance(user_rule, str):  # money stays in its currency
                 column = self.metadata.declaration_of(name)
                 names = self.frame.filter(regex="currency$") if column.unit == CURRENCY else ()
-                within = column.aggregate.within or min(map(str, names), default=None)
-                rule = replace(rule, within=within)
+                kind_column = column.aggregate.within or min(map(str, names), default=None)
+                rule = replace(rule, within=kind_column)
             column_plan = Plan(name, rule)
         elif self.with_shares and len(self.metadata.sources) > 1:
             column_plan = self._share_plan(name)
@@ -314,18 +314,18 @@ class _Planner:
         """
         table, column = (plan.declared_name or "").partition(".")[0], plan.column
         added_keys = {column: plan.rule.across}
-        for part in plan.inputs:  # a mean counts twice what its weight counts twice
-            if part != column:
-                added_keys[part] = self.metadata.declaration_of(part).aggregate.across
+        for name in plan.inputs:  # a mean counts twice what its weight counts twice
+            if name != column:
+                added_keys[name] = self.metadata.declaration_of(name).aggregate.across
         table_key, frame_names = sections.table(table).key, names_by_declared(self.metadata, table)
         key_values = {
             key: self.frame[frame_names[key][-1]].array for key in table_key if key in frame_names
         }
         positions: Any = np.arange(len(self.frame))
-        part_and_unlisted_key = [(part, key) for key in dict.fromkeys([*table_key, "engine"])
-                   for part in added_keys
-                   if added_keys[part] and key not in added_keys[part]]  # fmt: skip
-        for part, key in part_and_unlisted_key:
+        inputs_and_unlisted_keys = [(name, key) for key in dict.fromkeys([*table_key, "engine"])
+                      for name in added_keys
+                      if added_keys[name] and key not in added_keys[name]]  # fmt: skip
+        for name, key in inputs_and_unlisted_keys:
             if key in table_key:
                 equal_keys, addends = {}, key_values.get(key, positions)
             else:  # the same key in several responses
@@ -338,7 +338,7 @@ class _Planner:
                 rule = plan.rule
                 remedy = "'sum'" if rule.rule == "sum" else f"aa.sections.{rule!r}"
                 raise AggregationRefused(
-                    f"{'it' if part == column else part} adds over {', '.join(added_keys[part])}, "
+                    f"{'it' if name == column else name} adds over {', '.join(added_keys[name])}, "
                     f"and nothing shows that it adds over {key}; if it does, "
                     f"aggregate with rules={{{column!r}: {remedy}}}"
                 )
@@ -381,43 +381,46 @@ class _Planner:
         frame_names = names_by_declared(metadata, table)
         if not {*rule.counts} <= {*frame_names}:
             return None
-        numerator, denominator = (frame_names[part][-1] for part in rule.counts)
-        outer_keys = [part for part in metadata.key if metadata.columns[part].table != table]
-        outer_keys += [part for part in CONTEXT if metadata.has_valid_metadata(part)]
-        outer_keys = [*dict.fromkeys(part for part in outer_keys if part in frame.columns)]
-        grouped_keys = [part for part in groups.keys.columns if part in outer_keys]
-        table_key = [frame_names.get(part, [""])[-1] for part in sections.table(table).key]
+        numerator, denominator = (frame_names[count][-1] for count in rule.counts)
+        response_keys = [key for key in metadata.key if metadata.columns[key].table != table]
+        response_keys += [key for key in CONTEXT if metadata.has_valid_metadata(key)]
+        response_keys = [*dict.fromkeys(key for key in response_keys if key in frame.columns)]
+        grouped_keys = [key for key in groups.keys.columns if key in response_keys]
+        table_key = [frame_names.get(key, [""])[-1] for key in sections.table(table).key]
         # Rows of a rate overlap unless they are of one thing, such as one brand.
         has_one_key = bool(table_key) and all(map(metadata.has_valid_metadata, table_key))
         if has_one_key:
             key_groups = frame[table_key].assign(_group=groups.of_row).drop_duplicates()["_group"]
             has_one_key = not key_groups.duplicated().any()
         if (
-            not outer_keys
+            not response_keys
             or not {*grouped_keys} <= groups.exact_keys
             or (rule.rule != "sum" and not has_one_key)
         ):
             return None
-        codes: Any = frame.groupby(outer_keys, dropna=False, sort=False).ngroup().to_numpy(np.int64)
+        row_responses: Any = (
+            frame.groupby(response_keys, dropna=False, sort=False).ngroup().to_numpy(np.int64)
+        )
         sums = pd.DataFrame(
             {
                 count_column: as_floats(frame[count_column])
                 for count_column in (numerator, denominator)
             }
-        ).groupby(codes)
+        ).groupby(row_responses)
         if (sums[denominator].nunique(dropna=False) != 1).any():
             return None
-        _, first_rows = np.unique(codes, return_index=True)
+        _, first_rows = np.unique(row_responses, return_index=True)
         if len(groups) * len(first_rows) > _MAX_GROUP_ROW_PAIRS:
             return None
         key_rows = groups.keys[grouped_keys].assign(_group=np.arange(len(groups)))
         response_rows = frame[grouped_keys].iloc[first_rows].assign(_row=first_rows)
-        pairs = key_rows.merge(
+        group_row_pairs = key_rows.merge(
             response_rows, how="inner" if grouped_keys else "cross", on=grouped_keys or None
         )
-        group_ids, rows = (pairs[part].to_numpy(np.int64) for part in ("_group", "_row"))
+        group_ids, rows = (group_row_pairs[name].to_numpy(np.int64) for name in ("_group", "_row"))
         has_row_in_group = np.isin(
-            group_ids * len(first_rows) + codes[rows], groups.of_row * len(first_rows) + codes
+            group_ids * len(first_rows) + row_responses[rows],
+            groups.of_row * len(first_rows) + row_responses,
         )
         # A response whose counts add up to its total has no further rows.
         is_share = any(
@@ -426,10 +429,10 @@ class _Planner:
         )
         is_whole_response = sums[numerator].sum(min_count=1) == sums[denominator].first()
         is_known_total = has_row_in_group | (
-            is_share & is_whole_response.to_numpy(bool)[codes[rows]]
+            is_share & is_whole_response.to_numpy(bool)[row_responses[rows]]
         )
         response_totals = ResponseTotals(
-            codes,
+            row_responses,
             group_ids[is_known_total],
             rows[is_known_total],
             np.bincount(group_ids[~is_known_total], minlength=len(groups)),
@@ -462,21 +465,21 @@ def _rule_hint(frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, 
 def _approximation_reason(frame: pd.DataFrame, plan: Plan) -> str | None:
     """Return the reason why a plan gives only an approximate aggregate; None if it is exact."""
     # Approximate: the counts that should weight the column are missing, so another column does.
-    weight = plan.rule.otherwise
+    weight_column = plan.rule.otherwise
     missing_counts = [
-        part
-        for part in plan.inputs
-        if part != plan.column and (part not in frame.columns or frame[part].isna().all())
+        column
+        for column in plan.inputs
+        if column != plan.column and (column not in frame.columns or frame[column].isna().all())
     ]
-    if not missing_counts or weight not in frame.columns or frame[plan.column].isna().all():
+    if not missing_counts or weight_column not in frame.columns or frame[plan.column].isna().all():
         return None
-    names = [part.rpartition(".")[2] for part in missing_counts]
+    names = [column.rpartition(".")[2] for column in missing_counts]
     if changed_counts := [
         name for name in names if name not in missing_counts and name in frame.columns
     ]:
         raise AggregationRefused(_overwritten_reason(changed_counts))
     verb = "are" if len(names) > 1 else "is"
-    return f"approximate: weighted by {weight}, as {' and '.join(names)} {verb} not reported"
+    return f"approximate: weighted by {weight_column}, as {' and '.join(names)} {verb} not reported"
 
 
 def _overwritten_reason(names: list[str]) -> str:
@@ -514,21 +517,21 @@ def plan_declared_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) 
         if not table_key <= {metadata.columns[name].declared_name for name in metadata.key}:
             raise AggregationRefused(f"the {rule.rule} of rows that are no longer those of {table}")
 
-    def name_in_frame(part: Any) -> Any:
-        if part is None or not isinstance(part, str):
-            return part and tuple(map(name_in_frame, part))
+    def name_in_frame(name: Any) -> Any:
+        if name is None or not isinstance(name, str):
+            return name and tuple(map(name_in_frame, name))
         names_in_frame = frame_names.get(
-            part, [part if part not in metadata.columns else f"{table}.{part}"]
+            name, [name if name not in metadata.columns else f"{table}.{name}"]
         )
         if len(names_in_frame) > 1:
             raise AggregationRefused(
-                f"its rule needs one {part}, and there are {' and '.join(names_in_frame)}"
+                f"its rule needs one {name}, and there are {' and '.join(names_in_frame)}"
             )
         return names_in_frame[0]
 
-    fields = {
-        part: name_in_frame(getattr(rule, part))
-        for part in ("by", "within", "otherwise", "over", "counts")
+    rule_fields = {
+        attribute: name_in_frame(getattr(rule, attribute))
+        for attribute in ("by", "within", "otherwise", "over", "counts")
     }
     among = (name_in_frame(rule.among[0]), *rule.among[1:]) if rule.among else ()
     # The totals that its parts are counted among; of a count also the denominators of its ratios.
@@ -544,13 +547,16 @@ def plan_declared_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) 
             for declaration in columns
             if (over := declaration.aggregate.over) and over[0] == column_name
         ]
-    totals = chain.from_iterable(
+    total_names = chain.from_iterable(
         frame_names.get(total_columns[0], ())
         for total_columns in declared_totals
         if len(total_columns) == 1
     )
     return Plan(
-        name, replace(rule, among=among, **fields), declared_name, tuple(dict.fromkeys(totals))
+        name,
+        replace(rule, among=among, **rule_fields),
+        declared_name,
+        tuple(dict.fromkeys(total_names)),
     )
 
 
@@ -570,10 +576,10 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
     ['milliseconds', 'size']
     """
     column = metadata.declaration_of(name)
-    unit_by = column.unit_by
-    if unit_by not in frame.columns or not (column.units or unit_by == "unit"):
+    unit_column = column.unit_by
+    if unit_column not in frame.columns or not (column.units or unit_column == "unit"):
         return None
-    unit_texts = frame[unit_by].astype("string")
+    unit_texts = frame[unit_column].astype("string")
     return unit_texts.map(dict(column.units)).astype("string").fillna(unit_texts)
 
 

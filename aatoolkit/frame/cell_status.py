@@ -72,7 +72,7 @@ class Cells:
 
     @property
     def is_complete(self) -> Mask:
-        """A boolean mask of the rows that have a number, but not one that may be partial."""
+        """A boolean mask of the rows with a number, except numbers that are or may be partial."""
         may_be_partial_flags = [
             str(state.reason).startswith(_PARTIAL_PREFIX) for state in self.states
         ]
@@ -108,7 +108,7 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     states, codes = [column.other_availability], np.zeros(len(frame), np.int64)
     value_states = states
     if column.statements:
-        states, codes = row_status_of(frame, metadata).states(
+        states, codes = row_status_of(frame, metadata).distinct_availabilities(
             column.other_availability, column.statements
         )
         if not all(
@@ -142,8 +142,8 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
             frame, status_column, cells.has_number if is_row_status else has_value
         )
         # A row that is available leaves it to the column; so does a cell without a value.
-        says_nothing = parsed_statuses.has_any(Status.AVAILABLE) & (is_row_status | ~has_value)
-        has_status = frame[status_column].notna().to_numpy(bool) & ~says_nothing
+        is_ignored = parsed_statuses.has_any(Status.AVAILABLE) & (is_row_status | ~has_value)
+        has_status = frame[status_column].notna().to_numpy(bool) & ~is_ignored
         cells = Cells(
             (*cells.states, *parsed_statuses.states),
             np.where(
@@ -207,7 +207,7 @@ def combine_cells(first: Cells, second: Cells) -> Cells:
 
 
 def is_status_column(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether a column has the statuses, or their causes or reasons, of another.
+    """Return whether a column has the statuses of another column, or their causes or reasons.
 
     A status, such as "partial", says whether a cell was measured.
     """
@@ -322,7 +322,7 @@ def display_options_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return boolean masks of the partially measured numbers, by column, and remarks on them.
+    """Return a dict from column to a mask of its partially measured numbers, and remarks on them.
 
     When the table is printed, these numbers get an asterisk, and the remarks stand below it.
     """
@@ -345,10 +345,10 @@ def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, 
             elif reason.startswith(_PARTIAL_PREFIX):
                 remarks_on_missing.append(f"{name}: {visible(reason)}")
             is_missing = mask & ~cells.has_number
-            is_remarkable = cells.states[code].status == Status.PARTIAL or reason.endswith(
+            needs_remark = cells.states[code].status == Status.PARTIAL or reason.endswith(
                 " no value"
             )
-            if is_remarkable and is_missing.any():
+            if needs_remark and is_missing.any():
                 rows_text = row_ranges(frame.index, is_missing)
                 remarks_on_missing.append(
                     f"{name}: missing ({rows_text}): {visible(reason.rstrip('.'))}{_SKIP_ADVICE}"

@@ -23,7 +23,7 @@ _UNSAFE_TEXT_PATTERN = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{
 MIN_ROUNDED_INTEGER = 10**15
 """The smallest whole number that a spreadsheet may round."""
 
-_MISSING_MARK = "\0"
+_PLACEHOLDER = "\0"
 """A placeholder for missing cells, which no cell contains."""
 
 
@@ -47,11 +47,11 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
         {guard_text(str(name)): _as_csv(frame[name]) for name in frame.columns}
     )
     csv_text = safe_frame.to_csv(
-        index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=_MISSING_MARK
+        index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=_PLACEHOLDER
     )
     # Some readers take "" for an empty text, and others skip empty lines.
     return csv_text.replace(
-        f'"{_MISSING_MARK}"', '""' if len(safe_frame.columns) == 1 else ""
+        f'"{_PLACEHOLDER}"', '""' if len(safe_frame.columns) == 1 else ""
     ).encode()
 
 
@@ -68,9 +68,9 @@ def as_texts(values: pd.Series) -> pd.Series:
         if isinstance(value, timedelta | np.timedelta64):
             return str(pd.Timedelta(value))
         is_list = isinstance(value, (tuple, list, np.ndarray))
-        return json.dumps([*value], ensure_ascii=False, default=to_item) if is_list else str(value)
+        return json.dumps([*value], ensure_ascii=False, default=to_json) if is_list else str(value)
 
-    def to_item(value: Any) -> Any:
+    def to_json(value: Any) -> Any:
         if isinstance(value, np.ndarray):
             return [*value]
         if isinstance(value, np.generic) and value.dtype.kind in "biuf":

@@ -230,7 +230,7 @@ class Duplicates:
             )
         if overlapping_scopes and sums_several_responses:
             raise AggregationRefused(
-                f"the responses overlap: {_name_two(overlapping_scopes)}; {remedy}, {_APART}"
+                f"the responses overlap: {_name_two(overlapping_scopes)}; {remedy}, {_SPLIT_HINT}"
             )
 
     def _key_columns(self, table: str) -> tuple[list[str] | None, list[str]]:
@@ -292,7 +292,7 @@ def without_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
     If the key columns are gone, equal rows cannot be told apart, and `AvailabilityError` is raised.
     """
-    (stored_metadata, _), metadata, check = (
+    (stored_metadata, _), metadata, change_check = (
         attached_metadata(frame),
         metadata_of(frame),
         change_check_of(frame),
@@ -303,7 +303,7 @@ def without_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
     repeated_tables = {*metadata.repeated_tables}
     if not repeated_tables:
         return frame
-    original_rows = check.match_original()
+    original_rows = change_check.match_original()
     if original_rows is not None:
         frame = frame[_is_first(frame, original_rows[0])]
         repeated_tables &= {*stored_metadata.repeated_tables}
@@ -357,19 +357,18 @@ def _name_two(scopes: Iterable[ResponseScope]) -> str:
     return " and ".join(texts[:2]) if len(texts) > 1 else f"two of {texts[0]}"
 
 
-_APART = "or aggregate by what tells them apart, such as 'fetched_at' of an archive"
+_SPLIT_HINT = "or aggregate by what tells them apart, such as 'fetched_at' of an archive"
 
 
 def _describe_difference(name: str, scopes: Sequence[ResponseScope]) -> str:
-    """Return the error message for rows that have the same key but differ in a column.
+    """Return the error message for rows that have the same key but differ in the column ``name``.
 
-    ``name`` is the column. ``scopes`` (host, days and filters) are those of the responses that
-    overlap, if there are any.
+    ``scopes`` has the host, days and filters of each of the overlapping responses, if any overlap.
     """
     if scopes:
         return (
             f"the responses overlap and {name} differs in them: {_name_two(scopes)}; aggregate "
-            f"each alone, {_APART}"
+            f"each alone, {_SPLIT_HINT}"
         )
     return f"rows with the same key differ in {name}; aggregate the frames before you join them"
 
@@ -501,8 +500,8 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
         is_repeated = rows.duplicated(["group", "key"]).any()
         if not is_repeated or key_value_pairs["key"].duplicated().any():
             continue
-        shares = key_value_pairs["value"].value_counts(normalize=True)
-        chance = (shares**2).sum() if values.isin(range(10)).all() else _EQUAL_VALUE_CHANCE
+        value_shares = key_value_pairs["value"].value_counts(normalize=True)
+        chance = (value_shares**2).sum() if values.isin(range(10)).all() else _EQUAL_VALUE_CHANCE
         if chance**repeat_count < _MAX_REPEAT_CHANCE:
             raise AggregationRefused(
                 f"it has one value per {column} over {len(rows):,} rows, and a sum would count it "

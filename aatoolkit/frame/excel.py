@@ -62,7 +62,7 @@ _LEGEND_LINES = (
 
 
 class SheetTable(NamedTuple):
-    """A table to write as a sheet; ``measured`` is a text that says how much of it was measured."""
+    """A table to write as a sheet; ``measured_text`` says how much of it was measured."""
 
     name: str
     doc: str
@@ -73,7 +73,10 @@ class SheetTable(NamedTuple):
 def write_workbook(
     tables: Iterable[SheetTable], path: FilePath, *, created: datetime | None = None
 ) -> Path:
-    """Write tables to an Excel workbook, one sheet each, and return its path."""
+    """Write tables to an Excel workbook, one sheet each, and return its path.
+
+    ``created`` is the creation time in the properties of the workbook; by default, it is now.
+    """
     path, sheet_tables = Path(path), [*tables]
     if path.suffix.lower() != ".xlsx":
         raise NotWritten(
@@ -112,7 +115,7 @@ def write_sections(sections: Mapping[str, Tables], path: FilePath) -> Path:
     for tables in sections.values():
         doc_by_table = {table.name: table.doc for table in tables.declaration or ()}
         for name, frame in tables.items():
-            measured_text = tables._words[name].replace("unknown", "nothing is said")
+            measured_text = tables._availability_texts[name].replace("unknown", "nothing is said")
             sheet_tables.append(SheetTable(name, doc_by_table.get(name, ""), frame, measured_text))
     return write_workbook(sheet_tables, path)
 

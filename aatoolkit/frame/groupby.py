@@ -258,10 +258,10 @@ def period_groupers(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Gro
 
 
 def _days_hint(declared_name: str) -> str | None:
-    """Return a hint which tables have daily counts, if this datetime column does not date counts.
+    """Return a hint at tables with daily counts, unless a datetime column has the days of counts.
 
     For example, the day on which a prompt was created is not the day on which it was answered. The
-    result is None if the column dates the counts.
+    result is None if no hint is needed.
     """
     table_name, _, column_name = declared_name.partition(".")
     table = find_table(table_name)
@@ -300,15 +300,19 @@ def find_partial_periods(
         dates = pd.DatetimeIndex(days.unique())
     else:
         dates = pd.date_range(first_day, last_day)
-    has_series = is_daily_series and all(
+    is_one_series = is_daily_series and all(
         name in key_names or (name in frame and frame[name].nunique() == 1) for name in metadata.key
     )
     for i in day_counts.index:
         label, offset = period_labels.iloc[i], grouper.freq
-        is_at_end = grouper.closed == "right"  # type: ignore[attr-defined]
-        start, end = (label - offset + day, label) if is_at_end else (label, label + offset - day)
+        is_end_label = grouper.closed == "right"  # type: ignore[attr-defined]
+        start, end = (
+            (label - offset + day, label) if is_end_label else (label, label + offset - day)
+        )
         length = (end - start).days + 1
-        day_count = day_counts[i] if has_series else int(((dates >= start) & (dates <= end)).sum())
+        day_count = (
+            day_counts[i] if is_one_series else int(((dates >= start) & (dates <= end)).sum())
+        )
         if day_count < length:
             days_text = f"{day_count} of the {length} days from {start.date()} to {end.date()}"
             partial_periods[i] = (day_count / length, days_text)

@@ -78,30 +78,28 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     merged_frame = merged_frame.drop(columns=[*_ROW_COLUMNS])
     input_metadata = [metadata_of(frame, with_levels=True) for frame in (left, right)]
     metadata_with_tables = [
-        _with_undeclared_table(*frame_metadata_keys)
-        for frame_metadata_keys in zip((left, right), input_metadata, keys_of_sides, strict=True)
+        _with_undeclared_table(*arguments)
+        for arguments in zip((left, right), input_metadata, keys_of_sides, strict=True)
     ]
     shared_keys, renamings = _shared_keys(left, right, options), merged_names(left, right, options)
     columns: dict[str, ColumnMetadata] = {}
     key_by_table: dict[str, tuple[str, ...]] = {}
     # The keys of a side whose rows may have no match are replaced by those of the other side.
     has_left_keys = options.get("how", "inner") in ("left", "inner")
-    left_by_right_key = {
+    left_key_by_right = {
         right_key: renamings[0].get(left_key, left_key)
         # Of several pairs with the same right key, the first counts.
         for left_key, right_key in reversed([*zip(*keys_of_sides, strict=False)] * has_left_keys)
         if isinstance(left_key, str) and isinstance(right_key, str)
     }
-    for side, (metadata, names_after) in enumerate(
-        zip(metadata_with_tables, renamings, strict=True)
-    ):
+    for side, (metadata, renaming) in enumerate(zip(metadata_with_tables, renamings, strict=True)):
         for name, column in metadata.columns.items():
             if name not in shared_keys:
-                columns[names_after[name]] = column.renamed(names_after)
+                columns[renaming[name]] = column.renamed(renaming)
         for table in table_names_of(metadata):
             table_key = metadata.key_of(table)
             if table_key is not None and table not in key_by_table:
-                new_names = names_after | (left_by_right_key if side and is_joined(table) else {})
+                new_names = renaming | (left_key_by_right if side and is_joined(table) else {})
                 key_by_table[table] = tuple(new_names.get(name, name) for name in table_key)
     tables_of_sides = [{*table_names_of(metadata)} for metadata in metadata_with_tables]
     repeated_tables = {
@@ -140,8 +138,8 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
             new_name = renamings[side][name]
             columns[new_name] = without_rows(columns[new_name], state, statements)
     side_keys = [
-        [name if name in shared_keys else names_after[name] for name in metadata.key]
-        for metadata, names_after in zip(metadata_with_tables, renamings, strict=True)
+        [name if name in shared_keys else renaming[name] for name in metadata.key]
+        for metadata, renaming in zip(metadata_with_tables, renamings, strict=True)
     ]
     merged_key = dict.fromkeys(
         (*side_keys[0], *(name for name in side_keys[1] if name not in shared_keys))
@@ -237,7 +235,7 @@ def without_rows(
     """Return the metadata of a column after a join that left some rows without a value.
 
     ``state`` is the availability (a status with its reason) of the rows without a match; it becomes
-    a part of the availability of the column. ``new_statements`` say the same of single rows.
+    a part of the availability of the column. ``new_statements`` state it for single rows.
     """
     if is_joined(column.table) and column.availability == NO_METADATA.availability:
         # A column that no table declares: nothing is stated about single rows.
@@ -293,10 +291,8 @@ def _key_metadata(
     if left_only and right_only:
         declared_name = left.declared_name if left.declared_name == right.declared_name else None
         return ColumnMetadata(declared_name, combine([left.availability, right.availability]))
-    first_side, second_side = (right, left) if right_only else (left, right)
-    return (
-        second_side if first_side == NO_METADATA and not (left_only or right_only) else first_side
-    )
+    preferred, other = (right, left) if right_only else (left, right)
+    return other if preferred == NO_METADATA and not (left_only or right_only) else preferred
 
 
 def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
@@ -373,7 +369,7 @@ def _with_undeclared_table(
     """Return a frame's metadata, changed so that its undeclared columns form a table with a key.
 
     After the merge, the name and key of this table show which rows were repeated. ``merge_keys``
-    are the merge keys.
+    lists the columns, index levels or arrays of this frame that the merge compares.
     """
     array_by_column = arrays_of(frame)
     undeclared_names = [
@@ -454,11 +450,11 @@ def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions)
     if options.get("left_index") or options.get("right_index"):
         names = [str(name) for name in left.index.names if name is not None]
         return [name for name in names if name in right.index.names]
-    pairs = zip(*_merge_keys_of_sides(left, right, options), strict=False)
+    key_pairs = zip(*_merge_keys_of_sides(left, right, options), strict=False)
     is_scalar = pd.api.types.is_scalar
     return [
         str(left_key)
-        for left_key, right_key in pairs
+        for left_key, right_key in key_pairs
         if is_scalar(left_key) and is_scalar(right_key) and left_key == right_key
     ]
 
@@ -668,7 +664,7 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
             declared_name
             for declared_name in compared_frames[0][0]
             if all(
-                name_by_declared_name.get(declared_name) in fingerprint.counts_and_hashes_by_column
+                name_by_declared_name.get(declared_name) in fingerprint.missing_counts_and_hashes
                 for name_by_declared_name, _, fingerprint in compared_frames
             )
         ]
@@ -709,9 +705,9 @@ def _conditions_of_frames(
     is None if no column tells the frames apart.
     """
     keys = [name for _, metadata in frames for name in metadata.key]
-    candidates = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
-    del candidates["fetched_at"]
-    for columns in (*((name,) for name in candidates), ("host", "days"), ("fetched_at",)):
+    candidate_columns = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
+    del candidate_columns["fetched_at"]
+    for columns in (*((name,) for name in candidate_columns), ("host", "days"), ("fetched_at",)):
         if not all(
             {*columns} <= {*frame.columns} & metadata.columns.keys() for frame, metadata in frames
         ):
@@ -736,18 +732,19 @@ def _conditions_of_frames(
 
 def _stacked_column(
     name: str,
-    nonempty: Sequence[FrameWithMetadata],
-    inputs: Sequence[FrameWithMetadata],
+    nonempty_frames: Sequence[FrameWithMetadata],
+    all_frames: Sequence[FrameWithMetadata],
     conditions_by_frame: Sequence[tuple[Condition, ...]] | None,
 ) -> ColumnMetadata:
     """Return the metadata of a column of stacked frames, combined from all of them.
 
-    ``inputs`` has all frames, ``nonempty`` the non-empty ones. ``conditions_by_frame`` has for
-    each frame the conditions that select its rows in the stacked frame; None if no column tells the
-    frames apart.
+    ``conditions_by_frame`` has for each frame the conditions that select its rows in the stacked
+    frame; None if no column tells the frames apart.
     """
-    has_column = any(name in metadata.columns for _, metadata in nonempty)
-    frames, conditions_by_frame = (nonempty, conditions_by_frame) if has_column else (inputs, None)
+    has_column = any(name in metadata.columns for _, metadata in nonempty_frames)
+    frames, conditions_by_frame = (
+        (nonempty_frames, conditions_by_frame) if has_column else (all_frames, None)
+    )
     columns = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
     qualified_names = {column.declared_name for column in columns}
     tables = sorted({column.table for column in columns})
@@ -790,9 +787,11 @@ def _with_common_dtypes(frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
         return [*frames]
     copies = [pd.DataFrame(frame).copy(deep=False) for frame in frames]  # without attrs
     for label in dict.fromkeys(chain.from_iterable(copies)):
-        holders = [frame for frame in copies if label in frame]
-        dtype = _common_dtype([frame[label] for frame in holders], len(holders) < len(copies))
-        for frame in holders if dtype is not None else ():
+        frames_with_label = [frame for frame in copies if label in frame]
+        dtype = _common_dtype(
+            [frame[label] for frame in frames_with_label], len(frames_with_label) < len(copies)
+        )
+        for frame in frames_with_label if dtype is not None else ():
             is_empty = frame[label].isna().all()
             values = pd.Series(None, frame.index) if is_empty else frame[label]
             frame[label] = values.astype(dtype)

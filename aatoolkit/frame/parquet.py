@@ -241,7 +241,7 @@ def _key_values(file: pq.ParquetFile) -> dict[bytes, bytes]:
 
 
 def write_tables(sections: Iterable[Tables], folder: FilePath) -> FileList:
-    """Write every table of several sections to ``folder/section/table.parquet``."""
+    """Write every table of the sections to ``folder/section/table.parquet``; return the paths."""
     folder_path = Path(folder)
     if folder_path.suffix.lower() in (".parquet", ".csv", ".xlsx"):
         raise NotWritten(

@@ -32,7 +32,7 @@ from aatoolkit.scope import FILTERS, Scope
 
 _STATUS_COLUMNS = (STATUS, STATUS + CAUSE_END, STATUS + REASON_END)
 # The columns that ``to_long`` adds.
-_NEW_COLUMNS = ("variable", "value", "unit", *_STATUS_COLUMNS)
+_LONG_COLUMNS = ("variable", "value", "unit", *_STATUS_COLUMNS)
 _WINDOW_COLUMNS = ("window_start", "window_end")
 CONTEXT = ("host", "days", *_WINDOW_COLUMNS, *(f"filter_{name}" for name in FILTERS), "fetched_at")
 """Columns that describe the response a row was read from: host, days, filters and time."""
@@ -68,15 +68,15 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     is_whole = all(flat_frame[name].dtype.kind in "iu" for name in number_columns)
     value_dtype: Any = "Int64" if number_columns and is_whole else "Float64"
     new_names = {
-        name: f"{name}_" if name in _NEW_COLUMNS else name
+        name: f"{name}_" if name in _LONG_COLUMNS else name
         for name in flat_frame.columns
         if name not in number_columns and not is_status_column(flat_frame, name)
     }
-    _refuse_used_names(new_names.values(), _NEW_COLUMNS)
+    _refuse_used_names(new_names.values(), _LONG_COLUMNS)
     labels = flat_frame[[*new_names]].rename(columns=new_names).reset_index(drop=True)
     dtype_by_column: dict[str, Any] = {"value": value_dtype, STATUS: STATUS_DTYPE}
     empty_columns = {
-        name: pd.Series(dtype=dtype_by_column.get(name, "string")) for name in _NEW_COLUMNS
+        name: pd.Series(dtype=dtype_by_column.get(name, "string")) for name in _LONG_COLUMNS
     }
     long_frames = [] if number_columns else [labels.iloc[:0].assign(**empty_columns)]
     for name in number_columns:
@@ -92,18 +92,18 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
                 f"{name} holds whole numbers beyond 2**53, which do not fit beside "
                 "fractions; name whole-number columns alone"
             )
-        block_frame = labels.assign(
+        column_frame = labels.assign(
             variable=pd.Series(name, index=labels.index, dtype="string"),
             value=values.astype(value_dtype).array,
             unit=units.array,
         )
         long_frames.append(
-            pd.concat([block_frame, status_columns(cells.states, cells.state_codes)], axis=1)
+            pd.concat([column_frame, status_columns(cells.states, cells.state_codes)], axis=1)
         )
     column_metadata = {
         new_name: metadata.columns[name].renamed(new_names) for name, new_name in new_names.items()
     }
-    column_metadata |= dict.fromkeys((name for name in _NEW_COLUMNS if name != "value"), MEASURED)
+    column_metadata |= dict.fromkeys((name for name in _LONG_COLUMNS if name != "value"), MEASURED)
     key = (*(new_names[name] for name in metadata.key if name in new_names), "variable")
     long_frame = pd.concat(long_frames, ignore_index=True)
     return attach(long_frame, FrameMetadata(column_metadata, key, metadata.sources))
@@ -183,8 +183,8 @@ def complete(
         status_rows = availability[[*status_names]].astype(object)
         rows = status_rows.where(status_rows.notna(), None).itertuples(index=False, name=None)
         availability_by_engine = {
-            target: load_availability(status_fields)
-            for scope, target, *status_fields in rows
+            engine: load_availability(status_fields)
+            for scope, engine, *status_fields in rows
             if scope == "engine"
         }
     levels_by_column = {
@@ -254,12 +254,14 @@ def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
 def _missing_rows(
     frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
-    """Return the key combinations that a frame lacks, as rows with empty other columns."""
-    free_keys = [name for name in metadata.key if name not in levels]
-    combinations = frame[free_keys].drop_duplicates() if free_keys else pd.DataFrame(index=range(1))
+    """Return a frame with a row for each missing key combination; its other columns are empty."""
+    other_keys = [name for name in metadata.key if name not in levels]
+    combinations = (
+        frame[other_keys].drop_duplicates() if other_keys else pd.DataFrame(index=range(1))
+    )
     for values in levels.values():
         combinations = combinations.merge(values.to_frame(), how="cross")
-    keys = [*free_keys, *levels]
+    keys = [*other_keys, *levels]
     combinations = combinations[keys].astype(frame[keys].dtypes)
     exists = pd.concat([frame[keys], combinations], ignore_index=True).duplicated()
     new_keys = combinations[~exists.to_numpy()[len(frame) :]] if levels else combinations.iloc[:0]

@@ -67,22 +67,22 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     for name in columns:
         availability = availability_of(frame, name, metadata.columns[name])
         is_empty = bool(frame[name].isna().to_numpy().all())
-        is_lost = availability.reason == OVERWRITTEN_REASON
+        is_changed = availability.reason == OVERWRITTEN_REASON
         if availability.status == Status.UNKNOWN:
             cells = cells_of(frame, name, metadata)
             # Of rows stated by a column that is gone, each without a value may be one of those.
             may_be_missing = cells.is_unreported | bool(metadata.columns[name].statements)
-            is_refused = is_empty or is_lost or bool((may_be_missing & ~cells.has_number).any())
+            is_refused = is_empty or is_changed or bool((may_be_missing & ~cells.has_number).any())
         else:
             is_partial = availability.status == Status.PARTIAL and len(frame) > 0
             is_refused = availability.status in EMPTY or (is_partial and is_empty)
         if is_refused:
             reason_by_column[name] = str(availability)
-            if not is_empty and not is_lost:
+            if not is_empty and not is_changed:
                 problem = "these columns were not measured in every row"
                 advice = "; df.aa.measured() takes the rows in which they were"
     if reason_by_column:
-        reasons = "; ".join(f"{name}: {why}" for name, why in reason_by_column.items())
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in reason_by_column.items())
         raise AvailabilityError(f"{problem}: {reasons}{advice}", columns=reason_by_column)
     return frame
 

@@ -135,16 +135,18 @@ class ResponseCache:
 
     def get(self, request: Request) -> Response | None:
         """Return the cached response to a request, or None."""
-        key = self._cache_key(request)
+        cache_key = self._cache_key(request)
         sql = f"SELECT value FROM {_TABLE} WHERE key = ?"
-        row = self._use_file(lambda connection: connection.execute(sql, (key,)).fetchone())
+        row = self._use_file(lambda connection: connection.execute(sql, (cache_key,)).fetchone())
         if not row:
             return None
         try:
-            return _parse_response(row[0], key, request)
+            return _parse_response(row[0], cache_key, request)
         except ValueError:
             self._use_file(
-                lambda connection: connection.execute(_DELETE_SQL, (key,)), writes=True, commit=True
+                lambda connection: connection.execute(_DELETE_SQL, (cache_key,)),
+                writes=True,
+                commit=True,
             )
             warn("a cached response is damaged and is not used; it is requested again")
             return None
@@ -320,7 +322,7 @@ COMMIT;
 def _evict_oldest(connection: sqlite3.Connection, max_bytes: int) -> bool:
     """Delete the oldest responses if the file is larger than ``max_bytes``.
 
-    Return whether it was larger.
+    Return whether the file was larger.
     """
     page_size = _pragma_value(connection, "page_size")
     page_count = _pragma_value(connection, "page_count") - _pragma_value(
@@ -400,7 +402,7 @@ def make_cache_private(folder: Path) -> None:
 
 
 def _belongs_to_other_user(file_status: os.stat_result) -> bool:
-    """Return whether the file with this status belongs to another user."""
+    """Return whether a file, of which this is the ``os.stat`` result, belongs to another user."""
     return hasattr(os, "geteuid") and file_status.st_uid != os.geteuid()
 
 

@@ -43,18 +43,22 @@ class BaseUrl:
         """
         url_text = url_text.strip()
         try:
-            parts = urlsplit(url_text)
-            host_name, port = parts.hostname or "", parts.port
+            url_parts = urlsplit(url_text)
+            host_name, port = url_parts.hostname or "", url_parts.port
         except ValueError:
-            parts = None
-        if parts is None or any(
+            url_parts = None
+        if url_parts is None or any(
             character <= " " or character in "\\\x7f" for character in url_text
         ):
             raise _url_error("is not a URL")
-        if parts.scheme not in _PORT_BY_SCHEME:
+        if url_parts.scheme not in _PORT_BY_SCHEME:
             raise _url_error("does not begin with https://")
-        segments = [unquote(segment) for segment in parts.path.split("/")]
-        has_bad_path = "." in segments or ".." in segments or any({*s} & {*"/\\"} for s in segments)
+        segments = [unquote(segment) for segment in url_parts.path.split("/")]
+        has_bad_path = (
+            "." in segments
+            or ".." in segments
+            or any({*segment} & {*"/\\"} for segment in segments)
+        )
         if has_bad_path or any(separator in url_text for separator in "@?#"):
             raise _url_error("has a user, a query, a fragment or . or .. in its path; leave it out")
         try:
@@ -64,7 +68,10 @@ class BaseUrl:
         if host is None or port == 0:
             raise _url_error("names no valid host")
         base_url = cls(
-            parts.scheme, host, port or _PORT_BY_SCHEME[parts.scheme], parts.path.rstrip("/")
+            url_parts.scheme,
+            host,
+            port or _PORT_BY_SCHEME[url_parts.scheme],
+            url_parts.path.rstrip("/"),
         )
         if base_url.scheme == "http" and not base_url.is_loopback:
             raise _url_error("is not encrypted; use https (http is for this machine only)")
@@ -92,7 +99,7 @@ class BaseUrl:
 
 
 def _url_error(reason: str) -> ArgumentError:
-    """Create the error for a base URL that cannot be used; ``reason`` follows its name."""
+    """Create the error for an unusable base URL; ``reason`` continues "the base URL …"."""
     # The URL is not repeated: somebody may have put a password into it.
     return ArgumentError(
         f"the base URL {reason}; a base URL looks like https://api.example", argument="base_url"
@@ -147,7 +154,7 @@ class Secret:
             raise ArgumentError(problem, argument="token")
         return self
 
-    def is_in(self, text: bytes) -> bool:
+    def is_in(self, content: bytes) -> bool:
         r"""Return whether bytes contain the token, in plain text, JSON-escaped or URL-encoded.
 
         Examples
@@ -158,12 +165,12 @@ class Secret:
         """
         token = self.reveal()
         return len(token) >= _MIN_TOKEN_LENGTH and any(
-            spelling in text for spelling in _spellings_of(token)
+            spelling in content for spelling in _spellings_of(token)
         )
 
-    def hide_in(self, text: bytes) -> bytes:
+    def hide_in(self, content: bytes) -> bytes:
         """Return a copy of the bytes in which ``***`` replaces the token and long parts of it."""
-        return self._pattern().sub(b"***", text)
+        return self._pattern().sub(b"***", content)
 
     def __repr__(self) -> str:
         return "***"

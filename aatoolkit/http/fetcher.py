@@ -110,9 +110,9 @@ class Fetcher:
         outcome.section, outcome.scope = request.section, request.scope
         raise outcome
 
-    def repeats_token(self, text: bytes) -> bool:
+    def repeats_token(self, content: bytes) -> bool:
         """Return whether bytes contain the token, in plain text, JSON-escaped or URL-encoded."""
-        return self._transport.repeats_token(text)
+        return self._transport.repeats_token(content)
 
     def close(self) -> None:
         """Close the connections and the cache; later calls open them again."""

@@ -131,7 +131,7 @@ def _status_error(
 ) -> errors.StatusError:
     """Create the error for an HTTP error status; its message quotes the service's own message.
 
-    ``error_attributes`` are the attributes of the error that are already known.
+    ``error_attributes`` are the attributes of the error that are already known, such as ``url``.
     """
     body = hide_token(body)
     error_texts = _error_texts(body, hide_token)
@@ -213,12 +213,12 @@ def _error_texts(body: bytes, hide_token: HideToken) -> dict[str, Any]:
 
 
 def _first_text(error_texts: Mapping[str, Any], *field_names: str) -> str | None:
-    """Return the text of the first of the named fields that has one; None if none has a text."""
+    """Return the first text in the fields ``field_names``, in this order; None if there is none."""
     return next((text for name in field_names for text in _texts_in(error_texts, name)[:1]), None)
 
 
 def _texts_in(error_texts: Mapping[str, Any], field_name: str) -> tuple[str, ...]:
-    """Return all texts in one field of an error response."""
+    """Return the texts in one field of an error response; an empty tuple if there are none."""
     value = error_texts.get(field_name)
     texts = value if isinstance(value, tuple) else (value,)
     return tuple(text for text in texts if text and isinstance(text, str))

@@ -323,9 +323,9 @@ _FAULT_BY_EXCEPTION_TYPE: dict[type[BaseException], Fault] = {
 class Transport(HTTPAdapter):
     """An HTTP adapter for `requests` that adds the token, and limits time and response size."""
 
-    def __init__(self, base: BaseUrl, token: Secret | None, max_connections: int) -> None:
+    def __init__(self, base_url: BaseUrl, token: Secret | None, max_connections: int) -> None:
         super().__init__(pool_connections=1, pool_maxsize=max_connections)
-        self._base = base
+        self._base_url = base_url
         self._token = token
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
@@ -387,7 +387,7 @@ class Transport(HTTPAdapter):
             prepared_request,
             stream=True,
             timeout=(min(CONNECT_TIMEOUT_SECONDS, max_seconds / 4), max_seconds + 1),
-            **_environment_options(self._base, url),
+            **_environment_options(self._base_url, url),
         )
         raw_response = response.raw
         try:
@@ -417,7 +417,7 @@ class Transport(HTTPAdapter):
                 "the response repeats the token, and is not used, so that the token does not get "
                 "into tables and files; tell the operator of the service",
                 problem="token",
-                **self._attrs(request, attempt),
+                **self._error_attributes(request, attempt),
             )
         else:
             error = find_response_error(
@@ -437,32 +437,35 @@ class Transport(HTTPAdapter):
         return Response(request, status, headers, datetime.now(UTC), stored_body)
 
     def _make_failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
-        """Create the `Failure` of a request from a `Fault`, the meaning of a caught exception."""
-        attrs, message = self._attrs(request, attempt), _MESSAGES[fault.kind].format(fault.reason)
+        """Create the `Failure` of a request from a `Fault` (the meaning of an exception)."""
+        error_attributes, message = (
+            self._error_attributes(request, attempt),
+            _MESSAGES[fault.kind].format(fault.reason),
+        )
         if fault.problem:
-            attrs["problem"] = fault.problem
+            error_attributes["problem"] = fault.problem
         if fault.problem == "too_large":
-            attrs["limit"] = MAX_BODY_BYTES
-        return Failure(fault.kind(message, **attrs), fault.is_retryable)
+            error_attributes["limit"] = MAX_BODY_BYTES
+        return Failure(fault.kind(message, **error_attributes), fault.is_retryable)
 
-    def _attrs(self, request: Request, attempt: Attempt) -> dict[str, Any]:
+    def _error_attributes(self, request: Request, attempt: Attempt) -> dict[str, Any]:
         """Return the attributes of an error, as a dict: URL, status, and beginning of the body."""
         body_excerpt = excerpt(self._mask_token(bytes(attempt.body[:_CHUNK_BYTES])))
         shown_excerpt = None if attempt.status is None else body_excerpt
         return {"url": request.url, "status": attempt.status, "excerpt": shown_excerpt}
 
-    def repeats_token(self, text: bytes) -> bool:
+    def repeats_token(self, content: bytes) -> bool:
         """Return whether bytes contain the token, in plain text, JSON-escaped or URL-encoded."""
-        return self._token is not None and self._token.is_in(text)
+        return self._token is not None and self._token.is_in(content)
 
-    def _mask_token(self, text: bytes) -> bytes:
+    def _mask_token(self, content: bytes) -> bytes:
         """Return a copy of the bytes in which ``***`` replaces the token."""
-        return text if self._token is None else self._token.hide_in(text)
+        return content if self._token is None else self._token.hide_in(content)
 
 
-def _environment_options(base: BaseUrl, url: str) -> dict[str, Any]:
+def _environment_options(base_url: BaseUrl, url: str) -> dict[str, Any]:
     """Return options for `requests` from environment variables: proxies and certificates."""
-    proxies = {} if base.is_loopback else get_environ_proxies(url)
+    proxies = {} if base_url.is_loopback else get_environ_proxies(url)
     proxy = select_proxy(url, proxies)
     if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
         raise UnusableSetting("only http:// and https:// proxies can be used")

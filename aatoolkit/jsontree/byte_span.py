@@ -54,29 +54,29 @@ class ByteIndex:
             )
         return key_span if path.endswith(KEY_SIGN) else value_span
 
-    def _find_items(self, open_byte: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
+    def _find_items(self, open_offset: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
         """Return the spans of bytes of all items of an object or array.
 
         The result is a dict from key or position to a tuple of two spans: that of the key (None in
-        an array), and that of the value. ``open_byte`` is the position of the opening bracket.
+        an array), and that of the value. ``open_offset`` is the position of the opening bracket.
         """
-        if open_byte not in self._spans_by_start:
-            spans_by_key = self._spans_by_start[open_byte] = {}
-            spans = [*self._iter_spans(open_byte + 1)] if self.body[open_byte] in b"[{" else []
-            if self.body[open_byte] == b"{"[0]:
+        if open_offset not in self._spans_by_start:
+            spans_by_key = self._spans_by_start[open_offset] = {}
+            spans = [*self._iter_spans(open_offset + 1)] if self.body[open_offset] in b"[{" else []
+            if self.body[open_offset] == b"{"[0]:
                 for key_span, value_span in zip(spans[::2], spans[1::2], strict=True):
                     spans_by_key[json.loads(self.body[slice(*key_span)])] = key_span, value_span
             else:
                 spans_by_key.update((position, (None, span)) for position, span in enumerate(spans))
-        return self._spans_by_start[open_byte]
+        return self._spans_by_start[open_offset]
 
-    def _iter_spans(self, first_byte: int) -> Iterator[ByteSpan]:
+    def _iter_spans(self, first_offset: int) -> Iterator[ByteSpan]:
         """Yield the span of bytes of each key and each value in an object or array, in order.
 
-        ``first_byte`` is the position of the byte after the opening bracket.
+        ``first_offset`` is the position of the byte after the opening bracket.
         """
         depth = value_start = 0
-        for token in _TOKEN_PATTERN.finditer(self.body, first_byte):
+        for token in _TOKEN_PATTERN.finditer(self.body, first_offset):
             value_start = value_start if depth else token.start()
             depth += (token[0] in (b"{", b"[")) - (token[0] in (b"}", b"]"))
             if depth < 0:

@@ -108,6 +108,7 @@ def make_exact_array(values: Iterable[Any], value_types: set[type], dtype: str) 
 
 
 def _make_array(values: Iterable[Any], dtype: str) -> pa.Array:
+    """Convert values that fit a dtype to an Arrow array."""
     return pa.array(values, _MEMORY_TYPE_BY_DTYPE[dtype], memory_pool=MEMORY_POOL)
 
 
@@ -127,11 +128,11 @@ def read_as(
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
     dtype, convert = reading.dtype, _CONVERTER_BY_DTYPE[reading.dtype]
-    missing_keys = {*map(hashable_key, reading.missing)}
+    missing_value_keys = {*map(hashable_key, reading.missing)}
     missing_rows = [
         row
-        for row, value in enumerate(values if missing_keys else ())
-        if hashable_key(value) in missing_keys
+        for row, value in enumerate(values if missing_value_keys else ())
+        if hashable_key(value) in missing_value_keys
     ]
     parsed_values = [None if value is MISSING else value for value in values]
     for row in missing_rows:
@@ -319,7 +320,7 @@ _SPACES = "' \u00a0\u2009\u202f\u2019"
 _DIGITS_PATTERN = r"\s*#?[+\-\u2212]?(?:[0-9]{{1,3}}(?:[{0}" + _SPACES + r"][0-9]{{3}})+|[0-9]+)"
 MAX_PARSED_LENGTH = 100
 """The maximum length of a text that is parsed, in characters."""
-_NUMBER_PATTERN_BY_MARK = {
+_PATTERN_BY_DECIMAL_MARK = {
     ".": re.compile(_DIGITS_PATTERN.format(",") + r"(?:\.[0-9]+)?\s*%?\s*"),
     ",": re.compile(_DIGITS_PATTERN.format(".") + r"(?:,[0-9]+)?\s*%?\s*"),
 }
@@ -340,10 +341,12 @@ CURRENCY_SIGNS = "$€£¥₹₩₽₺₪₫₴₦฿"
 _MONEY_PATTERN = re.compile(
     rf"\s*{_SIGN_PATTERN}\s*{_UNIT_PATTERN}\s*{_SIGN_PATTERN}\s*{_AMOUNT_PATTERN}\s*{_UNIT_PATTERN}\s*"
 )
-_CLOCK_TIME = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:\.\d+)?)")
-_ISO_PERIOD = re.compile(r"p((?:\d+w)?(?:\d+d)?)(?:t((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?s)?))?")
-_TIME_PARTS = re.compile(r"(?:\s*\d+(?:\.\d+)?\s*[a-z]+)+\s*")
-_TIME_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
+_CLOCK_TIME_PATTERN = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:\.\d+)?)")
+_ISO_PERIOD_PATTERN = re.compile(
+    r"p((?:\d+w)?(?:\d+d)?)(?:t((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?s)?))?"
+)
+_DURATION_PATTERN = re.compile(r"(?:\s*\d+(?:\.\d+)?\s*[a-z]+)+\s*")
+_DURATION_PART_PATTERN = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
 _UNIT_SECONDS = {unit: float(seconds) for unit, seconds in meaning_by_word("seconds_of").items()}
 
 
@@ -358,6 +361,7 @@ def _to_number(dtype: str, value: Any) -> Any:
 
 
 def _parse_number(decimal_mark: str, dtype: str, _year: Any, value: Any) -> Any:
+    """Return the number in a text such as ``1,204``, ``34.5%`` or ``1.2k``; else None."""
     if type(value) is not str:
         return _to_number(dtype, value)
     match = _ABBREVIATED_NUMBER_PATTERN.fullmatch(value) if decimal_mark == "." else None
@@ -365,7 +369,7 @@ def _parse_number(decimal_mark: str, dtype: str, _year: Any, value: Any) -> Any:
         return _to_number(
             dtype, float(match[1].translate(_SIGN_MAP)) * _FACTOR_BY_SUFFIX[match[2].lower()]
         )
-    if not _NUMBER_PATTERN_BY_MARK[decimal_mark].fullmatch(value):
+    if not _PATTERN_BY_DECIMAL_MARK[decimal_mark].fullmatch(value):
         return None
     text = value.translate(_SIGN_MAP).replace(",."[decimal_mark == ","], "").replace(",", ".")
     return (
@@ -406,12 +410,17 @@ def parse_currency(text: str) -> str | None:
 def _parse_duration(text: str) -> float | None:
     """Return a duration such as ``1m 30s`` in seconds; None for other texts."""
     lower_text = text.strip().lower()
-    clock_match, period_match = _CLOCK_TIME.fullmatch(lower_text), _ISO_PERIOD.fullmatch(lower_text)
+    clock_match = _CLOCK_TIME_PATTERN.fullmatch(lower_text)
+    period_match = _ISO_PERIOD_PATTERN.fullmatch(lower_text)
     if clock_match is not None:
         return int(clock_match[1] or 0) * 3600 + int(clock_match[2]) * 60 + float(clock_match[3])
     if period_match is not None:
         lower_text = period_match[1] + (period_match[2] or "")
-    numbers_and_units = _TIME_PART.findall(lower_text) if _TIME_PARTS.fullmatch(lower_text) else []
+    numbers_and_units = (
+        _DURATION_PART_PATTERN.findall(lower_text)
+        if _DURATION_PATTERN.fullmatch(lower_text)
+        else []
+    )
     if not numbers_and_units or not {unit for _, unit in numbers_and_units} <= _UNIT_SECONDS.keys():
         return None
     numbers_and_seconds = (
@@ -461,7 +470,9 @@ def _parse_boolean(dtype: str, _year: Any, value: Any) -> bool | None:
 
 
 _MONTH_NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_MONTH_DAY = r"(?:(?P<first>\d\d?)\.?[\s-]+)?(?P<name>[A-Za-z]{3,9})\.?(?:\s+(?P<day>\d\d?))?"
+_MONTH_DAY_PATTERN = (
+    r"(?:(?P<first>\d\d?)\.?[\s-]+)?(?P<name>[A-Za-z]{3,9})\.?(?:\s+(?P<day>\d\d?))?"
+)
 _PATTERN_BY_DAY_NOTATION = {
     "YYYYMMDD": r"(?P<year>\d{4})(?:(?=\d{4}(?:00)?$)|[/.年])"
     r"(?P<month>\d\d?)[/.月]?(?P<day>\d\d?)(?:日|00)?",
@@ -470,8 +481,8 @@ _PATTERN_BY_DAY_NOTATION = {
     "zoned day": r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?:Z|[+-]\d\d:?\d\d)",
     "iso week": r"(?P<year>\d{4})-?W(?P<week>\d\d)",
     "iso month": r"(?P<year>[12]\d{3})-(?:(?P<month>\d\d)|Q(?P<quarter>[1-4]))",
-    "month day": _MONTH_DAY,
-    "month day year": _MONTH_DAY + r",?[\s-]+(?P<year>\d{4})",
+    "month day": _MONTH_DAY_PATTERN,
+    "month day year": _MONTH_DAY_PATTERN + r",?[\s-]+(?P<year>\d{4})",
 }
 """Regular expressions for days, by notation; weeks, months and quarters mean their first day."""
 
@@ -527,21 +538,23 @@ _EPOCH_TEXT_PATTERN = re.compile(
 )
 
 
-def _parse_epoch(per_second: int | Fraction, dtype: str, _year: Any, value: Any) -> int | None:
+def _parse_epoch(
+    units_per_second: int | Fraction, dtype: str, _year: Any, value: Any
+) -> int | None:
     """Return a Unix time as the integer by which Arrow stores it; None for other values.
 
-    ``per_second`` is the number of the time's units in a second: 1000 for milliseconds.
+    ``units_per_second`` is the number of the time's units in a second: 1000 for milliseconds.
     """
     if type(value) is str:
         match = _EPOCH_TEXT_PATTERN.fullmatch(value)
         value = (
             None if match is None else float(match[1]) if match[2] or match[3] else int(match[1])
         )
-    elif type(value) is float and (dtype == "date" or per_second == 1000):
+    elif type(value) is float and (dtype == "date" or units_per_second == 1000):
         value = _to_exact_integer(value)
     if type(value) not in (int, float):
         return None
-    microseconds: int = round(value * Fraction(1_000_000) / per_second)
+    microseconds: int = round(value * Fraction(1_000_000) / units_per_second)
     _EPOCH + microseconds * _MICROSECOND  # raises where there is no such moment
     return microseconds if dtype == "timestamp" else microseconds // 86_400_000_000
 

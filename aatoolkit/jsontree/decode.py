@@ -75,7 +75,7 @@ def decode(response: bytes | str | Any, **error_details: Any) -> Any:
 def read_document(
     response: bytes | str | Any, convert: Callable[[Any, bool], tuple[T, int]], **error_details: Any
 ) -> T:
-    """Decode a document as `decode` does, and return what a function makes of the decoded value.
+    """Decode a document as `decode` does, and return the result of a function of the value.
 
     ``convert`` is a function that takes the decoded value, and a boolean: whether large integers
     are certainly exact. It returns a tuple of its result and the number of keys in all objects.

@@ -106,13 +106,13 @@ class StructureCounter:
         if arrays:
             values_by_name[None] = [*chain.from_iterable(arrays)]
         if objects:
-            values_by_key_name = values_by_key(objects)
-            self.count_keys(objects, len(values_by_key_name) if are_records else 0)
+            values_by_field = values_by_key(objects)
+            self.count_keys(objects, len(values_by_field) if are_records else 0)
             # Values under keys that are data count as one path.
-            if len(values_by_key_name) > _MANY_KEYS and are_keys_data(objects):
+            if len(values_by_field) > _MANY_KEYS and are_keys_data(objects):
                 values_by_name[""] = [*chain.from_iterable(map(dict.values, objects))]
             else:
-                values_by_name.update(values_by_key_name.items())
+                values_by_name.update(values_by_field.items())
         for name, named_values in values_by_name.items():
             self.count_values(named_values, {*map(type, named_values)}, depth + 1, name is None)
 
@@ -129,8 +129,8 @@ def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     if not grouped_values:
         grouped_values = defaultdict(list)
         for json_object in objects:
-            for name, value in json_object.items():
-                grouped_values[name].append(value)
+            for key, value in json_object.items():
+                grouped_values[key].append(value)
     return grouped_values
 
 
@@ -138,7 +138,7 @@ def values_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[An
     """Return a dict from key to the values of all objects; it is empty if their keys differ."""
     if {*map(len, objects)} == {len(objects[0])}:
         try:
-            return {name: [*map(itemgetter(name), objects)] for name in objects[0]}
+            return {key: [*map(itemgetter(key), objects)] for key in objects[0]}
         except KeyError:
             pass
     return {}

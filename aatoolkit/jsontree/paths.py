@@ -47,28 +47,29 @@ class Position:
 class Each:
     """A step from an array to all its elements.
 
-    With ``at``, it leads to one element, at the position of the current row in another array: 0 is
-    the first array on the path to the rows, 1 the second. So each row finds its own date in a list
-    of dates beside the rows.
+    With ``container_number``, it leads to one element, at the position of the current row in
+    another array: 0 is the first array on the path to the rows, 1 the second. So each row finds its
+    own date in a list of dates beside the rows.
     """
 
-    at: int | None = None
+    container_number: int | None = None
 
 
 @dataclass(frozen=True)
 class Entries:
     """A step from an object to the values of all its keys, or of the keys in ``only``.
 
-    With ``at``, it leads to a single entry instead: the entry with the same key as the row.
+    With ``container_number``, it leads to a single entry instead: the entry with the same key as
+    the row.
     """
 
     only: tuple[str, ...] = ()
-    at: int | None = None
+    container_number: int | None = None
 
 
 @dataclass(frozen=True)
 class Named:
-    """A step from an array to the element of the column ``name``.
+    """A step from an array (a row of a table) to its element in the column ``name``.
 
     The array at the path ``header`` has the names of the columns, in the order of the elements.
     """
@@ -98,7 +99,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
     Examples
     --------
     >>> parse_path("kpis{}.value")
-    (Field(name='kpis'), Entries(only=(), at=None), Field(name='value'))
+    (Field(name='kpis'), Entries(only=(), container_number=None), Field(name='value'))
     >>> parse_path('"odd.key"[]') == parse_path('$["odd.key"][]')
     True
     >>> format_path(parse_path('rows[@0].cells["columns[]"="hits"]'))
@@ -123,7 +124,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
         elif match["element"] is not None:
             steps.append(Each(int(match["element"])))
         elif match["entry"] is not None:
-            steps.append(Entries(at=int(match["entry"])))
+            steps.append(Entries(container_number=int(match["entry"])))
         elif match["entries"] is not None:
             steps.append(Entries(tuple(key for key in match["entries"].split(",") if key)))
         elif quoted_name is not None:
@@ -142,7 +143,7 @@ def parse_pattern(path: str) -> tuple[Step, ...]:
     Examples
     --------
     >>> parse_pattern("domains[]")
-    (Field(name='domains'), Each(at=None))
+    (Field(name='domains'), Each(container_number=None))
     """
     steps = parse_path(path)
     if any(isinstance(step, Position) for step in steps):
@@ -178,7 +179,7 @@ def format_path(steps: Iterable[Step]) -> str:
         elif isinstance(step, Named):
             text += f"[{json_text(format_path(step.header))}={json_text(step.name)}]"
         else:
-            row_reference = "" if step.at is None else f"@{step.at}"
+            row_reference = "" if step.container_number is None else f"@{step.container_number}"
             text += f"[{row_reference}]" if isinstance(step, Each) else f"{{{row_reference}}}"
     return text
 

@@ -164,11 +164,13 @@ class FrameMetadata:
             columns = {
                 name: replace(
                     ColumnMetadata(
-                        declared_name, load_availability(state), *statements_by_column.get(name, ())
+                        declared_name,
+                        load_availability(availability_fields),
+                        *statements_by_column.get(name, ()),
                     ),
                     caution=caution_by_column.get(name),
                 )
-                for name, (declared_name, *state) in document["columns"].items()
+                for name, (declared_name, *availability_fields) in document["columns"].items()
             }
             # a later version may know more
             source_fields = {field.name for field in fields(Source)}

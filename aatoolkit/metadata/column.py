@@ -166,9 +166,9 @@ class RowStatus:
         # Only columns with unchanged values can show which rows a statement is about.
         self._usable_columns = {*arrays} & {*trusted_columns}
         self._mask_by_condition: dict[Condition, Mask] = {}
-        self._cached_states: dict[Any, tuple[list[Availability], AvailabilityPositions]] = {}
+        self._cached_results: dict[Any, tuple[list[Availability], AvailabilityPositions]] = {}
 
-    def states(
+    def distinct_availabilities(
         self, other_availability: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], AvailabilityPositions]:
         """Return the distinct availabilities of the rows, and for each row a position among them.
@@ -179,7 +179,7 @@ class RowStatus:
         if not self._row_count or not statements:
             return [other_availability], np.zeros(self._row_count, np.int64)
         cache_key = (other_availability, tuple(statements))
-        if cache_key not in self._cached_states:
+        if cache_key not in self._cached_results:
             match_matrix = np.column_stack(
                 [self._mask_matches(statement) for statement in statements]
             )
@@ -194,12 +194,14 @@ class RowStatus:
                 self._combine_matches(other_availability, [statements[i] for i in indexes])
                 for indexes in statement_indexes
             ]
-            self._cached_states[cache_key] = availabilities, positions.reshape(-1).astype(np.int64)
-        return self._cached_states[cache_key]
+            self._cached_results[cache_key] = availabilities, positions.reshape(-1).astype(np.int64)
+        return self._cached_results[cache_key]
 
     def recompute(self, column: ColumnMetadata) -> ColumnMetadata:
         """Return a column's metadata, with its availability recomputed for the DataFrame's rows."""
-        availability = combine(self.states(column.other_availability, column.statements)[0])
+        availability = combine(
+            self.distinct_availabilities(column.other_availability, column.statements)[0]
+        )
         return replace(
             column,
             availability=combine([availability, *column.absence_reasons]),
@@ -269,8 +271,8 @@ StatementFields = tuple[tuple[Statement, ...], Availability, tuple[Availability,
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
     """Convert what is stated about certain rows of columns to JSON values.
 
-    The result is a dict by column name. Columns of which all rows have the same availability are
-    left out.
+    The result is a dict from column name to nested lists of `StatementFields`. Columns of which all
+    rows have the same availability are left out.
     """
     return {
         name: _to_nested_lists(
@@ -291,7 +293,11 @@ def _to_nested_lists(value: Any) -> Any:
 
 
 def load_statements(dumped_statements: Mapping[str, Any]) -> dict[str, StatementFields]:
-    """Parse the dict that `dump_statements` returned; return a tuple by column name."""
+    """Parse the dict that `dump_statements` returned.
+
+    The result is a dict from column name to a tuple: the statements on rows, the availability of
+    the other rows, and the reasons why rows are absent.
+    """
     return {
         name: (
             tuple(

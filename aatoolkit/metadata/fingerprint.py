@@ -119,7 +119,7 @@ class Fingerprint:
     label_hashes: Sequence[int] | Hashes = ()  # the hash of the index label of each row
     key_hashes: Sequence[int] | Hashes = ()  # the hash of the key of each row, if keys are unique
     # by column: the number of missing values, and the hash of each cell
-    counts_and_hashes_by_column: Mapping[str, tuple[int, Sequence[int] | npt.NDArray[Any]]] = field(
+    missing_counts_and_hashes: Mapping[str, tuple[int, Sequence[int] | npt.NDArray[Any]]] = field(
         default_factory=dict
     )
     # columns that are hashed together with the labels, if the labels are not unique
@@ -130,19 +130,20 @@ class Fingerprint:
     def is_complete(self) -> bool:
         """Whether all rows were hashed."""
         return all(
-            len(hashes) == self.row_count for _, hashes in self.counts_and_hashes_by_column.values()
+            len(hashes) == self.row_count for _, hashes in self.missing_counts_and_hashes.values()
         )
 
     def cell_hashes_of(self, names: Iterable[str]) -> list[Hashes]:
         """Return the hashes of the cells of some columns, as one array per column."""
         return [
-            np.asarray(self.counts_and_hashes_by_column[name][1], dtype=np.uint64) for name in names
+            np.asarray(self.missing_counts_and_hashes[name][1], dtype=np.uint64) for name in names
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert the hashes of a sample of rows to JSON values, as hexadecimal text."""
+        """Return the fingerprint of a sample of rows as a JSON object, with hashes as hex text."""
 
         def to_hex(hashes: Any, dtype: str) -> str:
+            """Return the bytes of hashes, converted to a NumPy dtype, as hexadecimal text."""
             return np.asarray(hashes).astype(dtype).tobytes().hex()
 
         return {
@@ -153,15 +154,16 @@ class Fingerprint:
             "keys": to_hex(self.key_hashes, ">u4"),
             "cells": {
                 name: [missing_count, to_hex(cell_hashes, ">u2")]
-                for name, (missing_count, cell_hashes) in self.counts_and_hashes_by_column.items()
+                for name, (missing_count, cell_hashes) in self.missing_counts_and_hashes.items()
             },
         }
 
     @staticmethod
     def from_dict(json_object: Mapping[str, Any]) -> Fingerprint:
-        """Create a fingerprint from the JSON values that `to_dict` returned."""
+        """Create a fingerprint from the JSON object that `to_dict` returned."""
 
         def from_hex(hex_text: str, dtype: str) -> Hashes:
+            """Return the hashes that `to_hex` converted to hexadecimal text."""
             return np.frombuffer(bytes.fromhex(hex_text), dtype).astype(np.uint64)
 
         label_limits = json_object["span"]
@@ -354,14 +356,14 @@ class FingerprintCheck:
         self._fingerprint = fingerprint
         self._key_names = key
         self._shared_names = [
-            name for name in fingerprint.counts_and_hashes_by_column if name in self._arrays
+            name for name in fingerprint.missing_counts_and_hashes if name in self._arrays
         ]
         self._cell_hashes: dict[str, Hashes] = {}
 
     @property
     def hashed_columns(self) -> set[str]:
         """The names of the columns that were hashed when the DataFrame was read."""
-        return {*self._fingerprint.counts_and_hashes_by_column}
+        return {*self._fingerprint.missing_counts_and_hashes}
 
     def match_original(self) -> tuple[Positions, set[str]] | None:
         """Find the position that each row had when it was read; return None if that is impossible.
@@ -433,7 +435,7 @@ class FingerprintCheck:
         """Return the reason why a column counts as changed; None if its values are unchanged."""
         return (
             self._reason_by_column.get(name)
-            if name in self._fingerprint.counts_and_hashes_by_column
+            if name in self._fingerprint.missing_counts_and_hashes
             else MOVED_REASON
         )
 
@@ -509,7 +511,7 @@ class FingerprintCheck:
         return {
             name: MOVED_REASON
             for name in self._shared_names
-            if self._fingerprint.counts_and_hashes_by_column[name][0]
+            if self._fingerprint.missing_counts_and_hashes[name][0]
         }
 
     def _hash_column(self, name: str) -> Hashes:
@@ -549,7 +551,7 @@ class FingerprintCheck:
         # The cells themselves are compared.
         if self._fingerprint.is_complete:
             return True
-        missing_before = self._fingerprint.counts_and_hashes_by_column.get(name, (0,))[0]
+        missing_before = self._fingerprint.missing_counts_and_hashes.get(name, (0,))[0]
         row_count = len(self._index)
         read_row_count = self._fingerprint.row_count
         missing_now = int(self._arrays[name].isna().sum())

@@ -98,7 +98,7 @@ def dump_recipe(recipe: Recipe) -> Recipe:
     return [END, "how it was made is too large for a frame to carry along"]
 
 
-_MAX_CELLS = 4000
+_MAX_STORED_CELLS = 4000
 """The length of the longest column whose values are stored in a recipe."""
 
 
@@ -136,7 +136,7 @@ def dump_values(values: pd.Series) -> list[Any] | None:
     >>> dump_values(pd.Series(["a", None], dtype="string"))
     ['string', ['a', None]]
     """
-    if len(values) > _MAX_CELLS:
+    if len(values) > _MAX_STORED_CELLS:
         return None
     cells = values.astype(object).where(values.notna(), None).tolist()
     cells = [

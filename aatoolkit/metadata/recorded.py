@@ -119,31 +119,34 @@ def record_recipe(
         name: argument for name, argument in json_arguments.pop("options", {}).items() if argument
     }
     metadata, _ = attached_metadata(result)
-    recipe_triples = [recipe_and_responses(frame) for frame in frames]
+    input_records = [recipe_and_responses(frame) for frame in frames]
     sources = dict.fromkeys(
         (
             *metadata.sources,
-            *(source for _, input_sources, _ in recipe_triples for source in input_sources),
+            *(source for _, input_sources, _ in input_records for source in input_sources),
         )
     )
     position_by_source = {source: position for position, source in enumerate(sources)}
     serialized_arguments = {}
-    bad_arguments = []
+    unserializable_names = []
     for name, argument in json_arguments.items():
         try:
             serialized_arguments[name] = _serialize(argument)
         except TypeError:
-            bad_arguments.append(name)
+            unserializable_names.append(name)
     input_recipes = [
         renumber(
             input_recipe, {i: position_by_source[source] for i, source in enumerate(input_sources)}
         )
-        for input_recipe, input_sources, _ in recipe_triples
+        for input_recipe, input_sources, _ in input_records
     ]
     recipe: Recipe = [DO, verb, serialized_arguments, input_recipes]
-    if bad_arguments:
-        recipe = [END, f"{verb} was given {', '.join(bad_arguments)}, which cannot be written down"]
-    responses = [response for _, _, held_responses in recipe_triples for response in held_responses]
+    if unserializable_names:
+        recipe = [
+            END,
+            f"{verb} was given {', '.join(unserializable_names)}, which cannot be written down",
+        ]
+    responses = [response for _, _, held_responses in input_records for response in held_responses]
     replace_metadata(result, replace(metadata, recipe=recipe, sources=tuple(sources)), responses)
 
 
@@ -159,11 +162,11 @@ def _serialize(value: Any) -> Any:
             "rule": {name: item for name, item in asdict(value).items() if item not in (None, ())}
         }
     if isinstance(value, pd.Grouper) and value.key and value.freq:
-        settings = {name: getattr(value, name, None) for name in _GROUPER_FIELDS}
-        settings["freq"] = getattr(value.freq, "freqstr", value.freq)
+        grouper_fields = {name: getattr(value, name, None) for name in _GROUPER_FIELDS}
+        grouper_fields["freq"] = getattr(value.freq, "freqstr", value.freq)
         return {
             "grouper": {
-                name: item for name, item in settings.items() if isinstance(item, bool | str)
+                name: item for name, item in grouper_fields.items() if isinstance(item, bool | str)
             }
         }
     if isinstance(value, Mapping):

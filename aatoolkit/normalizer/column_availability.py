@@ -44,7 +44,7 @@ from aatoolkit.sections.section import ENVELOPE_FIELDS, Column, Section
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 PathOfRow = Callable[[int], str | None]
-"""Takes the number of a row; returns the JSON path of a column's value in this row, or None."""
+"""Takes a row number; returns the JSON path of a column's value in this row, or None."""
 
 ENGINE_LIST_RULE = "options"
 """The name of the rule that finds engines without data in the service's list of engines."""
@@ -84,7 +84,7 @@ class TableStatements:
         self._narrow_signals = [
             signal for signal in self._signals if signal.scope in ("field", "row")
         ]
-        self._section_state = find_section_availability(self._signals) or UNKNOWN
+        self._section_availability = find_section_availability(self._signals) or UNKNOWN
 
     def make_column_metadata(
         self, column: Column, name: str, is_absent: bool, is_measured: bool, path_of_row: PathOfRow
@@ -102,37 +102,39 @@ class TableStatements:
         is_measured : bool
             Whether the column has any value.
         path_of_row : callable
-            Takes the number of a row, and returns the JSON path of its value, or None.
+            Takes a row number, and returns the JSON path of the row's value, or None.
         """
-        if is_absent and self._section_state.status not in EMPTY:
+        if is_absent and self._section_availability.status not in EMPTY:
             return ColumnMetadata(name, _ABSENT_FIELD)
-        column_state = self._find_column_state(column)
+        availability = self._find_availability(column)
         statements: list[Statement] = []
         if column.name not in self._table.key:
             statements, group_availabilities = self._make_group_statements(column)
             row_statements, row_availabilities = self._make_row_statements(column, path_of_row)
             statements += row_statements
-            if column_state.status not in EMPTY and column.dtype in NUMBERS and not column.is_label:
-                column_state = _combine_with_rows(column_state, group_availabilities)
-            column_state = _combine_with_rows(column_state, row_availabilities)
-            if statements and column_state == UNKNOWN and is_measured:
-                column_state = _AVAILABLE
-        if is_measured and column_state.status in EMPTY:
-            column_state = combine([column_state, _AVAILABLE])
+            if availability.status not in EMPTY and column.dtype in NUMBERS and not column.is_label:
+                availability = _combine_with_rows(availability, group_availabilities)
+            availability = _combine_with_rows(availability, row_availabilities)
+            if statements and availability == UNKNOWN and is_measured:
+                availability = _AVAILABLE
+        if is_measured and availability.status in EMPTY:
+            availability = combine([availability, _AVAILABLE])
         columns = {condition.column for statement in statements for condition in statement.rows}
         values = {name: np.array(self._values(name), object) for name in columns}
-        availabilities, _ = RowStatus(values, self._size, values).states(column_state, statements)
-        return ColumnMetadata(name, combine(availabilities), tuple(statements), column_state)
+        availabilities, _ = RowStatus(values, self._size, values).distinct_availabilities(
+            availability, statements
+        )
+        return ColumnMetadata(name, combine(availabilities), tuple(statements), availability)
 
     def mask_denied_rows(self, column: Column, is_valid: Mask, path_of_row: PathOfRow) -> Mask:
-        """Return a mask of the rows whose number was not measured, as the response says.
+        """Return a boolean mask of the rows whose value was not measured, as the response says.
 
         An example is a 0 next to ``hasData: false``. ``is_valid`` is a mask of the rows with a
-        value. ``path_of_row`` takes the number of a row, and returns the JSON path of its value.
+        value. ``path_of_row`` takes a row number, and returns the JSON path of the row's value.
         """
-        availability_by_path = self._find_cell_states(column)
+        availability_by_path = self._availability_by_path(column)
         denied_mask: Mask = is_valid & self._mask_denied_engines(
-            self._find_column_state(column).status in EMPTY
+            self._find_availability(column).status in EMPTY
         )
         for row in np.flatnonzero(is_valid).tolist() if availability_by_path else ():
             stated_path = narrowest_path(path_of_row(row), availability_by_path)
@@ -142,12 +144,12 @@ class TableStatements:
 
     @property
     def may_deny(self) -> bool:
-        """Whether the response says that any number of the table was not measured."""
+        """Whether the response says that some numbers of the table were not measured."""
         if not any(map(denies, self._signals)):
             return False
-        is_empty = self._section_state.status in EMPTY
+        is_denied = self._section_availability.status in EMPTY
         return any(map(denies, self._narrow_signals)) or bool(
-            self._mask_denied_engines(is_empty).any()
+            self._mask_denied_engines(is_denied).any()
         )
 
     @cached_property
@@ -159,18 +161,18 @@ class TableStatements:
         signals = self._signals if self._dimensions["engine"] else ()
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
 
-    def _mask_denied_engines(self, is_empty: bool) -> Mask:
-        """Return a mask of the rows whose engine (AI assistant) has no data, as the response says.
+    def _mask_denied_engines(self, is_denied: bool) -> Mask:
+        """Return a boolean mask of the rows whose engine (AI assistant) has no data.
 
-        ``is_empty`` is the mask's value for rows of engines that the response does not mention.
+        The response says so. ``is_denied`` is the value for engines that it does not mention.
         """
         if not self._denial_by_engine:
-            return np.full(self._size, is_empty)
+            return np.full(self._size, is_denied)
         engines = self._values(self._dimensions["engine"])
         # The response may say nothing about an engine.
-        return np.array([self._denial_by_engine.get(name, is_empty) for name in engines], bool)
+        return np.array([self._denial_by_engine.get(name, is_denied) for name in engines], bool)
 
-    def _find_cell_states(self, column: Column) -> dict[str, Availability]:
+    def _availability_by_path(self, column: Column) -> dict[str, Availability]:
         """Return the availability of single values of a column, as a dict by JSON path.
 
         The dict has only the paths for which the response states the availability.
@@ -181,23 +183,28 @@ class TableStatements:
             if target_extent(signal.target or "", column.pattern) == "some"
         }
 
-    def _find_column_state(self, column: Column) -> Availability:
+    def _find_availability(self, column: Column) -> Availability:
         """Return the availability of a column as a whole, ignoring statements about single rows."""
-        by_depth: dict[int, list[Availability]] = {}
+        availabilities_by_depth: dict[int, list[Availability]] = {}
         for signal in self._narrow_signals:
             target = signal.target or ""
             is_of_column = signal.scope == "field" and not signal.rows
             if is_of_column and target_extent(target, column.pattern) == "all":
-                by_depth.setdefault(len(parse_target(target)), []).append(signal.availability)
+                availabilities_by_depth.setdefault(len(parse_target(target)), []).append(
+                    signal.availability
+                )
         # The narrowest statement counts.
-        return combine(by_depth[max(by_depth)]) if by_depth else self._section_state
+        return (
+            combine(availabilities_by_depth[max(availabilities_by_depth)])
+            if availabilities_by_depth
+            else self._section_availability
+        )
 
     def _make_group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
         """Return statements on the rows of single engines (AI assistants) or days.
 
-        If the table has no column of engines or days, its numbers are sums over all of them, which
-        are ``partial`` if one of them is missing. These availabilities are returned as a second
-        list.
+        If the table has no column of engines or days, its numbers are sums over all of them. The
+        second list then has a ``partial`` availability for each engine or day without data.
         """
         statements = []
         partial_availabilities = []
@@ -218,8 +225,10 @@ class TableStatements:
                 for condition in signal.rows
             ]
             if {*column_names} <= {*self._table.names}:
-                pairs = zip(signal.rows, column_names, strict=True)
-                conditions = (replace(condition, column=name) for condition, name in pairs)
+                conditions_and_names = zip(signal.rows, column_names, strict=True)
+                conditions = (
+                    replace(condition, column=name) for condition, name in conditions_and_names
+                )
                 statements.append(Statement(availability, tuple(conditions)))
             # The table has no column of engines or days; its numbers are sums over them.
             elif availability.status not in (Status.AVAILABLE, Status.UNKNOWN):
@@ -231,7 +240,7 @@ class TableStatements:
     ) -> tuple[list[Statement], list[Availability]]:
         """Return statements on whether a column was measured in single rows of the table.
 
-        ``path_of_row`` takes the number of a row, and returns the JSON path of the column's value.
+        ``path_of_row`` takes a row number, and returns the JSON path of the column's value.
 
         Returns
         -------
@@ -239,17 +248,18 @@ class TableStatements:
             Each selects its rows by the values of the key columns. The list is empty if the key
             does not tell these rows from others.
         availabilities : list of Availability
-            In that case, the distinct availabilities of these rows; else the list is empty.
+            The distinct availabilities of the rows, if the key does not tell them from others;
+            else the list is empty.
         """
-        availability_by_path = self._find_cell_states(column)
+        availability_by_path = self._availability_by_path(column)
         rows_by_availability: dict[Availability, list[int]] = {}
         for row in range(self._size) if availability_by_path else ():
             stated_path = narrowest_path(path_of_row(row), availability_by_path)
             if stated_path:
                 rows_by_availability.setdefault(availability_by_path[stated_path], []).append(row)
         conditions_by_availability = {
-            availability: self._make_key_conditions(positions)
-            for availability, positions in rows_by_availability.items()
+            availability: self._make_key_conditions(rows)
+            for availability, rows in rows_by_availability.items()
         }
         # The key cannot identify the rows.
         if not all(conditions_by_availability.values()):
@@ -324,8 +334,8 @@ def is_error_response(section: Section, document: object, signals: Iterable[Sign
         for signal in signals
     ):
         return False
-    first_steps = [parse_path(column.pattern)[:1] for table in section for column in table.columns]
-    field_names = {step.name for steps in first_steps for step in steps if isinstance(step, Field)}
+    path_starts = [parse_path(column.pattern)[:1] for table in section for column in table.columns]
+    field_names = {step.name for steps in path_starts for step in steps if isinstance(step, Field)}
     return not isinstance(document, Mapping) or field_names.isdisjoint(
         document.keys() - {*ENVELOPE_FIELDS}
     )
@@ -407,11 +417,15 @@ def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str
         column.availability for name, column in columns.items() if name not in metadata.key
     ]
     availabilities = availabilities or [column.availability for column in columns.values()]
-    table_state = combine(dict.fromkeys(availabilities))  # most columns share theirs
-    section = find_section_availability(signals)
+    availability = combine(dict.fromkeys(availabilities))  # most columns share theirs
+    section_availability = find_section_availability(signals)
     # A statement about the section with the same status has the better reason.
-    has_reason = section is not None and section.reason and section.status == table_state.status
-    return str(section if has_reason else table_state)
+    has_reason = (
+        section_availability is not None
+        and section_availability.reason
+        and section_availability.status == availability.status
+    )
+    return str(section_availability if has_reason else availability)
 
 
 def make_signal_frame(signals: list[Signal]) -> pd.DataFrame:

@@ -40,7 +40,7 @@ Block = tuple[str, pa.Array, Sequence[str]]
 the names of these columns.
 """
 
-_FEW_ROWS = 1000
+_SMALL_SIZE = 1000
 """Up to this number of rows, columns of one dtype are converted together: calling a function then
 takes longer than its work on the rows.
 """
@@ -75,7 +75,7 @@ class BuiltTable:
                 host_array = pa.array([response_source.host] * self.size, pa.string())
                 self._blocks.append(("string", host_array, [column.name]))
             else:
-                is_separate = column.name in rows.plan.separate_columns or self.size > _FEW_ROWS
+                is_separate = column.name in rows.plan.separate_columns or self.size > _SMALL_SIZE
                 columns_of_group = columns_by_group.setdefault(
                     column.name if is_separate else column.dtype, []
                 )
@@ -100,7 +100,7 @@ class BuiltTable:
         """Return whether a column is to be filled with the name of the host (the domain).
 
         That is so if the column is declared for the response's field ``domain``, and the response
-        lacks this field. Another column whose field is absent is recorded as absent.
+        lacks this field. Another column whose field is absent is recorded in ``report`` as absent.
         """
         rows = self.rows
         if rows.absent_path or (self.size and vector.is_absent):
@@ -147,7 +147,8 @@ class BuiltTable:
 
         def select_table_rows(
             vector_rows: Sequence[int],
-        ) -> RowIndex:  # only those of rows of the table
+        ) -> RowIndex:
+            """Return those positions in ``vector`` that belong to rows of the table."""
             rows = np.asarray(vector_rows, np.int64)
             return rows[np.isin(rows, row_index)] if len(rows) else rows
 
@@ -207,7 +208,7 @@ class BuiltTable:
                 self._blocks[block_number] = dtype, masked_array, column_names
 
     def check_key(self, report: DriftReport) -> None:
-        """Report rows without a key and rows with equal keys.
+        """Record in ``report`` how many rows have no key, or the key of another row.
 
         If rows have equal keys, add the column ``_row`` with row numbers.
         """
@@ -268,7 +269,7 @@ class BuiltTable:
 
 def _count_distinct(key_columns: Sequence[pa.Array]) -> int:
     """Return the number of distinct combinations of values in some columns of equal length."""
-    if len(key_columns[0]) <= _FEW_ROWS:  # `to_pylist` takes many times as long
+    if len(key_columns[0]) <= _SMALL_SIZE:  # `to_pylist` takes many times as long
         value_lists = [
             column.to_pylist()
             if column.null_count

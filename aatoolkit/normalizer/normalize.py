@@ -40,7 +40,7 @@ from aatoolkit.normalizer.rows import (
     frame_from_rows,
     plan_tables,
 )
-from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables
+from aatoolkit.normalizer.tables import ResponseAtHand, Tables, TablesOrigin
 from aatoolkit.payload import NO_CONTENT_STATUSES, Payload, window_of
 from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.sections import Profile, Section
@@ -55,9 +55,9 @@ DRAFT_NAME = "draft"
 
 _DTYPE_BACKENDS = ("numpy_nullable", "pyarrow")
 
-_WHY_EMPTY = "empty without a reason: perhaps nothing was measured, so it is not read as zero"
+_EMPTY_REASON = "empty without a reason: perhaps nothing was measured, so it is not read as zero"
 _EMPTY_VALUES: tuple[Any, ...] = (None, MISSING, "", [], {})
-_WHY_WATCHED = "the profile lists this path as perhaps about availability, and no rule reads it"
+_WATCHED_REASON = "the profile lists this path as perhaps about availability, and no rule reads it"
 
 _warning_registry: dict[Any, Any] = {}
 """The registry by which Python shows the warning about drafts only once."""
@@ -194,6 +194,7 @@ class _Reader:
         def visit_response(
             root: Any, has_exact_integers: bool
         ) -> tuple[tuple[Vector, ResponseWalk], int]:
+            """Visit all values; return the document, the finished walk and the number of keys."""
             vector, response_walk = Vector([root]), ResponseWalk(self.max_paths, has_exact_integers)
             response_walk.visit(vector, build_field_tree(declaration))
             return (vector, response_walk), response_walk.keys
@@ -239,8 +240,8 @@ class _Reader:
             name: BuiltTable(table_rows, name_prefix + name, signals, source_info, drift_report)
             for name, table_rows in rows_by_table.items()
         }
-        for unread_entry in find_unread_values([*rows_by_table.values()]):
-            drift_report.add_extra(*unread_entry)
+        for unread_values in find_unread_values([*rows_by_table.values()]):
+            drift_report.add_extra(*unread_values)
         for table in built_tables.values():
             table.check_key(drift_report)
         if is_error:
@@ -270,7 +271,7 @@ class _Reader:
         is_immutable = isinstance(response, Payload | bytes | str)
         responses = [ResponseAtHand(source_info, response, convert_again)] if is_immutable else []
 
-        table_parts = TableParts(built_tables, signals, responses)
+        origin = TablesOrigin(built_tables, signals, responses)
         return Tables(
             declaration.name,
             {
@@ -282,8 +283,8 @@ class _Reader:
             declaration=declaration,
             drafted=owner == DRAFT_NAME,
             prefix=name_prefix,
-            parts=table_parts,
-            words=lambda: {
+            origin=origin,
+            availability_texts=lambda: {
                 name: describe_availability(built_table.metadata, signals)
                 for name, built_table in built_tables.items()
             },
@@ -377,7 +378,7 @@ def _keep_frequent_keys(value: Any) -> Any:
 
 
 def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:
-    """Yield hints: values that may say which data are missing, but that no rule reads."""
+    """Yield hints: values that may say which data are missing, but that no rule (`Rule`) reads."""
     if not section.watched and not section.emptied:
         return
     document = Vector([response.json if isinstance(response, Payload) else decode(response)])
@@ -388,7 +389,7 @@ def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Itera
         value = document.descend([step for step in path_steps if isinstance(step, Field)]).values[0]
         if value != "" and value in _EMPTY_VALUES:
             value_text = raw(None if value is MISSING else value)
-            yield Hint("$" if path == "$" else f"$.{path}", value_text, _WHY_EMPTY)
+            yield Hint("$" if path == "$" else f"$.{path}", value_text, _EMPTY_REASON)
     signal_paths = [signal.path for signal in signals if signal.path not in ("", "$")]
     for pattern in section.watched:
         value_vector, values, path_suffix = _find_values_at(document, parse_pattern(pattern))
@@ -407,7 +408,7 @@ def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Itera
                 is_within(path, signal_path) or is_within(signal_path, path)
                 for signal_path in signal_paths
             ):
-                yield Hint(path, raw(values[position]), _WHY_WATCHED)
+                yield Hint(path, raw(values[position]), _WATCHED_REASON)
 
 
 def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:
@@ -488,5 +489,5 @@ def _draft_section(response: Any, name: str, declaration: Section | None) -> Sec
         )
         tables.append(replace(table, columns=tuple(columns)))
     availability_rule = None if declaration is None else declaration.availability
-    doc = "Drafted from this response; units and aggregation rules are open."
-    return Section(draft.name, doc, *tables, kept=draft.kept, availability=availability_rule)
+    summary = "Drafted from this response; units and aggregation rules are open."
+    return Section(draft.name, summary, *tables, kept=draft.kept, availability=availability_rule)

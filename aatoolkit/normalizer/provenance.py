@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 _TIME_ZONE_PATTERN = re.compile(r"(Z|[+-][0-9]{2}:?[0-9]{2})$")
 _FULL_FORMAT, _INTEGER_FORMAT, _NUMBER_FORMAT = "T26Z", "integer", "number"
 _CELL_DTYPES = "string", "Int64", "Float64", "boolean", "date", "timestamp", "list<string>"
-_CELL_TYPES = [ARROW_TYPE_BY_DTYPE[name] for name in _CELL_DTYPES]
-"""The Arrow types of columns whose cells `_write_cells` can convert back to JSON values; values of
+_CELL_ARROW_TYPES = [ARROW_TYPE_BY_DTYPE[name] for name in _CELL_DTYPES]
+"""The Arrow types of columns whose cells `_format_cells` can convert back to JSON values; values of
 other types are kept as text.
 """
 
@@ -62,7 +62,7 @@ def record_provenance(
         for column in table.table.columns
         if not column.is_label
         and column.reading is None
-        and ARROW_TYPE_BY_DTYPE[column.dtype] in _CELL_TYPES
+        and ARROW_TYPE_BY_DTYPE[column.dtype] in _CELL_ARROW_TYPES
     ]
     cell_by_path: dict[str, _Cell] = {}
     # Fields of the row itself come first, before those of enclosing records.
@@ -138,10 +138,10 @@ def rebuild(
     except (KeyError, AttributeError):
         raise MetadataError("the provenance of the tables is missing; write them again") from None
     response = [None]
-    write_cells = cache(partial(_write_cells, tables))
+    format_cells = cache(partial(_format_cells, tables))
     for path, table, column, row, value_format, text in zip(*columns, strict=True):
         if text is None:
-            cells = write_cells(table, column, value_format)
+            cells = format_cells(table, column, value_format)
             if row >= len(cells):
                 raise PayloadError(f"the table {table} has lost rows")
             _set_value(response, path, cells[row])
@@ -153,7 +153,7 @@ def rebuild(
     return response[0]
 
 
-def _write_cells(
+def _format_cells(
     tables: Mapping[str, pd.DataFrame], table: str, column: str, value_format: str
 ) -> list[Any]:
     """Return the cells of a column as JSON values, in the format that they had in the response.
@@ -163,19 +163,19 @@ def _write_cells(
     if table not in tables or column not in tables[table]:
         raise PayloadError(f"the column {column} of the table {table} is missing")
     values = pa.array(tables[table][column], from_pandas=True)
-    write_value: Callable[[Any], Any] = lambda value: value  # noqa: E731
+    format_value: Callable[[Any], Any] = lambda value: value  # noqa: E731
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
-        values, write_value = (
+        values, format_value = (
             values.cast(pa.timestamp("us", "UTC")),
             partial(_format_moment, value_format),
         )
     elif pa.types.is_temporal(values.type):
-        values, write_value = values.cast(pa.date32()), str
+        values, format_value = values.cast(pa.date32()), str
     elif value_format == _INTEGER_FORMAT:
-        write_value = lambda value: int(value) if value == int(value) else value  # noqa: E731
+        format_value = lambda value: int(value) if value == int(value) else value  # noqa: E731
     elif value_format == _NUMBER_FORMAT:
-        write_value = float
-    return [None if value is None else write_value(value) for value in values.to_pylist()]
+        format_value = float
+    return [None if value is None else format_value(value) for value in values.to_pylist()]
 
 
 def _format_moment(time_format: str, moment: datetime) -> str:
@@ -190,7 +190,7 @@ def _format_moment(time_format: str, moment: datetime) -> str:
 
 
 def _set_value(container: Any, path: str, value: Any) -> None:
-    """Set the value at a JSON path of a response, and create missing objects and arrays on it.
+    """Set the value at a JSON path of a response; create missing objects and arrays on the path.
 
     ``container`` is a list whose only element is the response; it is changed in place.
     """

@@ -59,7 +59,7 @@ class TablePlan(NamedTuple):
     table: Table
     row_type: type | None  # of the rows in the response: list, dict, or None for any
     is_filtered: bool  # whether rows are dropped by their values
-    outer_sources: frozenset[str]  # paths of columns whose values may belong to no row
+    paths_outside_rows: frozenset[str]  # paths of columns whose values may belong to no row
     measure_columns: frozenset[str]  # columns of measured numbers
     dimension_columns: dict[
         str, str | None
@@ -78,7 +78,7 @@ def plan_tables(section: Section) -> tuple[TablePlan, ...]:
     patterns_inside = {
         column.pattern for column in value_columns if (column.source or "")[0] not in "^$"
     }
-    outer_sources = {
+    outer_paths = {
         column.source or "" for column in value_columns if column.pattern not in patterns_inside
     }
     table_plans = []
@@ -102,9 +102,7 @@ def plan_tables(section: Section) -> tuple[TablePlan, ...]:
         )
         separate_columns = parsed_columns | {name for name in dtypes if dtypes[name] == "category"}
         stated_paths = {column.source or "" for column in table.columns if not column.is_label}
-        paths_outside_rows = frozenset(
-            stated_paths if is_filtered else stated_paths & outer_sources
-        )
+        paths_outside_rows = frozenset(stated_paths if is_filtered else stated_paths & outer_paths)
         # A row of several engines is no row of one: its numbers sum over them.
         engine_column = next(
             (
@@ -168,7 +166,7 @@ def _parse_value_path(value_path: str, header: tuple[Step, ...] | None) -> tuple
 def find_paths_read(
     value_path: str, valid_path: str | None, header_steps: PathSteps | None
 ) -> list[tuple[str, list[PathSteps]]]:
-    """Return the paths that a column reads, with the paths of the arrays that name its elements.
+    """Return the JSON paths from which the values of a column are read.
 
     Each item is a tuple of a path from the row, and a list of paths of arrays with column names.
     ``value_path`` is the path of the values; ``valid_path`` is the path of a boolean that says
@@ -198,12 +196,12 @@ class TableRows:
             parent, vector = vector, vector.descend((step,))
             self.vectors.append(vector)
             is_absent = vector.is_absent
-            is_limited = isinstance(step, Entries) and bool(step.only)
+            lists_keys = isinstance(step, Entries) and bool(step.only)
             if not isinstance(step, Field):
-                is_absent = is_limited and not len(vector) and (dict in parent.kinds or is_absent)
+                is_absent = lists_keys and not len(vector) and (dict in parent.kinds or is_absent)
             if is_absent and self.absent_path is None:
                 self.absent_path = format_path(rows.steps[:step_count])
-            self.is_null |= vector.is_null and (isinstance(step, Field) or is_limited)
+            self.is_null |= vector.is_null and (isinstance(step, Field) or lists_keys)
         if rows.function is not None:
             vector = _compute_rows(vector, self.table.name, rows.function)
         self.vector = vector
@@ -229,7 +227,7 @@ class TableRows:
                         filter_keys.add(hashable_key(MISSING))
                     values = take_values(*self._find_values(value_path, []))
                     is_kept_row &= (
-                        np.array([hashable_key(cell) in filter_keys for cell in values], bool)
+                        np.array([hashable_key(value) in filter_keys for value in values], bool)
                         == keeps_matches
                     )
             self.row_index = self.row_index[is_kept_row]
@@ -240,10 +238,10 @@ class TableRows:
         return len(self.row_index)
 
     def _find_single_row(self) -> RowIndex:
-        """Return the index of a table that is declared to have a single row.
+        """Return the row index of a table that is declared to have a single row.
 
-        It is an array with one position, or an empty array if the response has none of the row's
-        fields.
+        A row index is an array with the positions of rows. It is empty here if the response has
+        none of the fields of the row.
         """
         vectors = [self.vector] if self.table.rows.steps else []
         for column in self.table.columns:
@@ -261,7 +259,7 @@ class TableRows:
         -------
         vector : Vector
             All values at the path.
-        index : numpy.ndarray
+        row_index : numpy.ndarray
             For each row, the position of its value in ``vector``, or -1.
         """
         row_values = self._values_by_source.get(value_path)
@@ -330,8 +328,10 @@ class TableRows:
                 if type(step) is Named and (element_positions < 0).all():
                     vector = Vector([MISSING] * len(vector), vector.level, vector.field_names, True)
                     self.vectors.append(vector)  # elements of it refer to it weakly
-            elif isinstance(step, Each | Entries) and step.at is not None:
-                vector, row_index = self._find_items_of_rows(vector, row_index, step.at)
+            elif isinstance(step, Each | Entries) and step.container_number is not None:
+                vector, row_index = self._find_items_of_rows(
+                    vector, row_index, step.container_number
+                )
             else:
                 vector = vector.descend((step,))
         return vector, row_index
@@ -391,9 +391,13 @@ class TableRows:
         position_by_parent_and_label = {
             parent_and_label: row for row, parent_and_label in enumerate(parents_and_labels)
         }
-        row_pairs = zip(row_index.tolist(), map(repr, row_labels), strict=True)
+        parents_and_row_labels = zip(row_index.tolist(), map(repr, row_labels), strict=True)
         return np.array(
-            [position_by_parent_and_label.get(pair, -1) for pair in row_pairs], np.int64
+            [
+                position_by_parent_and_label.get(parent_and_label, -1)
+                for parent_and_label in parents_and_row_labels
+            ],
+            np.int64,
         )
 
     def _find_ancestor_rows(self, step_number: int) -> RowIndex:
@@ -422,7 +426,7 @@ class TableRows:
         return path
 
     def iter_element_indexes(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield the positions of those array elements that contain rows of this table, as an array.
+        """Yield an array of the positions in ``elements`` of those that contain rows of this table.
 
         Nothing is yielded if ``elements`` are not on the path to the rows.
         """
@@ -477,20 +481,22 @@ def _find_enclosing_records(vector: Vector, row_index: RowIndex) -> RowValues:
     return level.container.elements(), row_index  # type: ignore[union-attr]
 
 
-def _take_elements(vector: Vector, index: RowIndex, element_positions: RowIndex) -> RowValues:
+def _take_elements(vector: Vector, row_index: RowIndex, element_positions: RowIndex) -> RowValues:
     """Return for each row one element of the row's array, such as the second element.
 
-    ``index`` has for each row the position of its array in ``vector``, and ``element_positions``
-    the position of the element in this array. The result is a vector of the elements of all arrays,
-    and for each row the position of its element in the vector, or -1.
+    ``row_index`` has for each row the position of its array in ``vector``, and
+    ``element_positions`` the position of the element in this array. The result is a vector of the
+    elements of all arrays, and for each row the position of its element in the vector, or -1.
     """
     elements = vector.elements()
     lengths = np.asarray(elements.level.lengths, np.int64)
     if not len(lengths):
         return elements, np.full(len(element_positions), -1, np.int64)
-    is_present = (index >= 0) & (element_positions >= 0) & (element_positions < lengths[index])
+    is_present = (
+        (row_index >= 0) & (element_positions >= 0) & (element_positions < lengths[row_index])
+    )
     return elements, np.where(
-        is_present, (lengths.cumsum() - lengths)[index] + element_positions, -1
+        is_present, (lengths.cumsum() - lengths)[row_index] + element_positions, -1
     )
 
 
@@ -510,30 +516,30 @@ def find_unread_values(
     path : str or None
         The path to report as a difference from the declaration; None for nothing.
     """
-    why_by_vector = {}
-    reads_by_elements: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
+    reason_by_vector = {}
+    reads_by_vector: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
     for table_rows in tables:
         if table_rows.table.rows.first:
             is_before_first_row = table_rows.vector.level.positions < table_rows.table.rows.first
             yield table_rows.vector, np.flatnonzero(is_before_first_row), "known", None
         is_filtered = table_rows.plan.is_filtered
-        for path in table_rows.plan.outer_sources:
-            why_by_vector[table_rows.values_of(path)[0]] = "left out" if is_filtered else "known"
+        for path in table_rows.plan.paths_outside_rows:
+            reason_by_vector[table_rows.values_of(path)[0]] = "left out" if is_filtered else "known"
         for elements, array_positions, row_index in table_rows.element_reads:
-            reads_by_elements.setdefault(elements, []).append((array_positions, row_index))
+            reads_by_vector.setdefault(elements, []).append((array_positions, row_index))
     values_of_columns = [
         table_rows.values_of(path)
         for table_rows in tables
-        if why_by_vector
+        if reason_by_vector
         for column in table_rows.table.columns
         for path, _ in find_paths_read(
             column.source or "", column.valid, table_rows.table.rows.header
         )
     ]
-    for vector, reason in why_by_vector.items():
+    for vector, reason in reason_by_vector.items():
         indexes = (index for column_vector, index in values_of_columns if column_vector is vector)
         yield vector, _find_unread_rows(vector, vector.present_rows, indexes), reason, None
-    for elements, element_reads in reads_by_elements.items():
+    for elements, element_reads in reads_by_vector.items():
         array_positions = np.concatenate([array_positions for array_positions, _ in element_reads])
         candidate_positions = np.flatnonzero(np.isin(elements.level.parents, array_positions))
         other_indexes = chain.from_iterable(
@@ -849,15 +855,17 @@ class ResponseWalk(StructureCounter):
         names = vector.fields()
         self.count_keys(vector.objects, len(names))
         new_names = {name for name in names if name not in node.children}
-        too_many = len(new_names) > MAX_FIELDS
-        for name in [name for name in node.children if type(name) is str] if too_many else names:
+        are_keys_data = len(new_names) > MAX_FIELDS
+        for name in (
+            [name for name in node.children if type(name) is str] if are_keys_data else names
+        ):
             field_vector = vector.field(name)
             if name in new_names:
                 self.count_values(field_vector.values, field_vector.kinds, depth)
                 self._report(field_vector, field_vector.present_rows, reason, "new")
             elif field_vector.kinds != {Missing}:
                 self.visit(field_vector, node.children[name], depth, reason)
-        if too_many:  # one path, whatever their keys
+        if are_keys_data:  # one path, whatever their keys
             entries = vector.entries()
             rows = [row for row, key in enumerate(entries.level.keys or ()) if key in new_names]
             self.count_inside([entries.values[row] for row in rows], depth)

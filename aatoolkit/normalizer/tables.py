@@ -49,12 +49,15 @@ _TEXT_IF_EMPTY = {
 
 @dataclass(eq=False)
 class ResponseAtHand:
-    """A response in memory, or read from files, with the function that converts it to tables."""
+    """A response in memory, or read from files, with the function that converts it to tables.
+
+    ``related_responses`` are responses that may have names for the ids in this one.
+    """
 
     source: Source  # host, section, URL and so on
     response: Payload | bytes | str | None  # None if only its tables were read, from files
     read: Callable[[Any], Tables]  # converts a response to tables
-    beside: Sequence[ResponseAtHand] = ()  # responses that may have names for its ids
+    related_responses: Sequence[ResponseAtHand] = ()  # responses that may have names for its ids
 
     @property
     def body(self) -> bytes | None:
@@ -76,15 +79,18 @@ def call_without_warnings(function: Callable[..., T], *arguments: Any, **options
         return function(*arguments, **options)
 
 
-class TableParts(NamedTuple):
-    """What `Tables` keeps beside its DataFrames: the tables with types, signals and response."""
+class TablesOrigin(NamedTuple):
+    """What the DataFrames of a `Tables` are made from: typed tables, signals and the response.
 
-    built: Mapping[str, BuiltTable] = {}  # tables with typed columns
+    A signal is a statement of the response on whether data were measured.
+    """
+
+    built_tables: Mapping[str, BuiltTable] = {}  # tables with typed columns
     signals: Sequence[Signal] = ()  # what the response says about availability
-    held: Sequence[ResponseAtHand] = ()  # the response, if it is in memory
+    responses: Sequence[ResponseAtHand] = ()  # the response, if it is in memory
 
 
-_NO_PARTS = TableParts()
+_NO_ORIGIN = TablesOrigin()
 
 
 class Tables(Keyed[str, "pd.DataFrame"]):
@@ -135,13 +141,13 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         declaration: Section | None = None,
         drafted: bool = False,
         prefix: str = "",
-        parts: TableParts = _NO_PARTS,
+        origin: TablesOrigin = _NO_ORIGIN,
         **frame_makers: Callable[[], Any],
     ) -> None:
         self.section, self.payload = section, payload
         self.declaration, self.drafted = declaration, drafted
         self.rows: dict[str, int] = dict(rows)
-        self._prefix, self._parts = prefix, parts
+        self._prefix, self._origin = prefix, origin
         self._items, self._frame_makers = dict(loaders), frame_makers
         self._frames: dict[str, pd.DataFrame] = {}
 
@@ -162,14 +168,14 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("extra", "availability", "drift", "hints", "_words", "_provenance")
+        names = ("extra", "availability", "drift", "hints", "_availability_texts", "_provenance")
         return {
             **vars(self),
             **{name: getattr(self, name) for name in names},
             "_frames": {**self},
             "_items": dict.fromkeys(self),
             "_frame_makers": {},
-            "_parts": _NO_PARTS,
+            "_origin": _NO_ORIGIN,
         }
 
     def _hint_on_missing(self, name: str) -> str:
@@ -194,9 +200,9 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return self[next(iter(self))]
 
     @cached_property
-    def _words(self) -> dict[str, str]:
+    def _availability_texts(self) -> dict[str, str]:
         """A dict from table name to its availability as text, such as ``partial: …``."""
-        return self._frame_makers["words"]()  # type: ignore[no-any-return]
+        return self._frame_makers["availability_texts"]()  # type: ignore[no-any-return]
 
     @cached_property
     def extra(self) -> pd.DataFrame:
@@ -381,7 +387,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     def _status(self, name: str) -> str:
         """Return the availability of a table as a symbol and text, such as ``● available``."""
-        text = joined(self._words[name])
+        text = joined(self._availability_texts[name])
         symbols = (
             symbol for status, symbol in _SYMBOL_BY_STATUS.items() if text.startswith(status)
         )

@@ -360,7 +360,7 @@ def _key_by_section(value: Any, section_names: Collection[str]) -> Any:
     """
     if isinstance(value, dict):
         return {key: _key_by_section(item, section_names) for key, item in value.items()}
-    item_sections = [
+    names_of_items = [
         next(
             (
                 name
@@ -373,10 +373,10 @@ def _key_by_section(value: Any, section_names: Collection[str]) -> Any:
         for item in (value if isinstance(value, list) else ())
     ]
     # One item may also be the engine `google_ai_overview`.
-    if "" in item_sections or len({*item_sections}) < max(len(item_sections), 2):
+    if "" in names_of_items or len({*names_of_items}) < max(len(names_of_items), 2):
         return value
     items = (_key_by_section(item, section_names) for item in value)
-    return dict(zip(item_sections, items, strict=True))
+    return dict(zip(names_of_items, items, strict=True))
 
 
 def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -464,8 +464,12 @@ def _plan_further_requests(
             for section_name in section_names
         ]
     planned_requests: list[PlannedRequest] = []
-    for group in request_groups:
-        planned_requests += group if len(planned_requests) + len(group) <= requests_left else []
+    for requests_of_group in request_groups:
+        planned_requests += (
+            requests_of_group
+            if len(planned_requests) + len(requests_of_group) <= requests_left
+            else []
+        )
     return planned_requests
 
 

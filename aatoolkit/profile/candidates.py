@@ -206,7 +206,10 @@ class Candidate:
         return self.at.rpartition(".")[2]
 
     def with_commonest_meanings(self, counts: Counter[tuple[str, str, str]]) -> Candidate:
-        """Return a copy in which each word has its commonest meaning by `count_meanings`."""
+        """Return a copy in which each word has its commonest meaning.
+
+        ``counts`` is the result of `count_meanings`, for the candidates of all sections.
+        """
         meaning_by_word = {
             word: max(
                 (meaning, NO_MEANING, *AVAILABILITY_BY_TERM),
@@ -261,17 +264,17 @@ def find_candidate_paths(
     candidate_search = _CandidateSearch(
         {*active_engines, *idle_engines, *engines_of_hosts}, structure
     )
-    other_projects = [
+    host_responses = [
         (response, *engines_by_host.get(host, (active_engines, ())))
         for host, response in response_by_host.items()
     ]
     candidate_search.find_total_fields(
         (response, bool(engines and Vector([response]).descend(structure.main_row_path).values))
-        for response, engines, _ in ((document, active_engines, idle_engines), *other_projects)
+        for response, engines, _ in ((document, active_engines, idle_engines), *host_responses)
     )
     for response in (document, *response_by_engines.values()):
         candidate_search.add_response(response, idle_engines)
-    for response, _, other_idle_engines in other_projects:
+    for response, _, other_idle_engines in host_responses:
         candidate_search.add_response(response, other_idle_engines)
     candidate_search.add_response(unmeasured_response, idle_engines)
     responses = [document, *response_by_host.values()]
@@ -380,12 +383,12 @@ def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candid
         for candidate in candidates
         if any(map(_says_data_missing, candidate.meaning_by_word)) and not candidate.total_field
     ]
-    lack_parents = {candidate.at.rpartition(".")[0] for candidate in lack_candidates}
+    lack_parent_paths = {candidate.at.rpartition(".")[0] for candidate in lack_candidates}
     for candidate in candidates:
         parent_path, _, key = candidate.at.rpartition(".")
         has_lack_sibling = (
             "[]" in parent_path
-            and parent_path in lack_parents
+            and parent_path in lack_parent_paths
             and candidate not in lack_candidates
             and not (candidate.total_field and candidate.engine_field)
             and not has_word_of(candidate.total_field, "due")
@@ -408,9 +411,10 @@ def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candid
 
 
 def count_meanings(candidates: Iterable[Candidate]) -> Counter[tuple[str, str, str]]:
-    """Count the triples of field, word and meaning in the candidates of all sections.
+    """Count the tuples of field, word and meaning in the candidates of all sections.
 
-    A service means the same by a word in each section, so its commonest meaning is the likeliest.
+    Return a Counter. A service means the same by a word in each section, so the commonest meaning
+    of the word is the likeliest.
     """
     return Counter(
         (candidate.key, *item)
@@ -422,8 +426,8 @@ def count_meanings(candidates: Iterable[Candidate]) -> Counter[tuple[str, str, s
 def _find_absent_root(document: Any, path_text: str) -> str:
     """Return the beginning of a path, up to the first field that is missing in a response.
 
-    If no field of the path is missing, return the whole path. Paths with the same result lead into
-    one object, such as ``error``, so one of them is enough.
+    If no field of the path is missing, return the whole path. Candidates with the same result are
+    in one object, such as ``error``, so a person is asked about only one of them.
 
     Examples
     --------
@@ -483,9 +487,10 @@ class _CandidateSearch:
         self._outer_engine_fields: dict[Steps, str] = {}
 
     def find_total_fields(self, responses: Iterable[tuple[Any, bool]]) -> None:
-        """Find pairs of fields of which one has a count and the other the total, as 25 of 30 days.
+        """Find pairs of fields of which one has a count and the other its total, as 25 of 30 days.
 
-        ``responses`` has tuples: the JSON of a response, and whether it has data.
+        The pairs are kept for `add_response`. ``responses`` has tuples: the JSON of a response, and
+        whether the response has data.
         """
         records_by_path: dict[Steps, list[tuple[Mapping[str, Any], bool]]] = defaultdict(list)
         for response, is_measured in responses:
@@ -520,6 +525,7 @@ class _CandidateSearch:
             yield from self._iter_records(item, (*path, step))
 
     def _has_engine_keys(self, value: Mapping[str, Any]) -> bool:
+        """Return whether all keys of an object are engines (AI assistants)."""
         return bool(value) and self._engines.issuperset(value)
 
     def add_response(self, response: Any, idle_engines: Collection[str] = ()) -> None:
@@ -568,9 +574,10 @@ class _CandidateSearch:
         return self._occurrences
 
     def word_at(self, response: Any, path: Steps) -> Any:
-        """Return the value that a response has at a path.
+        """Return the value that a response has at a path; None if there is none.
 
-        If the value is a count that has a total, return ``none``, ``some`` or ``full`` instead.
+        If the value is a count that has a total, return ``none``, ``some`` or ``full`` (how much of
+        the total was counted) instead.
         """
         value = value_at(response, path)
         if not self.totals.get(path):
@@ -580,8 +587,8 @@ class _CandidateSearch:
     def _find_count_words(self, record: Mapping[str, Any], path: Steps) -> dict[str, str | None]:
         """Compare the counts in an object with their totals.
 
-        Return a dict from the name of each count to ``none``, ``some`` or ``full``. Counts without
-        a total are left out.
+        Return a dict from the name of each count to ``none``, ``some`` or ``full`` (how much of the
+        total was counted). Counts without a total are left out. ``path`` leads to the object.
         """
         names = _field_names(path)
         is_under_data_key = any(has_word_of(name, "place") for name in names)
@@ -631,6 +638,7 @@ class _CandidateSearch:
     def _add_occurrence(
         self, path: Steps, value: Any, has_numbers: bool | None = None, engine: str = ""
     ) -> None:
+        """Store a value of the current response at a path, as an `Occurrence`."""
         self._occurrences[path].append(
             Occurrence(value, has_numbers, self._is_measured_by_engine, self._idle_engines, engine)
         )
@@ -785,9 +793,9 @@ class _CandidateSearch:
                 self._add_occurrence(field_path, value, self._has_numbers)
 
     def _add_map(self, value: Mapping[str, Any], path: Steps) -> bool:
-        """Store the entries of an object as rows, if its keys are data, such as dates.
+        """Store the values of an object as rows, if its keys are data, such as dates.
 
-        Return whether the keys are data.
+        Return whether the keys are data. ``path`` leads to the object.
         """
         row_path = (*path, Entries())
         if self._has_engine_keys(value):
@@ -803,7 +811,10 @@ class _CandidateSearch:
         return True
 
     def _add_items(self, items: list[Any], path: Steps) -> None:
-        """Store the items of a list: as texts, as notices (objects with a message) or as rows."""
+        """Store the items of a list as texts, rows, or notices (objects with a message).
+
+        ``path`` leads to the list.
+        """
         row_path = (*path, Each())
         header_path = self._structure.header_by_row_path.get(row_path)
         if header_path is None and (len(items) <= _MAX_NOTICES or _is_in_missing_list(row_path)):
@@ -858,13 +869,14 @@ class _CandidateSearch:
         self,
         items: Sequence[Any],
         path: Steps,
-        container_states: Sequence[tuple[bool | None, str]] = (),
+        flags_and_engines: Sequence[tuple[bool | None, str]] = (),
         outer_records: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """Store rows, and the rows nested in them.
+        """Store rows of a table, and the rows nested in them.
 
-        ``container_states`` has a tuple per row: whether the object around the row has numbers, and
-        the name of the engine (AI assistant) of this object.
+        ``flags_and_engines`` has a tuple per row: whether the object around the row has numbers,
+        and the name of the engine (AI assistant) of this object. ``outer_records`` are these
+        objects.
         """
         records = [item for item in items if isinstance(item, dict)]
         if not records:
@@ -873,15 +885,15 @@ class _CandidateSearch:
             has_numbers(record, is_id_time_or_lack) for record in records
         ]
         engines = [""] * len(records)
-        if len(container_states) == len(records):
-            engines = [engine for _, engine in container_states]
+        if len(flags_and_engines) == len(records):
+            engines = [engine for _, engine in flags_and_engines]
             have_own_numbers = any(number_flags)
             number_flags = [
                 has_own_number and is_container_measured is not False
                 if have_own_numbers
                 else is_container_measured
                 for has_own_number, (is_container_measured, _) in zip(
-                    number_flags, container_states, strict=True
+                    number_flags, flags_and_engines, strict=True
                 )
             ]
         if not any(number_flags):  # the numbers that these rows speak of are elsewhere
@@ -893,7 +905,7 @@ class _CandidateSearch:
                         for cell in record.values()
                         if _is_text_in(cell, self._is_measured_by_engine)
                     ),
-                    self._has_numbers if is_outside_rows and not container_states else has_number,
+                    self._has_numbers if is_outside_rows and not flags_and_engines else has_number,
                 )
                 for record, has_number in zip(records, number_flags, strict=True)
             ]
@@ -927,11 +939,11 @@ class _CandidateSearch:
                 outer_rows = [
                     row for row in rows if any(row.record.get(key) is value for value in objects)
                 ]
-                states_of_rows = [
+                outer_flags_and_engines = [
                     (row.has_numbers, str(row.record.get(engine_field, ""))) for row in outer_rows
                 ]
                 outer_records = [row.record for row in outer_rows]
-                self._add_rows(objects, field_path, states_of_rows, outer_records)
+                self._add_rows(objects, field_path, outer_flags_and_engines, outer_records)
                 for value in values:
                     if isinstance(value, list) and _is_in_missing_list((*field_path, Each())):
                         self._add_items(value, field_path)
@@ -966,10 +978,9 @@ class _CandidateSearch:
 
 
 def _find_total_by_count(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str, str]:
-    """Find the fields of some objects that have a count, and the fields that have its total.
+    """Return a dict from each field that has a count to the field that has its total.
 
-    ``records`` has tuples: an object, and whether its response has data. Return a dict from the
-    names of the fields with a count to those of the fields with the total.
+    ``records`` has tuples: an object with the fields, and whether its response has data.
     """
     number_keys = dict.fromkeys(
         key
@@ -993,9 +1004,9 @@ def _is_part_of(
 ) -> bool:
     """Return whether the values of two fields look like a count and its total.
 
-    ``records`` has tuples: an object, and whether its response has data.
+    ``records`` has tuples: an object with the fields, and whether its response has data.
     """
-    pair_count = full_count = positive_count = 0
+    record_count = full_count = positive_count = 0
     is_part_name = has_word_of(count_field, "part")
     is_window = True  # days of the window are known, so fewer of them need to be complete
     for record, is_measured in records:
@@ -1008,11 +1019,11 @@ def _is_part_of(
         # Pages may be read, and allowances used up, before any engine ran.
         if not 0 <= count <= total or (is_full and not (is_measured or is_part_name)):
             return False
-        pair_count += 1
+        record_count += 1
         full_count += is_full
         positive_count += count > 0
     is_often_full = is_window or positive_count <= 2 * full_count
-    return is_often_full and 0 < full_count < pair_count
+    return is_often_full and 0 < full_count < record_count
 
 
 def _are_matrix_labels(names: Any, sibling_values: Iterable[Any]) -> bool:
@@ -1036,6 +1047,7 @@ def _is_word(value: Any) -> bool:
 
 
 def _is_text_in(value: Any, texts: Collection[str]) -> bool:
+    """Return whether a value is one of some texts."""
     return isinstance(value, str) and value in texts
 
 
@@ -1058,12 +1070,13 @@ def _take_flag_or_text(value: Any) -> Any:
 def _tells_missing_number(
     row_lists: list[list[ResponseRow]], field_name: str, number_field: str
 ) -> bool:
-    """Return whether the texts of a field differ between rows with and without a missing number.
+    """Return whether a field has other texts in rows without a number than in rows with one.
 
-    ``number_field`` is the field with the numbers. A number is missing where it is null.
+    ``field_name`` has the texts. ``number_field`` has the numbers, and null where one is missing.
+    ``row_lists`` has the rows of each list in the responses.
     """
-    words_without = set()
-    words_with = set()
+    words_without_number = set()
+    words_with_number = set()
     is_repeated = False
     for rows in row_lists:
         words_and_missing = [
@@ -1074,8 +1087,8 @@ def _tells_missing_number(
             word for word, is_missing in words_and_missing if is_missing and word is not None
         }
         list_words_with = {word for word, is_missing in words_and_missing if not is_missing}
-        words_without |= list_words_without
-        words_with |= list_words_with
+        words_without_number |= list_words_without
+        words_with_number |= list_words_with
         if list_words_without and list_words_with:
             is_repeated |= len(list_words_without | list_words_with) < len(words_and_missing)
     numbers = [row.find_value(number_field) for rows in row_lists for row in rows]
@@ -1090,13 +1103,13 @@ def _tells_missing_number(
     is_measured_field &= words_of("lack_count", "place_lack", "due").isdisjoint(
         tokens(number_field)
     )
-    return is_repeated and is_measured_field and words_without.isdisjoint(words_with)
+    return is_repeated and is_measured_field and words_without_number.isdisjoint(words_with_number)
 
 
 def _iter_codes(record: Mapping[str, Any], is_reason: bool = False) -> Iterator[tuple[Steps, str]]:
-    """Yield the path and the text of each code or message in an object with a message.
+    """Yield the path and the text of each code or message in an object and the objects in it.
 
-    ``is_reason`` is whether all texts of the object are messages, such as one in two languages.
+    ``is_reason`` says whether all texts are messages, such as one message in two languages.
     """
     for key, value in record.items():
         is_message = is_reason or has_word_of(key, "place_reason")
@@ -1142,9 +1155,9 @@ def value_at(document: Any, path: Sequence[Step]) -> Any:
 
 
 def _is_understood(path_text: str, understood_paths: Sequence[str]) -> bool:
-    """Return whether the values at a path are among those that are understood without a rule.
+    """Return whether the values at a path are understood without a rule of the user.
 
-    ``understood_paths`` are the paths of the values that are understood without a rule.
+    ``understood_paths`` are the JSON paths of all values that are understood without a rule.
     """
     paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in understood_paths)
     return any(path and is_on_path_of_rule(path, path_text) for path in paths)
@@ -1182,7 +1195,9 @@ def _score_path(
 ) -> tuple[int, str]:
     """Score how likely the values at a path say which data are missing.
 
-    Return the score, and the main reason for it as text. The higher the score, the likelier.
+    Return the score (a higher score is likelier), and the main reason for it as text.
+    ``numbers_reason`` is what numbers next to the values show, as text. ``legend`` maps codes to
+    texts that explain them. ``is_count`` says whether the values are counts that have a total.
     """
     path_fields = _field_names(path)
     is_status_name = has_word_of(path_fields[-1], "place")
@@ -1271,6 +1286,7 @@ def _is_in_missing_list(path: Steps) -> bool:
 
 
 def _join_words(words: Collection[object]) -> str:
+    """Return the first three words in alphabetical order as text, joined by commas."""
     return ", ".join(sorted(map(to_word, words))[:3])
 
 
@@ -1323,6 +1339,8 @@ class _WordMeanings:
     """Guesses the meaning of each text at a path, such as ``not_run``.
 
     It guesses from the words in the text, and from whether there are numbers next to the text.
+    ``mixed_word`` is a text that the response for all engines has, but not each response for single
+    engines; else empty. ``legend`` maps codes to texts that explain them.
     """
 
     def __init__(
@@ -1341,7 +1359,7 @@ class _WordMeanings:
         self._is_in_rows = _is_in_rows(path)
         lexicon_keys = ("place", "source", "about_data")
         self._is_about_data = self._is_in_rows or any(
-            has_word_of(key, concept) for key in field_names for concept in lexicon_keys
+            has_word_of(key, lexicon_key) for key in field_names for lexicon_key in lexicon_keys
         )
         self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
         names_lack = _is_in_missing_list(path) or any(
@@ -1421,7 +1439,7 @@ class _WordMeanings:
     def _meaning_of(self, text: str) -> str | None:
         """Return the probable meaning of one text at the path, such as ``not_run``.
 
-        Return None for ``null`` if it has no meaning here.
+        Return None for ``null`` if its presence says nothing about the data.
         """
         number_flags = {*self._number_flags_by_word[text]}
         if text.endswith("UNSPECIFIED") or (text in ("", "NONE") and True in number_flags):
@@ -1445,7 +1463,7 @@ class _WordMeanings:
             return NO_MEANING if word.canonical == "available" else "not_applicable"
         is_mixed = {False, True} <= number_flags
         if is_flag and (flag_state := state_of_named_flag(self._key, text == "true")) is not None:
-            return _word_of_state(flag_state)
+            return _word_of_availability(flag_state)
         if text == "false" and (flag_state := state_of_named_flag(self._key, True)) is not None:
             # False under `isPartial` says that all is there, under `empty` only that something is.
             return "available" if flag_state.status == Status.PARTIAL else NO_MEANING
@@ -1486,7 +1504,7 @@ class _WordMeanings:
             return (
                 "not_applicable"
                 if is_inapplicable
-                else _word_of_state(state_of_flag(False, self._key))
+                else _word_of_availability(state_of_flag(False, self._key))
             )
         is_of_all = has_word_of(text, "universal") and not has_word_of(text, "exception")
         if word is None and is_of_all and not (engines or _says_data_missing(text)):
@@ -1508,8 +1526,9 @@ class _WordMeanings:
         )
 
 
-def _word_of_state(state: Availability) -> str:
-    return next(word for word, meaning in AVAILABILITY_BY_TERM.items() if meaning == state)
+def _word_of_availability(availability: Availability) -> str:
+    """Return the standard term, such as ``not_run``, that stands for an availability."""
+    return next(word for word, meaning in AVAILABILITY_BY_TERM.items() if meaning == availability)
 
 
 def _find_standard_word(text: str) -> Word | None:
@@ -1521,9 +1540,7 @@ def _find_standard_word(text: str) -> Word | None:
 
 
 def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
-    """Split the value of an `Occurrence`: yield one for each item of a list or dict.
-
-    Any other value is not split.
+    """Yield an `Occurrence` for each item of a value that is a list or dict, else for the value.
 
     In texts, the name of an engine (AI assistant) is replaced by ``{engine}``, and numbers by
     ``*``.

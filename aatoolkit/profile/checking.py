@@ -63,9 +63,9 @@ def describe_baseline(
     Returns
     -------
     dict
-        The key ``drift`` has a dict from each section to the fields that already differ from their
-        description. The key ``medians`` has a dict from each table to a dict. That dict maps each
-        of its columns of shares to the median.
+        The key ``drift`` has a dict from each section to a list: the kind and the path of each
+        difference that there already is. The key ``medians`` has a dict from each table to a dict
+        from each of its columns of shares to the median.
     """
     baseline: dict[str, Any] = {}
     for name, payload in payloads.items():
@@ -223,8 +223,9 @@ def _normalize_quietly(section: Section, payload: Any) -> Tables:
 
 
 def _list_differences(tables: Tables) -> list[Difference]:
-    """Return the differences of a response from the profile: kind, path, count and example.
+    """Return the differences of a response from the profile.
 
+    Each is a tuple: its kind, its path, how often it occurs, and an example value or None.
     ``tables`` are the tables of the response.
     """
     drift_frame = tables.drift.astype(object).where(tables.drift.notna(), None)

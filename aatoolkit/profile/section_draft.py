@@ -146,7 +146,7 @@ class SectionDraft:
             The name of the table, if several tables have such a column.
         name : str, optional
             A new name for the column.
-        **facts
+        **properties
             The new properties: ``unit``, ``aggregate``, ``dtype``, ``parse``, ``scale``,
             ``missing`` and ``doc``, as in `aatoolkit.Column`. For example, ``aggregate`` may be
             ``"sum"`` or ``ratio("cit", "tot")``.
@@ -203,7 +203,7 @@ class SectionDraft:
             rename_column(old_column, name)
 
     def _find_column(self, column: str, table: str | None) -> DraftColumn:
-        """Return the column with a name, path or JSON field. The parameters are as in `set`."""
+        """Return the column whose name, path or JSON field is ``column``, as in `set`."""
         columns = [
             draft_column for draft_column in self.columns() if table in (None, draft_column.table)
         ]
@@ -320,7 +320,7 @@ class SectionDraft:
         self.analysis.rules = with_rule(self.analysis.rules, rule)
 
     def _paths_by_engine(self) -> Collection[str]:
-        """Return the paths of JSON objects that have engines (AI assistants) as keys."""
+        """Return a set of the paths of JSON objects whose keys are engines (AI assistants)."""
         return {
             format_path(table.steps[:-1])
             for table in self.analysis.draft_tables
@@ -359,6 +359,8 @@ class SectionDraft:
 
 def format_counts(counts: Mapping[str, int]) -> str:
     """Format the result of `SectionDraft.counts` as text.
+
+    Only the count of ``settled`` is left out if it is 0.
 
     Examples
     --------

@@ -114,8 +114,8 @@ class Aggregation:
             raise ArgumentError(f"{self.rule!r} is no aggregation rule; there are {rule_names}")
 
     def __repr__(self) -> str:
-        pairs = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return f"Aggregation({', '.join(f'{name}={value!r}' for name, value in pairs if value)})"
+        items = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return f"Aggregation({', '.join(f'{name}={value!r}' for name, value in items if value)})"
 
     def __str__(self) -> str:
         text = self.rule
@@ -160,7 +160,7 @@ def weighted(by: str, otherwise: str | None = None, why: str | None = None) -> A
     by : str
         The name of the column with the weights, such as ``mention_count``.
     otherwise : str, optional
-        The name of the column to use instead if ``by`` has no values.
+        The name of the column with the weights to use if ``by`` has no values.
     why : str, optional
         The reason, such as ``a ratio``, which is shown with the mean.
 
@@ -233,7 +233,7 @@ def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
     return Aggregation("none", why=why, counts=counts)
 
 
-def to_name_tuple(key: str | tuple[str, ...]) -> tuple[str, ...]:
+def to_name_tuple(names: str | tuple[str, ...]) -> tuple[str, ...]:
     """Return a tuple of names, from a tuple of names or a single name.
 
     Examples
@@ -241,4 +241,4 @@ def to_name_tuple(key: str | tuple[str, ...]) -> tuple[str, ...]:
     >>> to_name_tuple("engine"), to_name_tuple(("brand", "engine"))
     (('engine',), ('brand', 'engine'))
     """
-    return (key,) if isinstance(key, str) else (*key,)
+    return (names,) if isinstance(names, str) else (*names,)

@@ -109,10 +109,10 @@ class Rule:
         """
         if self.at.startswith("header "):
             return "header"
-        items = [step for step in parse_pattern(self.at) if isinstance(step, Each | Entries)]
-        if not items:
+        wildcards = [step for step in parse_pattern(self.at) if isinstance(step, Each | Entries)]
+        if not wildcards:
             return "object"
-        is_map = len(items) == 1 and isinstance(items[0], Entries) and self.at.endswith("}")
+        is_map = len(wildcards) == 1 and isinstance(wildcards[0], Entries) and self.at.endswith("}")
         return "map" if is_map else "rows"
 
     @property
@@ -188,7 +188,7 @@ class Rule:
         return isinstance(value, str | bool) or (value is None and "null" in self.words)
 
     def _value_at_path(self, document: Any) -> Any:
-        """Return the value at the path ``at``; None for null, ``...`` if there is no such path."""
+        """Return the value at the path ``at``; None for null, `Ellipsis` if there is no path."""
         for name in self.steps:
             document = document.get(name, ...) if isinstance(document, dict) else ...
         return document
@@ -217,7 +217,7 @@ class Rule:
                 return self.words[word], match.groupdict().get("engine")
         return meaning, None
 
-    def is_whole(self, value: Mapping[str, Any]) -> bool:
+    def is_whole(self, record: Mapping[str, Any]) -> bool:
         """Return whether an object has all four fields of the rule, and the status is a text.
 
         The fields are ``status``, ``reason``, ``sample_size`` and ``as_of``.
@@ -228,10 +228,10 @@ class Rule:
         True
         """
         names = (self.status, self.reason, self.sample_size, self.as_of)
-        return isinstance(value.get(self.status), str) and all(name in value for name in names)
+        return isinstance(record.get(self.status), str) and all(name in record for name in names)
 
 
-_MAX_STATEMENT_LENGTH = 5
+_MAX_SHORT_LIST_LENGTH = 5
 """The greatest length of a list that is read as a statement on missing data.
 
 A longer list is a row of data.
@@ -338,10 +338,10 @@ def to_word(value: object) -> str:
 
 
 def join_short_list(value: Any) -> Any:
-    """Join a short list of texts and numbers with spaces; return any other value unchanged.
+    """Join a list of up to 5 texts and numbers with spaces; return any other value unchanged.
 
-    A text with a slash in the list, such as the path of a page, becomes ``*``. A long list is
-    returned unchanged.
+    At least one item must be a text. Items with a slash, such as the path of a page, are replaced
+    by ``*``.
 
     Examples
     --------
@@ -351,7 +351,7 @@ def join_short_list(value: Any) -> Any:
     [1, 2]
     """
     has_text = isinstance(value, list) and any(isinstance(item, str) for item in value)
-    if not has_text or len(value) > _MAX_STATEMENT_LENGTH:
+    if not has_text or len(value) > _MAX_SHORT_LIST_LENGTH:
         return value
     if any(isinstance(item, list | dict) for item in value):
         return value

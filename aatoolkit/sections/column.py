@@ -175,7 +175,7 @@ class Column(Described):
 
     @property
     def reading(self) -> Reading | None:
-        """How to parse the values: their dtype, notation, scale and missing values.
+        """How to parse the values, as a `Reading`: dtype, notation, scale and missing values.
 
         It is None if the values are plain JSON values, which need no parsing.
 
@@ -253,10 +253,9 @@ class ShortForm(Protocol):
 
 
 def _make_column(name: str, dtype: str, doc: str, source: str | None, **options: Any) -> Column:
-    """Create a `Column`. If the name is in camelCase, it becomes the ``source``.
+    """Create a `Column`. A name in camelCase, or with a dot before it, is taken for the ``source``.
 
-    The name of the column is then in snake_case. A name with a dot before it is the ``source`` as
-    it is written.
+    The column is then named in snake_case, and its ``source`` is the name without the dot.
 
     Examples
     --------
@@ -278,7 +277,7 @@ def _make_short_form(name: str, docstring: str, dtype: str, **preset_options: An
         The name and the docstring of the new function.
     dtype : str
         The dtype of the columns that it creates.
-    **preset
+    **preset_options
         Other parameters of these columns, such as ``unit``.
 
     Returns
@@ -401,7 +400,8 @@ def ref(name: str, doc: str = "", source: str | None = None, **more: Any) -> Col
     Parameters
     ----------
     name, doc, source
-        As in `Column`. By default, ``source`` is ``^`` and the column's name in camelCase.
+        As in `Column`. By default, ``source`` is ``^`` (the enclosing object) and the column's name
+        in camelCase.
     **more
         Other parameters of `Column`.
 

@@ -51,13 +51,13 @@ def dump_profile(profile: Profile) -> dict[str, Any]:
     >>> load_profile(dumped)["domains"] == aa.sections.default_profile()["domains"]
     True
     """
-    portable_sections = [section for section in profile.values() if is_json_storable(section)]
+    storable_sections = [section for section in profile.values() if is_json_storable(section)]
     return {
         "name": profile.name,
         "doc": profile.doc,
         "baseline": _dump(dict(profile.baseline)),
-        "tentative": sorted({*profile.tentative} & {section.name for section in portable_sections}),
-        "sections": _dump(portable_sections),
+        "tentative": sorted({*profile.tentative} & {section.name for section in storable_sections}),
+        "sections": _dump(storable_sections),
     }
 
 
@@ -111,17 +111,17 @@ def _dump(value: Any) -> Any:
     default values are left out.
     """
     if isinstance(value, Section | Table | Rows | Column | Rule | Aggregation):
-        values = {}
+        dumped_fields = {}
         for field in fields(value):
             item = getattr(value, field.name)
             default = field.default
             if field.default_factory is not MISSING:
                 default = field.default_factory()
             if field.compare and (item != default or type(item) is not type(default)):
-                values[field.name] = (
+                dumped_fields[field.name] = (
                     _dump_path(item) if field.name in _PATH_FIELD_NAMES else _dump(item)
                 )
-        return values
+        return dumped_fields
     if isinstance(value, Mapping):
         return {str(name): _dump(item) for name, item in value.items()}
     return [*map(_dump, value)] if isinstance(value, list | tuple) else value
@@ -158,9 +158,9 @@ def _load(declaration_class: Any, field_values: Any) -> Any:
 
 
 def _dump_path(steps: Any) -> list[Any]:
-    """Convert a parsed path to a list of its text and a dict.
+    """Convert a parsed path to a list of two: the path as text, and a dict.
 
-    The dict has the keys to which a step ``{}`` is limited, by the position of the step.
+    The dict maps the position of a step ``{}`` to the keys to which the step is limited, if any.
     """
     keys_by_index = {
         str(index): [*step.only]

@@ -250,7 +250,7 @@ def register_section(section: Section, profile_name: str) -> str:
     Returns
     -------
     str
-        The text before the names of the tables, such as ``acme#1f2e3d4c:``. It is empty for the
+        The prefix of the registered names, such as ``acme#1f2e3d4c:``. It is empty for the
         sections of the reference service, which need not be registered.
 
     Examples

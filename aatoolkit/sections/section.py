@@ -198,7 +198,7 @@ class Section(Described):
     >>> table = Table("bots", "One row per bot.", records("bots"), "bot", columns)
     >>> section = Section("mine", "Bots.", table, availability=Rule("theirs", at="meta.state"))
     >>> import aatoolkit as aa
-    >>> aa.normalize(section, {"meta": {"state": "not_connected"}, "bots": []})._words
+    >>> aa.normalize(section, {"meta": {"state": "not_connected"}, "bots": []})._availability_texts
     {'bots': 'unavailable (not connected)'}
     """
 

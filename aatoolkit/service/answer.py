@@ -61,9 +61,9 @@ class SectionAvailability:
         }
         if self.requires:
             json_object["requires"] = self.requires
-        for list_name, states in (("fields", self.fields), ("engines", self.engines)):
+        for field_name, states in (("fields", self.fields), ("engines", self.engines)):
             if states:
-                json_object[list_name] = {
+                json_object[field_name] = {
                     path_or_engine: vars(state) for path_or_engine, state in sorted(states.items())
                 }
         return json_object
@@ -120,9 +120,9 @@ def _snake_case(name: str) -> str:
 def select_fields(row: Mapping[str, Any], names: str, **renamed: str) -> JsonObject:
     """Return a JSON object with some values of a row of a table.
 
-    ``names`` are the names of its fields, separated by spaces. The field ``mentionRate`` has the
-    value of the column ``mention_rate``. With ``score="sentiment_score"``, the field ``score`` has
-    the value of the column ``sentiment_score``.
+    ``names`` has the names of the object's fields, separated by spaces. The field ``mentionRate``
+    has the value of the column ``mention_rate``. With ``score="sentiment_score"``, the field
+    ``score`` has the value of the column ``sentiment_score``.
     """
     return {name: row.get(renamed.get(name) or _snake_case(name)) for name in names.split()}
 
@@ -151,21 +151,21 @@ def answers_availability(
     if there is a sentence, the status is ``partial``. ``fields`` maps the JSON paths of single
     fields to their states.
     """
-    run_counts = _run_counts_by_engine(observations).values()
-    answer_count = sum(row["answer_count"] for row in run_counts)
-    silent_states = _silent_engine_states(observations)
+    run_stats = _run_stats_by_engine(observations).values()
+    answer_count = sum(row["answer_count"] for row in run_stats)
+    state_by_engine = _silent_engine_states(observations)
     status = "unavailable"
     if not observations.has_rows("answers"):
         sentences = [why_no_rows("answers")]
     elif not answer_count:
-        sentences = [NONE_ANSWERED_REASON if run_counts else NO_ANSWERS_REASON]
+        sentences = [NONE_ANSWERED_REASON if run_stats else NO_ANSWERS_REASON]
     else:
         sentences = [reason for reason in reasons if reason]
         collection_start = observations.first_collection_day
         if collection_start is not None and collection_start > observations.window.start:
             sentences.append(f"Answers were collected only since {collection_start.isoformat()}.")
         requested_engines = [
-            engine for engine in silent_states if engine in observations.question.filter("engine")
+            engine for engine in state_by_engine if engine in observations.question.filter("engine")
         ]
         if requested_engines:
             sentences.append(f"There are no answers of {', '.join(requested_engines)}.")
@@ -176,7 +176,7 @@ def answers_availability(
         sample_count=answer_count if sample_count is None else sample_count,
         as_of=last_run_time(observations),
         fields=fields or {},
-        engines=silent_states,
+        engines=state_by_engine,
     )
 
 
@@ -185,14 +185,14 @@ def last_run_time(observations: Observations) -> datetime | None:
 
     A run is one prompt sent to an engine (AI assistant).
     """
-    return max((row["as_of"] for row in _run_counts_by_engine(observations).values()), default=None)
+    return max((row["as_of"] for row in _run_stats_by_engine(observations).values()), default=None)
 
 
 @cache_results
-def _run_counts_by_engine(observations: Observations) -> dict[str, JsonObject]:
-    """Return a dict from each AI engine that ran to its number of answers and its last run time.
+def _run_stats_by_engine(observations: Observations) -> dict[str, JsonObject]:
+    """Return, for each AI engine that ran, a row with its number of answers and last run time.
 
-    Only runs that pass the filters count.
+    The result is a dict by engine. Only runs that pass the filters count.
     """
     rows = observations.fetch_rows(
         "SELECT engine, max(ran_at) AS as_of,"
@@ -203,33 +203,32 @@ def _run_counts_by_engine(observations: Observations) -> dict[str, JsonObject]:
 
 @cache_results
 def _silent_engine_states(observations: Observations) -> dict[str, State]:
-    """Return, for each engine (AI assistant) without answers, a state that says why it has none."""
-    runs, states = _run_counts_by_engine(observations), {}
+    """Return a dict from each engine (AI assistant) without answers to a state that says why."""
+    run_stats, state_by_engine = _run_stats_by_engine(observations), {}
     for row in scoped_engines(observations):
         engine = row["engine"]
         if not row["configured"]:
-            if observations.question.filter("engine") and not runs.get(engine, {}).get(
+            if observations.question.filter("engine") and not run_stats.get(engine, {}).get(
                 "answer_count"
             ):
                 reason = "This engine is not switched on for the project."
-                states[engine] = State("not_configured", reason)
+                state_by_engine[engine] = State("not_configured", reason)
         elif row["last_run_day"] is None:
-            states[engine] = State("unavailable", "This engine has not run yet.")
-        elif engine not in runs:
+            state_by_engine[engine] = State("unavailable", "This engine has not run yet.")
+        elif engine not in run_stats:
             reason = "This engine did not run in this window for these filters."
-            states[engine] = State("unavailable", reason)
-        elif not runs[engine]["answer_count"]:
+            state_by_engine[engine] = State("unavailable", reason)
+        elif not run_stats[engine]["answer_count"]:
             reason = "No run of this engine in this window was answered."
-            states[engine] = State("unavailable", reason)
-    return states
+            state_by_engine[engine] = State("unavailable", reason)
+    return state_by_engine
 
 
 def missing_previous_states(observations: Observations, paths: str) -> dict[str, State]:
-    """Return the states of fields that need the window before the requested one.
+    """Return the states of fields that need the window (range of days) before the requested one.
 
-    ``paths`` has the JSON paths of these fields, separated by spaces. If answers were not collected
-    throughout that window, the result maps each path to a state which says so. Otherwise it is
-    empty.
+    ``paths`` has the JSON paths of these fields, separated by spaces. The result is a dict by path.
+    It is empty if answers were collected throughout the window before.
     """
     return {} if observations.has_previous else dict.fromkeys(paths.split(), _NO_PREVIOUS_STATE)
 

@@ -125,12 +125,12 @@ class Accounts:
         hosts_by_digest: JsonObject = {}
         file_bytes = Path(path).read_bytes()
         with suppress(AttributeError, TypeError, KeyError, ValueError):
-            for entry in json.loads(file_bytes)["accounts"]:
-                match entry["hosts"]:
+            for account in json.loads(file_bytes)["accounts"]:
+                match account["hosts"]:
                     case "*":
-                        hosts_by_digest[entry["token_sha256"]] = None
-                    case [*names]:
-                        hosts_by_digest[entry["token_sha256"]] = names
+                        hosts_by_digest[account["token_sha256"]] = None
+                    case [*hosts]:
+                        hosts_by_digest[account["token_sha256"]] = hosts
                     case _:
                         raise TypeError
             return cls(hosts_by_digest)
@@ -199,11 +199,11 @@ def _unknown_values_error(
 
 def _near_matches(values: Sequence[str], allowed_values: Sequence[str]) -> list[str]:
     """Return the allowed values that are similar to one of ``values``."""
-    value_by_folded = {value.casefold(): value for value in reversed(allowed_values)}
+    value_by_casefold = {value.casefold(): value for value in reversed(allowed_values)}
     matches = (
-        value_by_folded[match]
+        value_by_casefold[match]
         for value in values
-        for match in difflib.get_close_matches(value.casefold(), value_by_folded)
+        for match in difflib.get_close_matches(value.casefold(), value_by_casefold)
     )
     return list(dict.fromkeys(matches))
 
@@ -448,11 +448,11 @@ def _without_other_filters(question: Question, section: ServiceSection) -> Quest
     return replace(question, filters=filters)
 
 
-def _common_fields(section: str | None, observations: Observations) -> JsonObject:
+def _common_fields(section_name: str | None, observations: Observations) -> JsonObject:
     """Return the fields with which every response begins: section, host, window, filters, time."""
     window = observations.window
     return {
-        "section": section,
+        "section": section_name,
         "domain": observations.question.host,
         "window": {
             "start": window.start,

@@ -17,7 +17,7 @@ not pages that the engine (AI assistant) read without citing them.
 Without answers, every measure is None. With answers that do not mention a brand, its counts and
 rates are 0.
 
-The argument ``table_prefix`` of functions is ``""`` for the requested window, `PREVIOUS` for
+The argument ``table_prefix`` of functions is ``""`` for the requested window, `PREVIOUS_PREFIX` for
 the window before.
 """
 
@@ -44,12 +44,12 @@ _MENTION_COUNTS_SQL = """count(*) AS voice_count, sum(position) AS position_sum,
 # depends on how the work was divided among threads.
 _SCORE_SUM_SQL = "sum(sentiment_score ORDER BY sentiment_score) AS score_sum"
 
-_TOP_COUNTS_SQL = """count(*) FILTER (position = 1) AS first_count,
+_TOP_POSITIONS_SQL = """count(*) FILTER (position = 1) AS first_count,
   count(*) FILTER (position <= 3) AS top_three_count"""
 
-_COUNT_NAMES = "mention voice position first top_three scored labelled positive neutral negative"
+_COUNT_PREFIXES = "mention voice position first top_three scored labelled positive neutral negative"
 _ZERO_COUNTS = dict.fromkeys(
-    (*(f"{name}_count" for name in _COUNT_NAMES.split()), "position_sum"), 0
+    (*(f"{name}_count" for name in _COUNT_PREFIXES.split()), "position_sum"), 0
 )
 """The counts of a brand without mentions."""
 
@@ -70,17 +70,17 @@ class Grouping(NamedTuple):
     def aggregate(
         self, observations: Observations, aggregates: str, source: str, **values: object
     ) -> dict[Any, JsonObject]:
-        """Compute aggregates of a table by group; return a dict from group to its aggregates.
+        """Compute aggregates of a table by group; return a dict from group to a row of aggregates.
 
         A group is the value of the column that is grouped by, or a tuple if there are several
         columns or none. ``aggregates`` and ``source`` are SQL, such as ``count(*) AS n`` and a
-        table's name with a condition. ``values`` are the parameters in this SQL.
+        table's name with a condition. ``values`` are the values of the parameters in this SQL.
         """
         rows = observations.fetch_rows(
             f"SELECT {', '.join((*self.columns, aggregates))} FROM {source} {self.clause}", **values
         )
-        rows_by_key = {tuple(row.pop(key) for key in self.columns): row for row in rows}
-        return {key[0] if len(key) == 1 else key: row for key, row in rows_by_key.items()}
+        row_by_group = {tuple(row.pop(column) for column in self.columns): row for row in rows}
+        return {group[0] if len(group) == 1 else group: row for group, row in row_by_group.items()}
 
 
 TOTAL = Grouping((), "")
@@ -89,7 +89,7 @@ BY_PROMPT_AND_ENGINE = Grouping(("prompt_id", "engine"), "GROUP BY prompt_id, en
 BY_DAY = Grouping(("day",), "GROUP BY day ORDER BY day")
 BY_ENGINE = Grouping(("engine",), "GROUP BY engine")
 
-PREVIOUS = "previous_"
+PREVIOUS_PREFIX = "previous_"
 """The prefix of tables of the previous window."""
 
 
@@ -99,10 +99,10 @@ def count_answers(
 ) -> dict[Any, int]:
     """Return the number of answers in each group, as a dict by group.
 
-    ``table_prefix`` is "" for the requested window, or `PREVIOUS` for the window before.
+    ``table_prefix`` is "" for the requested window, or `PREVIOUS_PREFIX` for the window before.
     """
-    rows = grouping.aggregate(observations, "count(*) AS n", f"{table_prefix}answers")
-    return {key: row["n"] for key, row in rows.items()}
+    row_by_group = grouping.aggregate(observations, "count(*) AS n", f"{table_prefix}answers")
+    return {group: row["n"] for group, row in row_by_group.items()}
 
 
 @cache_results
@@ -128,13 +128,14 @@ def measure_focus_brands(
 ) -> dict[Any, JsonObject]:
     """Return the measures of all focus brands together, such as their mention rate.
 
-    The result is a dict by group of answers, such as the answers to each prompt. The focus brands
-    are the brands of the brand filter; by default, the project's own brands. ``table_prefix`` is ""
-    for the requested window, or `PREVIOUS` for the window before.
+    The result is a dict from group of answers, such as the answers to a prompt, to a dict of
+    measures. The focus brands are the brands of the brand filter; by default, the project's own
+    brands. ``table_prefix`` is "" for the requested window, or `PREVIOUS_PREFIX` for the window
+    before.
     """
     mentions_table = f"{table_prefix}mentions"
-    voice_rows = grouping.aggregate(observations, "count(*) AS n", mentions_table)
-    rows = grouping.aggregate(
+    all_mention_rows = grouping.aggregate(observations, "count(*) AS n", mentions_table)
+    brand_rows = grouping.aggregate(
         observations,
         f"count(DISTINCT chat_id) AS mention_count, {_MENTION_COUNTS_SQL}, {_SCORE_SUM_SQL}",
         f"{mentions_table} WHERE list_contains($about, brand)",
@@ -142,10 +143,13 @@ def measure_focus_brands(
     )
     is_measured = why_no_mentions(observations) is None
     return {
-        key: _add_rates(
-            _ZERO_COUNTS | rows.get(key, {}), count, voice_rows.get(key, {"n": 0})["n"], is_measured
+        group: _add_rates(
+            _ZERO_COUNTS | brand_rows.get(group, {}),
+            answer_count,
+            all_mention_rows.get(group, {"n": 0})["n"],
+            is_measured,
         )
-        for key, count in count_answers(observations, grouping, table_prefix).items()
+        for group, answer_count in count_answers(observations, grouping, table_prefix).items()
     }
 
 
@@ -153,11 +157,11 @@ def measure_focus_brands(
 def measure_brands(observations: Observations, table_prefix: str = "") -> list[JsonObject]:
     """Return a list with the measures of each brand, the most mentioned brand first.
 
-    ``table_prefix`` is "" for the requested window, or `PREVIOUS` for the window before.
+    ``table_prefix`` is "" for the requested window, or `PREVIOUS_PREFIX` for the window before.
     """
     # No section needs the sentiment of the previous window, which takes longest to compute.
     aggregates_sql = ", ".join(
-        [_MENTION_COUNTS_SQL, _TOP_COUNTS_SQL, *([] if table_prefix else [_SCORE_SUM_SQL])]
+        [_MENTION_COUNTS_SQL, _TOP_POSITIONS_SQL, *([] if table_prefix else [_SCORE_SUM_SQL])]
     )
     brand_grouping = Grouping(("brand",), "GROUP BY brand")
     counts_by_brand = brand_grouping.aggregate(
@@ -211,7 +215,7 @@ def count_citations(
     The result is a dict from group to these two numbers; a number that cannot be counted is None.
     Own pages are on domains of the focus brands, which are the brands of the brand filter; by
     default, the project's own brands. ``table_prefix`` is "" for the requested window, or
-    `PREVIOUS` for the window before.
+    `PREVIOUS_PREFIX` for the window before.
     """
     citation_counts = grouping.aggregate(
         observations, _CITATION_COUNTS_SQL, f"{table_prefix}citations WHERE cited"
@@ -221,18 +225,18 @@ def count_citations(
         "own_citation_count": why_no_own_citations(observations) is None,
     }
     return {
-        key: {
-            name: citation_counts.get(key, {}).get(name, 0)
+        group: {
+            name: citation_counts.get(group, {}).get(name, 0)
             if is_measured and answer_count
             else None
             for name, is_measured in is_measured_by_name.items()
         }
-        for key, answer_count in count_answers(observations, grouping, table_prefix).items()
+        for group, answer_count in count_answers(observations, grouping, table_prefix).items()
     }
 
 
 def ratio(numerator: float | None, denominator: int | None) -> float | None:
-    """Return ``part / total``; None if ``numerator`` is None or ``denominator`` is None or 0."""
+    """Return ``numerator / denominator``; None if one of them is None, or the latter is 0."""
     return numerator / denominator if numerator is not None and denominator else None
 
 

@@ -47,7 +47,7 @@ from typing import Any, TypeVar, cast
 
 import duckdb
 
-F = TypeVar("F", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 JsonObject = dict[str, Any]
 """A row of a table, or an object in JSON: a dict from names to values."""
 
@@ -89,7 +89,7 @@ class Question:
     filters: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def filter(self, name: str) -> tuple[str, ...]:
-        """Return the values of a filter."""
+        """Return the values of a filter, as a tuple; it is empty if the filter is not set."""
         return self.filters.get(name, ())
 
 
@@ -265,10 +265,10 @@ class Observations:
         self._created_tables: set[str] = set()
 
     def fetch_rows(self, sql: str, **values: object) -> list[JsonObject]:
-        """Return the rows of an SQL query as dicts; ``values`` are the query's parameters."""
+        """Return the rows of an SQL query as dicts; ``values`` are the values of its parameters."""
         cursor = self._execute(sql, self.window, values)
-        names = [column[0] for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        column_names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(column_names, row, strict=True)) for row in cursor.fetchall()]
 
     def fetch_row(self, sql: str, **values: object) -> JsonObject:
         """Return the only row of the result of an SQL query, as a dict."""
@@ -281,8 +281,8 @@ class Observations:
 
     def fetch_value(self, sql: str, **values: object) -> Any:
         """Return the value in the only row of the result of an SQL query."""
-        (cell,) = self.fetch_column(sql, **values)
-        return cell
+        (value,) = self.fetch_column(sql, **values)
+        return value
 
     def has_rows(self, table: str) -> bool:
         """Return whether a table of the store has rows of the requested host, on any day."""
@@ -307,12 +307,12 @@ class Observations:
     def _execute(
         self, sql: str, window: Window, parameter_values: dict[str, object]
     ) -> duckdb.DuckDBPyConnection:
-        """Create the temporary tables that an SQL query reads, then run the query.
+        """Create the temporary tables that an SQL query reads, run it, and return its cursor.
 
         ``window`` gives the values of ``$window_start`` and ``$window_end`` in the query, and
         ``parameter_values`` those of other parameters.
         """
-        table_names, parameter_names = _find_names(sql)
+        table_names, parameter_names = _find_sql_names(sql)
         for name in table_names:
             if name in self._created_tables:
                 continue
@@ -332,13 +332,13 @@ class Observations:
 
 
 @cache
-def _find_names(sql: str) -> tuple[frozenset[str], frozenset[str]]:
+def _find_sql_names(sql: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names of the tables and of the parameters in an SQL query."""
-    names = frozenset(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)) & _SQL_BY_TABLE.keys()
-    return names, frozenset(re.findall(r"\$(\w+)", sql))
+    tables = frozenset(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)) & _SQL_BY_TABLE.keys()
+    return tables, frozenset(re.findall(r"\$(\w+)", sql))
 
 
-def cache_results(compute: F) -> F:
+def cache_results(compute: Function) -> Function:
     """Decorate a function of an `Observations` object, so that it computes each result only once.
 
     The results are stored in the object, by function and arguments.
@@ -351,12 +351,12 @@ def cache_results(compute: F) -> F:
             observations.cached_results[result_key] = compute(observations, *args, **kwargs)
         return observations.cached_results[result_key]
 
-    return cast(F, compute_once)
+    return cast(Function, compute_once)
 
 
-_LABEL_COUNTS_SQL = """
-SELECT {label}, count(*) AS count FROM store.prompts
-WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label}
+_PROMPT_COUNTS_SQL = """
+SELECT {column}, count(*) AS count FROM store.prompts
+WHERE host = $host GROUP BY {column} ORDER BY {column} IS NULL, count DESC, {column}
 """
 
 
@@ -371,8 +371,8 @@ def scope_options(observations: Observations) -> JsonObject:
             'SELECT engine AS id, label, configured, last_run_day AS "lastRunDay"'
             " FROM scoped_engines ORDER BY engine"
         ),
-        "topics": observations.fetch_rows(_LABEL_COUNTS_SQL.format(label="topic")),
-        "categories": observations.fetch_rows(_LABEL_COUNTS_SQL.format(label="category")),
+        "topics": observations.fetch_rows(_PROMPT_COUNTS_SQL.format(column="topic")),
+        "categories": observations.fetch_rows(_PROMPT_COUNTS_SQL.format(column="category")),
         "brands": [
             {name: value for name, value in row.items() if name != "own" or value is not None}
             for row in brands

@@ -97,10 +97,16 @@ def _parse_tables() -> Iterator[StoreTable]:
         for line in further_lines:
             if parent_match := _PARENT_LINE_PATTERN.fullmatch(line):
                 table.parents.append((parent_match[1], tuple(parent_match[2].split())))
-            elif column := _COLUMN_LINE_PATTERN.fullmatch(line):
-                values = tuple((column[4] or "").split("/")) if column[4] else ()
+            elif column_match := _COLUMN_LINE_PATTERN.fullmatch(line):
+                values = tuple((column_match[4] or "").split("/")) if column_match[4] else ()
                 table.columns.append(
-                    StoreColumn(column[1], column[2] == "!", column[3], values, column[5])
+                    StoreColumn(
+                        column_match[1],
+                        column_match[2] == "!",
+                        column_match[3],
+                        values,
+                        column_match[5],
+                    )
                 )
         yield table
 

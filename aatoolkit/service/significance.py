@@ -10,7 +10,7 @@ _MIN_VARIANCE = 1e-24
 
 
 def clustered_interval(counts: Sequence[tuple[int, int]]) -> tuple[float, float]:
-    """Return the 95 % confidence interval of the proportion of answers with some property.
+    """Return the bounds of a 95 % confidence interval of the share of answers with some property.
 
     ``counts`` has a tuple for each prompt: the number of answers with the property, and the number
     of all answers. Answers to the same prompt may be correlated. The method is Wilson's interval
@@ -26,13 +26,13 @@ def clustered_interval(counts: Sequence[tuple[int, int]]) -> tuple[float, float]
     variance *= prompt_count / (prompt_count - 1)
     # If prompts do not differ, each of them counts as one observation.
     effective_n = rate * (1 - rate) / variance if variance > _MIN_VARIANCE else float(prompt_count)
-    bounded_size, quantile = min(effective_n, float(answer_count)), _t_quantile(prompt_count - 1)
-    scale = 1 + quantile**2 / bounded_size
-    centre = (rate + quantile**2 / (2 * bounded_size)) / scale
+    sample_size, quantile = min(effective_n, float(answer_count)), _t_quantile(prompt_count - 1)
+    divisor = 1 + quantile**2 / sample_size
+    centre = (rate + quantile**2 / (2 * sample_size)) / divisor
     half_width = (
         quantile
-        / scale
-        * sqrt(rate * (1 - rate) / bounded_size + quantile**2 / (4 * bounded_size**2))
+        / divisor
+        * sqrt(rate * (1 - rate) / sample_size + quantile**2 / (4 * sample_size**2))
     )
     return max(0.0, centre - half_width), min(1.0, centre + half_width)
 
@@ -61,6 +61,7 @@ def p_value_of_change(prompt_totals: Iterable[Sequence[float]]) -> float:
     ``prompt_totals`` has four numbers for each prompt: the sum of the values in the first window,
     the number of answers in it, and the same two numbers for the second window. The test is a score
     test of a generalised estimating equation, with a variance that is robust to clusters (prompts).
+    If a window has no answers, the result is 1.
 
     Rotnitzky, A. and Jewell, N. P. (1990): Hypothesis testing of regression parameters in
     semiparametric generalized linear models for cluster correlated data. Biometrika 77, 485-497.

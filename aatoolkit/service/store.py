@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Tabular: TypeAlias = pa.Table | pd.DataFrame
 
-_ROWS_PER_GROUP = 32_768
+_ROW_GROUP_SIZE = 32_768
 _HASHES_FILE_NAME = "checked.json"
 """The name of the file with the hashes of a store's files when they were last checked."""
 
@@ -48,10 +48,10 @@ class StoreError(Exception):
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = list(problems)
-        total = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
+        summary = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
         lines = "".join(f"\n  - {problem}" for problem in self.problems)
         super().__init__(
-            f"{total} with the store:{lines}\n`aatoolkit serve --describe` documents every table"
+            f"{summary} with the store:{lines}\n`aatoolkit serve --describe` documents every table"
             " and column: mend the tables and give them again."
         )
 
@@ -84,7 +84,7 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
         )
     for name, table in converted_tables.items():
         temporary_path = folder / f".{name}.part"
-        pq.write_table(table, temporary_path, compression="zstd", row_group_size=_ROWS_PER_GROUP)
+        pq.write_table(table, temporary_path, compression="zstd", row_group_size=_ROW_GROUP_SIZE)
     for name in converted_tables:
         os.replace(folder / f".{name}.part", folder / f"{name}.parquet")
     hashes = _hash_files({name: folder / f"{name}.parquet" for name in converted_tables})
@@ -264,18 +264,15 @@ def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
 
 
 def _convert_column(column: StoreColumn, values: Any) -> Any:
-    """Convert the values of a column to its declared type; values that do not fit raise an error.
-
-    The error is a `ValueError`.
-    """
+    """Convert the values of a column to its type in the schema; misfits raise a `ValueError`."""
     if not isinstance(values, pa.ChunkedArray):
         try:
             values = pa.array(values, from_pandas=True)
         except (pa.ArrowException, OverflowError) as error:
             raise ValueError(f"its values are of several types: {error}") from error
     if column.is_required and values.null_count:
-        row = values.is_null().index(True).as_py()
-        raise ValueError(f"null in a required column, first in row {row}, counted from 0")
+        row_number = values.is_null().index(True).as_py()
+        raise ValueError(f"null in a required column, first in row {row_number}, counted from 0")
     if values.null_count == len(values):
         return pa.nulls(len(values), column.arrow_type)
     kind = _find_kind(values.type)
@@ -318,19 +315,19 @@ def _find_kind(type_: pa.DataType) -> str:
 def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
     """Load tables into a new database in memory, and return the connection.
 
-    The values in the tables are checked, for example for repeated keys. If instead of a table the
-    path of its file is given, it is not checked, because it was checked before.
+    ``tables`` maps names to tables, or to the paths of files that were checked before. The values
+    in tables are checked, for example for repeated keys; those in files are not checked again.
     """
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
     problems: list[str] = []
     for name, declared_table in TABLES.items():
         # Instants lose their zone: DuckDB gives out zoned ones only through pytz.
-        instant_columns = (
+        timestamp_columns = (
             column.name for column in declared_table.columns if column.kind == "instant"
         )
         casts_sql = ", ".join(
-            f"CAST({column} AS TIMESTAMP) AS {column}" for column in instant_columns
+            f"CAST({column} AS TIMESTAMP) AS {column}" for column in timestamp_columns
         )
         columns_sql = f"* REPLACE ({casts_sql})" if casts_sql else "*"
         # Schema.empty_table would import pandas, which a service has no other use for.
@@ -341,8 +338,12 @@ def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConn
         is_file = isinstance(table_or_path, Path)
         if not is_file:
             connection.register("incoming", table_or_path)
-        source, args = ("read_parquet($1)", [str(table_or_path)]) if is_file else ("incoming", [])
-        connection.execute(f"CREATE TABLE store.{name} AS SELECT {columns_sql} FROM {source}", args)
+        source_sql, parameters = (
+            ("read_parquet($1)", [str(table_or_path)]) if is_file else ("incoming", [])
+        )
+        connection.execute(
+            f"CREATE TABLE store.{name} AS SELECT {columns_sql} FROM {source_sql}", parameters
+        )
         if name in tables and not is_file:
             for column_names, sql, message in _list_checks(declared_table):
                 for row in connection.execute(f"{sql} LIMIT 1").fetchall():

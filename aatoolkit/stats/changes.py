@@ -79,14 +79,14 @@ def changes(
         y_and_n = plain_value(y), plain_value(n)
         if distribution == NORMAL:  # about 0, with a variance of 1
             centred_y = y_and_n[0] - y_and_n[1] * (y_and_n[0].sum() / y_and_n[1].sum())
-            scale = np.sqrt(max(float((centred_y**2 / y_and_n[1]).mean()), _EPSILON))
-            y_and_n = centred_y / scale, y_and_n[1]
+            deviation = np.sqrt(max(float((centred_y**2 / y_and_n[1]).mean()), _EPSILON))
+            y_and_n = centred_y / deviation, y_and_n[1]
         change_points, p_value, dispersion = _change_points(*y_and_n, level, distribution)
         p = random_number("p", p_value, _P_VALUE_DESCRIPTION, y, n)
         before = total_of(y) / size
         name_variables()
         row |= {"p": p, "before": before, "after": alias("after", before)}
-        row["why"] = _reason_of_doubt(*y_and_n, p_value, distribution) if change_points else ""
+        row["why"] = _reason_to_doubt(*y_and_n, p_value, distribution) if change_points else ""
         if change_points and not row["why"]:
             segment_bounds = [0, *change_points, len(days)]
             rows = []
@@ -205,7 +205,7 @@ def _find_best_split(
     return gains[np.arange(len(y)), best_days], best_days
 
 
-def _levels_between(y: Numbers, n: Numbers, *segment_starts: Integers) -> Numbers:
+def _daily_levels(y: Numbers, n: Numbers, *segment_starts: Integers) -> Numbers:
     """Return the level of each day, i.e. the mean of its segment, for each series (row).
 
     ``segment_starts`` are the first days of the segments after the first.
@@ -224,20 +224,19 @@ def _levels_between(y: Numbers, n: Numbers, *segment_starts: Integers) -> Number
 def _find_best_splits(y: Numbers, n: Numbers, distribution: str) -> list[tuple[Numbers, Numbers]]:
     """Return two pairs of arrays: for the split of daily series into two segments, and into three.
 
-    The first split has the highest likelihood; that into three segments adds the best second split.
+    The split into two has the highest likelihood. The split into three adds the best second split.
     The first array of a pair has the decrease of -2 log likelihood of each series by its split. The
-    second has the mean of the segment to which a day belongs, for each series (row) and day
-    (column). ``y`` and ``n`` have these rows and columns too: the numerator (e.g. a count of
-    successes) and the denominator of the daily values.
+    second has a row per series and a column per day: the mean of the segment of the day. ``y`` and
+    ``n`` have such rows and columns, too: the numerator and the denominator of each day.
     """
     first_gains, first_days = _find_best_split(y, n, np.zeros(len(y), np.int64), distribution)
     second_gains, second_days = _find_best_split(y, n, first_days, distribution)
-    levels = _levels_between(y, n, first_days, np.where(second_gains > 0, second_days, first_days))
-    return [(first_gains, _levels_between(y, n, first_days)), (first_gains + second_gains, levels)]
+    levels = _daily_levels(y, n, first_days, np.where(second_gains > 0, second_days, first_days))
+    return [(first_gains, _daily_levels(y, n, first_days)), (first_gains + second_gains, levels)]
 
 
-def _reason_of_doubt(y: Numbers, n: Numbers, p: float, distribution: str) -> str:
-    """Return the reason to doubt a change point: autocorrelated days may explain it; else "".
+def _reason_to_doubt(y: Numbers, n: Numbers, p: float, distribution: str) -> str:
+    """Return why a change point is doubtful, as autocorrelated days may explain it; else "".
 
     ``y`` and ``n`` have the numerator and denominator of each day, ``p`` is the p-value.
     """
@@ -397,9 +396,9 @@ def _day_interval(
     # With a flat prior. The log likelihood is divided by ``dispersion``, as days differ more than
     # independent answers would. The coverage was checked only roughly.
     y, n = y[segment_start:segment_end], n[segment_start:segment_end]
-    head_y, head_n = np.cumsum(y)[:-1], np.cumsum(n)[:-1]
-    costs = _deviance(head_y, head_n, distribution) + _deviance(
-        y.sum() - head_y, n.sum() - head_n, distribution
+    left_y, left_n = np.cumsum(y)[:-1], np.cumsum(n)[:-1]
+    costs = _deviance(left_y, left_n, distribution) + _deviance(
+        y.sum() - left_y, n.sum() - left_n, distribution
     )
     min_dispersion = _EPSILON if distribution == NORMAL else 1.0
     weights = np.exp(-(costs - costs.min()) / (2 * max(dispersion, min_dispersion)))

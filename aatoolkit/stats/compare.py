@@ -57,7 +57,7 @@ from aatoolkit.stats.sums import (
     grouping_columns,
     resolve_window_before,
     rule_and_counts,
-    shared_pairs,
+    shared_positions,
 )
 from aatoolkit.stats.trace import (
     column_values,
@@ -117,11 +117,15 @@ def compare(
     frames = [flatten_index(frame) for frame in (now, before) if frame is not None]
     frame_metadata = [*map(metadata_of, frames)]
     if not (keys or pair or cluster):
-        unpooled = {_unpooled_key(frame_metadata[0], measure) for measure in measures}
-        keys = [*unpooled] if len(unpooled) == 1 and "" not in unpooled and len(now) > 1 else []
+        unpooled_keys = {_unpooled_key(frame_metadata[0], measure) for measure in measures}
+        keys = (
+            [*unpooled_keys]
+            if len(unpooled_keys) == 1 and "" not in unpooled_keys and len(now) > 1
+            else []
+        )
     naming_candidates = ("host", *frame_metadata[0].key, *FILTERS)
-    sources_of_frames = [side_metadata.sources for side_metadata in frame_metadata]
-    naming_column, side_names = name_sides(frames, sources_of_frames, naming_candidates, keys)
+    sources_of_sides = [side_metadata.sources for side_metadata in frame_metadata]
+    naming_column, side_names = name_sides(frames, sources_of_sides, naming_candidates, keys)
     rows = [
         row
         for measure in measures
@@ -138,7 +142,7 @@ def name_sides(
     candidate_columns: Iterable[str],
     by: Sequence[str],
 ) -> tuple[str, tuple[str, str]]:
-    """Return the first candidate that has one value on each of two sides, and the two values.
+    """Return the first candidate column with one value in each of two frames, and the two values.
 
     For example ``("brand", ("A", "B"))``, if each frame is about one brand. The two values name
     the frames in the result. A candidate that is no column is looked up in ``sources_of_sides``,
@@ -242,24 +246,24 @@ def _differences_without_test(
     flat_frames = [trace_frame(flatten_index(frame), frame) for frame in frames]
     position_by_key_of_sides = []
     unit_by_key: dict[Any, Any] = {}
-    for flat in flat_frames:
-        metadata = metadata_of(flat)
-        keys = [*zip(*(flat[name] for name in by), strict=True)] if by else [()] * len(flat)
-        if len({*keys}) < len(keys) or measure not in flat or metadata.has_lost_values(measure):
+    for frame in flat_frames:
+        metadata = metadata_of(frame)
+        keys = [*zip(*(frame[name] for name in by), strict=True)] if by else [()] * len(frame)
+        if len({*keys}) < len(keys) or measure not in frame or metadata.has_lost_values(measure):
             raise error
         position_by_key_of_sides.append({key: i for i, key in enumerate(keys)})
-        measure_units = row_units(flat, metadata, measure)
+        measure_units = row_units(frame, metadata, measure)
         if measure_units is None:
-            measure_units = flat.get("unit", pd.Series([None] * len(flat)))
+            measure_units = frame.get("unit", pd.Series([None] * len(frame)))
         unit_texts = measure_units.where(measure_units.notna(), "").astype(str)
         unit_by_key = {**dict(zip(keys, unit_texts, strict=True)), **unit_by_key}
     no_counts_reason = (error.columns or {}).get(measure, "")
     for key, unit in unit_by_key.items():
         after, before = (
-            take(column_values(name, flat, measure, [position_by_key[key]]), 0)
+            take(column_values(name, frame, measure, [position_by_key[key]]), 0)
             if key in position_by_key
             else NAN
-            for name, flat, position_by_key in zip(
+            for name, frame, position_by_key in zip(
                 ("after", "before"), flat_frames, position_by_key_of_sides, strict=True
             )
         )
@@ -292,17 +296,17 @@ def _compare_group(
     ``sides`` has the counts of both frames, and ``group_positions`` the position of the group in
     each of the two. The other arguments are as for `compare_measure`.
     """
-    pair_by_cluster_of_sides = [
-        sums.pair_by_cluster(group_position)
+    positions_by_cluster = [
+        sums.position_by_cluster(group_position)
         for sums, group_position in zip(sides, group_positions, strict=True)
     ]
     notes: tuple[str, ...] = ()
     is_rate, is_by_day = all(sums.is_rate for sums in sides), False
     if pair:
-        pairs_of_sides = shared_pairs(pair_by_cluster_of_sides)
-        cluster_count = len(pairs_of_sides[0])
+        positions_of_sides = shared_positions(positions_by_cluster)
+        cluster_count = len(positions_of_sides[0])
         entered_count, left_count = (
-            len(pair_by_cluster) - cluster_count for pair_by_cluster in pair_by_cluster_of_sides
+            len(position_by_cluster) - cluster_count for position_by_cluster in positions_by_cluster
         )
         if entered_count or left_count:
             notes = (
@@ -311,22 +315,24 @@ def _compare_group(
             )
         if not cluster_count:
             return replace(UNKNOWN_CHANGE, clusters=0), "", f"no {pair} is on both sides", notes
-    elif not all(pair_by_cluster_of_sides):
+    elif not all(positions_by_cluster):
         return UNKNOWN_CHANGE, "", "no answers on one side or both", ()
     else:
         is_by_day = pd.api.types.is_datetime64_any_dtype(sides[0].cluster_labels.dtype)
-        pairs_of_sides = [
+        positions_of_sides = [
             [
-                pair_by_cluster[cluster_label]
-                for cluster_label in (sorted(pair_by_cluster) if is_by_day else pair_by_cluster)
+                position_by_cluster[cluster_label]
+                for cluster_label in (
+                    sorted(position_by_cluster) if is_by_day else position_by_cluster
+                )
             ]
-            for pair_by_cluster in pair_by_cluster_of_sides
+            for position_by_cluster in positions_by_cluster
         ]
-        cluster_count = min(map(len, pairs_of_sides))
+        cluster_count = min(map(len, positions_of_sides))
     confidence = setting("level", level)
     (y1, n1), (y0, n0) = (
-        sums.y_and_n(pair_by_cluster, suffix)
-        for sums, pair_by_cluster, suffix in zip(sides, pairs_of_sides, "10", strict=True)
+        sums.y_and_n(positions, suffix)
+        for sums, positions, suffix in zip(sides, positions_of_sides, "10", strict=True)
     )
     is_count = sides[0].is_count
     if pair:
@@ -353,7 +359,7 @@ def _compare_group(
     after = estimate_sample(y1, n1, "after", is_by_day)
     before = estimate_sample(y0, n0, "before", is_by_day)
     if not cluster:  # each answer by itself
-        after, before = (replace(sums, df=sums.size - 1, clusters=NAN) for sums in (after, before))
+        after, before = (replace(mean, df=mean.size - 1, clusters=NAN) for mean in (after, before))
     change = two_sample_change(after, before, confidence)
     if cluster:
         # Neighbouring days may be alike.
@@ -438,8 +444,8 @@ def comparison_result(
         judged_rows.append(replace(row, change_text=text))
     judgements = judge(judged_rows, level, correction, "change" if has_windows else "difference")
     tested_flags = [bool(np.isfinite(judgement["p"])) for judgement in judgements]
-    planned = [row.is_planned for row in rows]
-    test_family_text = f"one of a family of {sum(map(operator.gt, tested_flags, planned))}"
+    planned_flags = [row.is_planned for row in rows]
+    test_family_text = f"one of a family of {sum(map(operator.gt, tested_flags, planned_flags))}"
     result_rows = []
     for row, judgement, is_tested in zip(rows, judgements, tested_flags, strict=True):
         change = row.change
@@ -447,7 +453,7 @@ def comparison_result(
         cells |= {after_key: change.after, before_key: change.before, n_column: change.size_before}
         cells["why"] = "; ".join(dict.fromkeys([cells["why"], *row.notes]))
         cells["unit"] = row.unit
-        if any(planned):
+        if any(planned_flags):
             text = "planned: it stands alone" if row.is_planned else test_family_text
             cells["family"] = text if is_tested else None
         if not has_windows:
@@ -457,9 +463,13 @@ def comparison_result(
     def sort_key(i: int) -> tuple[Any, ...]:
         row = result_rows[i]
         change_size = np.nan_to_num(abs(number(row["change"])))
-        return not planned[i], _VERDICT_RANKS.get(plain_value(row["verdict"]), 0), -change_size
+        return (
+            not planned_flags[i],
+            _VERDICT_RANKS.get(plain_value(row["verdict"]), 0),
+            -change_size,
+        )
 
-    row_order = sorted(range(len(rows)), key=sort_key) if any(planned) else None
+    row_order = sorted(range(len(rows)), key=sort_key) if any(planned_flags) else None
     units, measures = {row.unit for row in rows}, {row.measure for row in rows}
     availabilities = [
         column.availability
@@ -519,11 +529,11 @@ def decompose(
     ]
     empty_reason = f"{empty_side_names[0]}: nothing was measured" if empty_side_names else ""
     reason = refusal_reason or empty_reason
-    pairs_on_both_sides = shared_pairs([sums.pair_by_cluster(0) for sums in sides])
+    positions_of_sides = shared_positions([sums.position_by_cluster(0) for sums in sides])
     (y1, n1), (y0, n0), (all_y1, all_n1), (all_y0, all_n0) = (
-        sums.y_and_n(pair_positions, suffix)
-        for sums, pair_positions, suffix in zip(
-            sides * 2, [*pairs_on_both_sides, None, None], ("1", "0", "_all1", "_all0"), strict=True
+        sums.y_and_n(positions, suffix)
+        for sums, positions, suffix in zip(
+            sides * 2, [*positions_of_sides, None, None], ("1", "0", "_all1", "_all0"), strict=True
         )
     )
     is_rate, error = all(sums.is_rate for sums in sides), NAN

@@ -347,8 +347,8 @@ def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sampl
     z, leave_one_out = residual / size, residual / (size - n)
     variance, jackknife = _linearised_and_jackknife(k, z, leave_one_out)
     if is_series:
-        factor = max(long_run_factor(plain_value(z)[None]).item(), 1.0)
-        variance, jackknife = variance * factor, jackknife * factor
+        variance_factor = max(long_run_factor(plain_value(z)[None]).item(), 1.0)
+        variance, jackknife = variance * variance_factor, jackknife * variance_factor
     df = degrees_of_freedom(n, z)
     return name_fields(
         Sample(value, size, variance, df, k, jackknife, z, leave_one_out), f"_{name}"
@@ -517,7 +517,10 @@ def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = CHANGE_
 
 
 def judge(
-    rows: Sequence[Comparison], level: float, correction: str | None = "holm", noun: str = "change"
+    comparisons: Sequence[Comparison],
+    level: float,
+    correction: str | None = "holm",
+    noun: str = "change",
 ) -> list[Row]:
     """Return a dict of result columns for each comparison: p-values, interval, verdict, reason.
 
@@ -527,36 +530,37 @@ def judge(
     confidence = setting("level", level)
     threshold = 1 - confidence
     name_variables()
-    p_values = [NAN if row.why else row.change.p for row in rows]
+    p_values = [NAN if comparison.why else comparison.change.p for comparison in comparisons]
     unplanned_p_values = [
-        NAN if row.is_planned else p for row, p in zip(rows, p_values, strict=True)
+        NAN if comparison.is_planned else p
+        for comparison, p in zip(comparisons, p_values, strict=True)
     ]
     unplanned_test_count = max(sum(math.isfinite(number(p)) for p in unplanned_p_values), 1)
     judgements = []
-    for row, unadjusted_p, adjusted_p in zip(
-        rows, p_values, adjust_p_values(unplanned_p_values, correction), strict=True
+    for comparison, unadjusted_p, adjusted_p in zip(
+        comparisons, p_values, adjust_p_values(unplanned_p_values, correction), strict=True
     ):
-        change, is_rate, detectable_or_nan = row.change, row.is_rate, NAN
-        p, before = unadjusted_p if row.is_planned else adjusted_p, change.before
+        change, is_rate, detectable_or_nan = comparison.change, comparison.is_rate, NAN
+        p, before = unadjusted_p if comparison.is_planned else adjusted_p, change.before
         # A rate moves to 0 or 1 at most.
         largest_change = max(before, 1 - before) if is_rate and np.isfinite(before) else math.inf
         if np.isfinite(p):
             test_count = setting(
-                "tests", unplanned_test_count if correction and not row.is_planned else 1
+                "tests", unplanned_test_count if correction and not comparison.is_planned else 1
             )
             detectable = detectable_change(
                 change.jackknife, change.df, confidence, test_count, change.heterogeneity
             )
             detectable_or_nan = detectable if detectable <= largest_change else NAN
         p = alias("p_adjusted", p)
-        verdict = verdict_of(p, change.change, level, row.verdict_words)
-        low, high = (NAN if row.why else bound for bound in (change.low, change.high))
+        verdict = verdict_of(p, change.change, level, comparison.verdict_words)
+        low, high = (NAN if comparison.why else bound for bound in (change.low, change.high))
         why = (
-            f"{row.change_text}; {100 * level:g} % interval of the {noun}, for this row alone: "
-            f"{points(low, is_rate)} to {points(high, is_rate)}"
+            f"{comparison.change_text}; {100 * level:g} % interval of the {noun}, for this row "
+            f"alone: {points(low, is_rate)} to {points(high, is_rate)}"
         )
         if verdict == CANNOT_SAY:
-            why = row.why or "it cannot be computed"
+            why = comparison.why or "it cannot be computed"
         elif verdict == NO_EVIDENCE:
             detectable_text = f"no {noun} of any size is found"
             if np.isfinite(detectable_or_nan):
@@ -564,13 +568,13 @@ def judge(
                 detectable_text = f"a {noun} of {size_text} would be found"
             why += f"; {detectable_text} by 4 of 5 such samples"
             why += f", with p corrected for {test_count:g} tests" * bool(test_count > 1)
-        if verdict != CANNOT_SAY and (assumption := row.method.partition("; ")[2]):
+        if verdict != CANNOT_SAY and (assumption := comparison.method.partition("; ")[2]):
             why += f"; {assumption}"
         if isinstance(p, Traced):
             verdict_condition = p < threshold if p.value < threshold.value else p >= threshold
             verdict_condition.value = verdict
             verdict = verdict_condition
-        method, df = row.method, change.df
+        method, df = comparison.method, change.df
         if method and np.isfinite(df):
             method += f", t of {df:.3g} degrees of freedom"
         judgements.append(

@@ -34,7 +34,7 @@ COMPLETE_STAGE = "complete"
 
 STAGES = tuple(stage for stage in FUNNEL_STAGES if stage != COMPLETE_STAGE)
 _NOT_LISTED_REASON = "the response does not list the page, which does not mean 0"
-_MISSING_PART_REASON = "a part of it has no number, so that the sum is not known"
+_MISSING_COUNT_REASON = "a part of it has no number, so that the sum is not known"
 
 
 @dataclass(frozen=True)
@@ -135,23 +135,23 @@ def funnel_of(
         [-np.nan_to_num(plain_value(values)) for values in reversed(counts_by_stage)]
     )
     sorted_paths, complete_visits = paths[row_order], complete_stage.counts_of(paths)
-    data = {
+    columns = {
         name: take(values, row_order) for name, values in zip(STAGES, counts_by_stage, strict=True)
     }
     has_complete_visits = bool(np.isfinite(plain_value(complete_visits)).any())
-    data["n"] = take(complete_visits, row_order) if has_complete_visits else data["visited"]
-    name_all(**data)
-    plain_counts = {name: plain_value(values) for name, values in data.items()}
-    ratio = data["crawled"] / data["visited"]
-    rate, q = data["converted"] / data["n"], interval_quantile(level)
+    columns["n"] = take(complete_visits, row_order) if has_complete_visits else columns["visited"]
+    name_all(**columns)
+    plain_counts = {name: plain_value(values) for name, values in columns.items()}
+    ratio = columns["crawled"] / columns["visited"]
+    rate, q = columns["converted"] / columns["n"], interval_quantile(level)
     name_all(rate=rate, q=q)
-    data["crawl_to_refer"] = np.where(plain_counts["visited"] > 0, ratio, np.nan)
+    columns["crawl_to_refer"] = np.where(plain_counts["visited"] > 0, ratio, np.nan)
     is_valid_rate = (plain_counts["n"] > 0) & (plain_counts["converted"] <= plain_counts["n"])
     for suffix, values in zip(
-        ("", "_low", "_high"), (rate, *wilson(rate, data["n"], q)), strict=True
+        ("", "_low", "_high"), (rate, *wilson(rate, columns["n"], q)), strict=True
     ):
-        data[f"conversion_rate{suffix}"] = np.where(is_valid_rate, values, np.nan)
-    rates = plain_value(data["conversion_rate"])
+        columns[f"conversion_rate{suffix}"] = np.where(is_valid_rate, values, np.nan)
+    rates = plain_value(columns["conversion_rate"])
     visits_text = "all visits, also those of days that are not complete"
     rate_meaning = "Conversions per visit; too low where those of the last days are not complete."
     if has_complete_visits:
@@ -161,7 +161,7 @@ def funnel_of(
         "funnel",
         {
             "path": sorted_paths,
-            **data,
+            **columns,
             "verdict": [
                 _verdict(path, {name: plain_counts[name][i] for name in STAGES}, rates[i], stages)
                 for i, path in enumerate(sorted_paths)
@@ -209,7 +209,7 @@ def _verdict(
         if np.isnan(count):
             stage = stages[name]
             reason = stage.why or (
-                _MISSING_PART_REASON if path in stage.paths else _NOT_LISTED_REASON
+                _MISSING_COUNT_REASON if path in stage.paths else _NOT_LISTED_REASON
             )
             stages_by_reason.setdefault(reason, []).append(name)
     if stages_by_reason:

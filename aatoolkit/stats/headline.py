@@ -205,7 +205,7 @@ def _comparisons_for_question(
     has_before: bool,
     level: float,
     design: tuple[Any, Any],
-    names: Sequence[str],
+    side_names: Sequence[str],
 ) -> list[ComparedRow] | str:
     """Return the comparisons for a `HeadlineQuestion`, or the reason why there are none.
 
@@ -217,12 +217,12 @@ def _comparisons_for_question(
     for i, side in enumerate(WINDOW_NAMES[: 1 + has_before]):
         frame = table_by_name.get(f"{side}.{role}")
         if frame is None or (by and by not in frame.columns):
-            return f"{names[i]}: the section {section} was not read, or has no such table"
+            return f"{side_names[i]}: the section {section} was not read, or has no such table"
         frames.append(frame)
     frames = _select_own_brands(table_by_name, frames) if role == "voices" else frames
     now, before = frames[0], frames[1] if has_before else None
     if cluster and not has_before:
-        return f"{names[1]}: the section {section} gives no window before this one"
+        return f"{side_names[1]}: the section {section} gives no window before this one"
     prompts_table, prompt_column, rules = table_by_name.get("now.prompts", now), PROMPT_COLUMN, {}
     if PROMPT_COLUMN not in now.columns and len(metadata_of(prompts_table).key) == 1:
         (prompt_column,) = metadata_of(prompts_table).key
@@ -237,7 +237,7 @@ def _comparisons_for_question(
     try:
         rows = [
             *compare_measure(
-                now, before, measure, (by,) if by else (), None, cluster, level, rules, names,
+                now, before, measure, (by,) if by else (), None, cluster, level, rules, side_names,
                 design if is_total else INDEPENDENT_DESIGN, prompt_column,
             )
         ]  # fmt: skip
@@ -253,7 +253,7 @@ def _comparisons_for_question(
 def _select_own_brands(
     table_by_name: TableByName, frames: Sequence[pd.DataFrame]
 ) -> list[pd.DataFrame]:
-    """Return each frame's rows on those of the project's own brands that all frames contain."""
+    """Return each frame's rows on the project's own brands, if all frames contain the brand."""
     brand_sets = [{*frame["brand"]} for frame in frames]
     for side in WINDOW_NAMES[: len(frames)]:
         leader_table = table_by_name.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))
@@ -289,17 +289,20 @@ def _figures_not_compared(
     figure_rows: Sequence[ComparedRow], compared_rows: Sequence[ComparedRow]
 ) -> list[ComparedRow]:
     """Return a row without a test for each key figure that is not in ``compared_rows``."""
-    compared = {
+    compared_measures = {
         row.measure
         for row in compared_rows
         if (row.key[1] is None or row.measure == SHARE_OF_VOICE) and np.isfinite(row.change.change)
     }
     # The number of answers is no result, and the score repeats the rate, times 100.
-    compared |= {"answer_count", *(["visibility_score"] if MENTION_RATE in compared else [])}
+    compared_measures |= {
+        "answer_count",
+        *(["visibility_score"] if MENTION_RATE in compared_measures else []),
+    }
     uncompared_rows = []
     for row in figure_rows:
         metric = "_".join(tokens(str(row.key[1])))
-        if metric not in compared:
+        if metric not in compared_measures:
             reason = row.why or f"the service gives no counts of {metric} by prompt"
             unit = FRACTION if row.is_rate else None
             renamed_row = replace(row, measure=metric, key=(row.key[0], metric), unit=unit)

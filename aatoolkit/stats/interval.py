@@ -182,7 +182,9 @@ OVER_PROMPTS_METHOD = (
     f"{LEVEL:.0%} interval for prompts like these, Wilson's with their design effect; none with "
     f"fewer than {MIN_CLUSTERS} prompts"
 )
-ONE_PROMPT = f"Wilson's {LEVEL:.0%} interval, which takes the answers to one prompt for independent"
+ONE_PROMPT_METHOD = (
+    f"Wilson's {LEVEL:.0%} interval, which takes the answers to one prompt for independent"
+)
 COUNTS_METHOD = f"Wilson's {LEVEL:.0%} interval, which takes what is counted for independent"
 ANSWERS_METHOD = f"Wilson's {LEVEL:.0%} interval, which takes answers for independent"
 TABLE_METHOD = "the interval of the rate, as the table has it"
@@ -206,7 +208,7 @@ def bounds(
 ) -> Bounds:
     """Return the confidence interval of each row of a frame, for error bars.
 
-    ``rows`` is an optional frame with a row per prompt, of which ``frame`` has the sums by group.
+    ``rows`` is an optional frame with a row per prompt; ``frame`` has the sums of its groups.
     If given, the interval accounts for the correlation of answers to one prompt. ``by`` are the
     columns of both frames that tell the groups apart. The result is a `Bounds`: the arrays ``low``
     and ``high``, and the ``method`` as text.
@@ -235,7 +237,7 @@ def bounds(
         return Bounds(missing_numbers, missing_numbers)
     metadata = metadata_of(frame)
     if PROMPT_COLUMN in metadata.key:
-        method = ONE_PROMPT
+        method = ONE_PROMPT_METHOD
     else:
         is_of_answers = rule_and_counts(metadata, column)[1][-1].endswith("answer_count")
         method = ANSWERS_METHOD if is_of_answers else COUNTS_METHOD
@@ -449,7 +451,7 @@ def samples(
     0     1       84       84
     1    10       33      330
     >>> samples(0.3, answers=330, icc=0.3, runs=[1, 10])["margin"].round(3).tolist()
-    [0.05, 0.1]
+    [0.05, 0.099]
     """
     check_level(level)
     run_counts = [runs] if isinstance(runs, int) else list(runs)
@@ -462,26 +464,28 @@ def samples(
     if not run_counts or min(run_counts) < 1:
         raise ArgumentError(f"runs are whole numbers from 1, for {MIN_CLUSTERS} prompts or more")
     rows = []
-    max_span = margin or math.inf
+    max_half_width = margin or math.inf
     for run_count in run_counts:
         deff = 1 + (run_count - 1) * icc
         error = math.sqrt(rate * (1 - rate) * deff / run_count)
         z = interval_quantile(level)
-        prompts = max(MIN_CLUSTERS, math.ceil((z * error / max_span) ** 2)) - 1
+        prompts = max(MIN_CLUSTERS, math.ceil((z * error / max_half_width) ** 2)) - 1
         if answers is not None:
             prompts = answers // run_count - 1
-        half_span = math.nan
-        while not half_span <= max_span:  # Student's t takes a few more
+        half_width = math.nan
+        while not half_width <= max_half_width:  # Student's t takes a few more
             prompts += 1
-            half_span = float(t_quantile((1 + level) / 2, prompts - 1)) * error / math.sqrt(prompts)
-        verdict = f"{prompts:,} prompts × {run_count:,} runs give ±{100 * half_span:.1f} points"
+            half_width = (
+                float(t_quantile((1 + level) / 2, prompts - 1)) * error / math.sqrt(prompts)
+            )
+        verdict = f"{prompts:,} prompts × {run_count:,} runs give ±{100 * half_width:.1f} points"
         rows.append(
             {
                 "runs": run_count,
                 "prompts": prompts,
                 "answers": prompts * run_count,
                 "deff": deff,
-                "margin": half_span,
+                "margin": half_width,
                 "verdict": verdict,
             }
         )

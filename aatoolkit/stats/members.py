@@ -191,7 +191,9 @@ def _scaled_differences_and_p(
     squares, cubes = contributions**2, (contributions**3).T @ contributions
     square_sums, fourth_sums = squares.sum(axis=0), (squares**2).sum(axis=0)
     square_distances = square_sums[:, None] + square_sums - 2 * (contributions.T @ contributions)
-    fourths = fourth_sums[:, None] + fourth_sums - 4 * (cubes + cubes.T) + 6 * (squares.T @ squares)
+    fourth_powers = (
+        fourth_sums[:, None] + fourth_sums - 4 * (cubes + cubes.T) + 6 * (squares.T @ squares)
+    )
     standard_errors = np.sqrt(np.maximum(square_distances, 0) * k / (k - 1))
     min_standard_error = 1e-12 * max(float(standard_errors.max(initial=0.0)), 1e-300)
     is_tested = (standard_errors > min_standard_error) & is_ranked[:, None] & is_ranked
@@ -203,7 +205,7 @@ def _scaled_differences_and_p(
             (np.abs(resampled[:, [member]] - resampled) / finite_errors[member]).max(axis=1),
         )
     critical_p = two_sided(float(np.quantile(largest_differences, level)), math.inf)
-    df = np.where(is_tested & (fourths > 0), square_distances**2 / fourths, k - 1)
+    df = np.where(is_tested & (fourth_powers > 0), square_distances**2 / fourth_powers, k - 1)
     critical_values = t_quantiles(1 - critical_p / 2, np.clip(df, 1, k - 1).ravel()).reshape(
         df.shape
     )
@@ -371,15 +373,18 @@ def overlap(
     check_level(level)
     flat_frame = flatten_index(frame)
     check_columns(flat_frame, [column])
-    missing = [name for name in (between, cluster, repeat) if name not in flat_frame.columns]
-    if missing:
+    missing_columns = [
+        name for name in (between, cluster, repeat) if name not in flat_frame.columns
+    ]
+    if missing_columns:
         reason = (
-            f"there is no {' and no '.join(missing)} in this frame: {between} names what is "
-            f"compared (between=), and {repeat} the answer (repeat=) to a {cluster} (cluster=); "
-            "take them from the table of the answers, as by df.aa.merge(chats, on='chat_id')"
+            f"there is no {' and no '.join(missing_columns)} in this frame: {between} names "
+            f"what is compared (between=), and {repeat} the answer (repeat=) to a {cluster} "
+            "(cluster=); take them from the table of the answers, as by df.aa.merge(chats, "
+            "on='chat_id')"
         )
         raise ItemNotFound(
-            f"{column} has no overlap: {reason}", columns=dict.fromkeys(missing, reason)
+            f"{column} has no overlap: {reason}", columns=dict.fromkeys(missing_columns, reason)
         )
     metadata = metadata_of(flat_frame)
     availability = metadata.columns[column].availability
@@ -508,7 +513,7 @@ def mean_over_prompts(values: Any, level: Any, name: str) -> Change:
 def _encode_answers(
     flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str
 ) -> tuple[pd.DataFrame, list[str], list[Any]]:
-    """Encode answers as integers; return the frame, the names of members, and the prompts.
+    """Return a frame of answers encoded as integers, the names of members, and the prompts.
 
     Members are the values to compare, such as engines.
     """

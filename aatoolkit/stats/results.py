@@ -402,9 +402,9 @@ def display_options_of(frame: pd.DataFrame) -> ShowAs:
 def _marks_and_remarks(
     frame: pd.DataFrame, shown_columns: Collection[str]
 ) -> tuple[Marks, list[str]]:
-    """Return the remarks below a printed result: the reasons why verdicts are "cannot say".
+    """Return an empty dict and the remarks below a printed result: why it says "cannot say".
 
-    The first result is empty: no number gets an asterisk.
+    The dict would have the numbers with an asterisk; a result has none.
     """
     remarks = []
     if {"verdict", "why"} <= {*frame} and "why" not in shown_columns:

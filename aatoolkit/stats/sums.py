@@ -119,7 +119,7 @@ class ClusterSums:
         """An object that sums numbers over the clusters (such as prompts) of each group."""
         return GroupSums(self.group_ids, len(self.groups), self.key_of_group)
 
-    def pair_by_cluster(self, group_position: int) -> dict[Any, int]:
+    def position_by_cluster(self, group_position: int) -> dict[Any, int]:
         """Return a dict from each cluster of a group to its position in ``y`` and ``n``.
 
         The keys of the dict are the labels of the clusters, such as prompt ids. ``group_position``
@@ -151,14 +151,14 @@ class ClusterSums:
         return as_traced(self.y, f"y{suffix}", False), as_traced(self.n, f"n{suffix}", True)
 
 
-def shared_pairs(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
+def shared_positions(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
     """Return two lists of the positions, one per frame, of the clusters that both frames have.
 
     Each of ``sides`` maps the clusters of one frame, such as prompts, to their positions.
     """
     return [
-        [pair_by_cluster[cluster] for cluster in sides[0] if cluster in sides[1]]
-        for pair_by_cluster in sides
+        [position_by_cluster[cluster] for cluster in sides[0] if cluster in sides[1]]
+        for position_by_cluster in sides
     ]
 
 
@@ -182,10 +182,15 @@ def cluster_sums(
     groups, rules = group(flat_frame, by, True), rules or {}
     is_boolean = pd.api.types.is_bool_dtype(flat_frame[column].dtype)
     # A share of what one answer can hold several of does not vary as a rate of answers does.
-    declared_rule, parts = rule_and_counts(metadata, column)
+    declared_rule, count_columns = rule_and_counts(metadata, column)
     has_no_rule = declared_rule.rule == "none"
-    if has_no_rule and not declared_rule.within and all(parts) and (groups.sizes <= 1).all():
-        rules = {column: ratio(*parts), **rules}
+    if (
+        has_no_rule
+        and not declared_rule.within
+        and all(count_columns)
+        and (groups.sizes <= 1).all()
+    ):
+        rules = {column: ratio(*count_columns), **rules}
     (column_plan,) = plan_columns(
         flat_frame, metadata, groups, column, rules, with_shares=has_no_rule
     )
@@ -197,12 +202,12 @@ def cluster_sums(
             advice = f"df.aa.interval({declaration.name!r}) gives that of each row"
             reason = f"{SEVERAL_TEXT} between answers; {advice}"
         raise refusal(column, "interval", reason)
-    cells = cells_of_plan(column_plan, flat_frame, metadata, groups)
-    part_values = [as_floats(flat_frame[part]) for part in column_plan.inputs]
-    y, n = part_values[0], part_values[1] if len(part_values) > 1 else np.ones(len(flat_frame))
+    statuses = cells_of_plan(column_plan, flat_frame, metadata, groups)
+    input_values = [as_floats(flat_frame[name]) for name in column_plan.inputs]
+    y, n = input_values[0], input_values[1] if len(input_values) > 1 else np.ones(len(flat_frame))
     if rule.over is None:
         y = y * n
-    is_used, is_rate = cells.has_number & (n > 0) & np.isfinite(y), is_boolean and not is_count
+    is_used, is_rate = statuses.has_number & (n > 0) & np.isfinite(y), is_boolean and not is_count
     if rule.over is not None:
         is_possible = (y >= 0) & (y <= n)
         is_rate = bool(is_possible[is_used].mean() >= 0.5) if is_used.any() else True
@@ -216,13 +221,15 @@ def cluster_sums(
     cluster_count = max(len(labels), 1)
     pair_id_of_row = groups.of_row * cluster_count + clusters
     if is_count:  # a sum is left out if the count of one of its rows is missing
-        is_used = is_used & ~np.isin(pair_id_of_row, pair_id_of_row[cells.is_applicable & ~is_used])
+        is_used = is_used & ~np.isin(
+            pair_id_of_row, pair_id_of_row[statuses.is_applicable & ~is_used]
+        )
     if response_totals is not None:
-        is_used = is_used & (response_totals.absences == 0)[groups.of_row]
+        is_used = is_used & (response_totals.absent_counts == 0)[groups.of_row]
     used_pair_ids, pair_of_used_row = np.unique(pair_id_of_row[is_used], return_inverse=True)
     numerators, denominators = (
-        np.bincount(pair_of_used_row, part[is_used], len(used_pair_ids)).astype(np.float64)
-        for part in (y, n)
+        np.bincount(pair_of_used_row, values[is_used], len(used_pair_ids)).astype(np.float64)
+        for values in (y, n)
     )
     group_of_pair, cluster_of_pair = np.divmod(used_pair_ids, cluster_count)
     return ClusterSums(
@@ -237,7 +244,7 @@ def cluster_sums(
         np.ones(len(used_pair_ids)) if is_count else denominators,
         is_rate,
         groups.count(is_used),
-        _availability_by_group(cells, groups, is_used, response_totals),
+        _availability_by_group(statuses, groups, is_used, response_totals),
         np.flatnonzero(is_used),
         pair_of_used_row,
         column_plan,
@@ -288,11 +295,12 @@ def refuse_missing(column: str, is_missing: Any) -> None:
 
 
 def _availability_by_group(
-    cell_statuses: Any, groups: Groups, is_used: Any, total: ResponseTotals | None
+    cell_statuses: Any, groups: Groups, is_used: Any, totals: ResponseTotals | None
 ) -> list[Availability]:
-    """Return the availability of each group: whether its numbers were measured, or why not.
+    """Return a list with the availability of each group: were its numbers measured, or why not.
 
-    ``is_used`` is a boolean mask of the rows with a number.
+    ``is_used`` is a boolean mask of the rows with a number. ``totals`` has the number of responses
+    without a row, for each group.
     """
     state_code_by_group, distinct_states = groups.combine_availability(cell_statuses)
     used_rows, expected_rows = groups.count(is_used), groups.count(cell_statuses.is_applicable)
@@ -301,8 +309,8 @@ def _availability_by_group(
         state = distinct_states[state_code]
         if 0 < used_rows[i] < expected_rows[i]:
             state = replace(state, status=Status.PARTIAL)
-        elif total is not None and total.absences[i]:
-            reason = f"{total.absences[i]} of {total.counts[i]} responses have no row of it"
+        elif totals is not None and totals.absent_counts[i]:
+            reason = f"{totals.absent_counts[i]} of {totals.counts[i]} responses have no row of it"
             state = Availability(Status.UNAVAILABLE, Cause.NO_ROW, reason)
         elif not used_rows[i] and state.status == Status.AVAILABLE:
             state = Availability(Status.UNAVAILABLE, state.cause, "no answers")
@@ -377,7 +385,7 @@ def current_name_by_previous(frame: pd.DataFrame) -> dict[str, str]:
 def resolve_window_before(
     now: pd.DataFrame, before: pd.DataFrame | None, measure: str, rules: Rules | None
 ) -> tuple[pd.DataFrame, Rules | None, str]:
-    """Return the frame to compare ``now`` with, its rules, and why they cannot be compared, or "".
+    """Return the frame to compare ``now`` with, its rules, and why a comparison fails, or "".
 
     If ``before`` is None, this frame is made of the columns of ``now`` that are about the previous
     period, such as ``previous_rank``. The rules are aggregation rules by column.

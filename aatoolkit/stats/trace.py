@@ -194,7 +194,7 @@ def alias(name: str, value: Any) -> Any:
 def input_numbers(name: str, values: Any, explain_element: Callable[[Any, int], Any]) -> Any:
     """Return input numbers of a statistic; while it is explained, as a `Traced` array.
 
-    ``explain(tracer, position)`` must return the explanation of the number at a position.
+    ``explain_element(tracer, position)`` must return the explanation of the number at a position.
     """
     tracer = CURRENT_TRACER.get()
     if tracer is None:
@@ -332,26 +332,26 @@ class GroupSums:
         )
 
 
-def named_parts(node: Traced, position: int | None) -> Iterator[tuple[Traced, int | None]]:
-    """Yield the named numbers in the formula of ``node`` without duplicates, with positions.
+def named_operands(node: Traced, position: int | None) -> Iterator[tuple[Traced, int | None]]:
+    """Yield the named numbers in the formula of ``node``, without duplicates, with positions.
 
-    The second part of a pair is the position of the used element if the number is an array, else
-    None. ``position`` is the position of the element of ``node`` that is explained.
+    Of an array, the position is that of the element that is used; otherwise it is None.
+    ``position`` is that of the element of ``node`` that is explained.
     """
     seen_keys = set()
     pending_operands = [*reversed(_operands(node, position))]
     while pending_operands:
-        part, position = pending_operands.pop()
-        if not isinstance(part, Traced):
+        operand, position = pending_operands.pop()
+        if not isinstance(operand, Traced):
             continue
-        key = (id(part), position if part.is_vector else None)
+        key = (id(operand), position if operand.is_vector else None)
         if key in seen_keys:
             continue
         seen_keys.add(key)
-        if part.name:
-            yield part, key[1]
+        if operand.name:
+            yield operand, key[1]
         else:
-            pending_operands += reversed(_operands(part, position))
+            pending_operands += reversed(_operands(operand, position))
 
 
 def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]]:
@@ -380,7 +380,10 @@ def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
 
 
 def formula_text(node: Traced, position: int | None, *, in_numbers: bool = False) -> str:
-    """Return the formula of a number as text: ``sum(y) / sum(n)``, or in numbers, ``4 / 8``."""
+    """Return the formula of a number as text: ``sum(y) / sum(n)``, or in numbers, ``4 / 8``.
+
+    ``position`` is that of the element to write if ``node`` is an array.
+    """
     return _write_formula(node, position, in_numbers=in_numbers, is_outermost=True)[0]
 
 

@@ -228,8 +228,8 @@ def effect(
         )
     for difference, row in zip(differences, judgements, strict=True):
         row |= {"kind": difference.kind, "on": difference.day}
-        for word, group_change in difference.change_by_group.items():
-            row |= {f"{word}_before": group_change.before, f"{word}_after": group_change.after}
+        for group, group_change in difference.change_by_group.items():
+            row |= {f"{group}_before": group_change.before, f"{group}_after": group_change.after}
     return make_result(
         "effect",
         judgements,
@@ -287,10 +287,11 @@ def _selected_prompts(
         is_selected &= flat_frame[name].isin([*wanted_values]).to_numpy(bool)
     prompt_of_row = clusters_of(flat_frame, cluster)
     prompts = {*prompt_of_row[is_selected].dropna()}
-    if split := prompts & {*prompt_of_row[~is_selected].dropna()}:
+    if split_prompts := prompts & {*prompt_of_row[~is_selected].dropna()}:
         raise ArgumentError(
-            f"{len(split)} {cluster} are {group} in some rows only, such as {min(split)}; give "
-            "cluster= a column with other values in the other rows, such as prompt and engine"
+            f"{len(split_prompts)} {cluster} are {group} in some rows only, such as "
+            f"{min(split_prompts)}; give cluster= a column with other values in the other rows, "
+            "such as prompt and engine"
         )
     if not prompts:
         raise ArgumentError(f"{group}={selection!r} names no {cluster} that is in the frame")
@@ -302,7 +303,7 @@ def _selected_prompts(
 
 @dataclass(frozen=True)
 class PromptDays:
-    """Numerators y and denominators n of one group of prompts, with an entry per prompt and day."""
+    """A panel: numerators y and denominators n of a group, with an entry per prompt and day."""
 
     group_name: str
     prompt_positions: Integers  # for each entry, the number of its prompt
@@ -381,13 +382,21 @@ def _difference_of_groups(
     ``difference_kind`` is "effect", or the name of a check such as "placebo".
     """
     change_by_group = dict(zip(GROUP_NAMES, group_changes, strict=True))
-    for name, side in change_by_group.items():
+    for name, group_change in change_by_group.items():
         name_all(
-            **{f"{name}_before": side.before, f"{name}_after": side.after, f"n_{name}": side.n}
+            **{
+                f"{name}_before": group_change.before,
+                f"{name}_after": group_change.after,
+                f"n_{name}": group_change.n,
+            }
         )
-    treated, control = (side.mean_change for side in group_changes)
+    treated, control = (group_change.mean_change for group_change in group_changes)
     change = two_sample_change(treated, control, level)
-    means = [plain_value(mean) for side in group_changes for mean in (side.before, side.after)]
+    means = [
+        plain_value(mean)
+        for group_change in group_changes
+        for mean in (group_change.before, group_change.after)
+    ]
     k = np.minimum(treated.clusters, control.clusters)
     if k < MIN_CLUSTERS or not varies(change.error, np.max(np.abs(means))):
         change = Change(change.change)

@@ -140,18 +140,18 @@ def frame_differences(
         pd.DataFrame({str(name): _as_comparable(frame[name]) for name in frame if name != "_row"})
         for frame in frames
     ]
-    row_indexes = [_row_labels(frame, key) for frame in comparable_frames]
-    if not key or any(index.has_duplicates for index in row_indexes):
-        row_indexes = [
+    row_labels = [_row_labels(frame, key) for frame in comparable_frames]
+    if not key or any(labels.has_duplicates for labels in row_labels):
+        row_labels = [
             pd.RangeIndex(len(frame)).map(lambda position: f"row={position}")
             for frame in comparable_frames
         ]
     first_frame, second_frame = (
-        frame.set_axis(index) for frame, index in zip(comparable_frames, row_indexes, strict=True)
+        frame.set_axis(labels) for frame, labels in zip(comparable_frames, row_labels, strict=True)
     )
     difference_frames = [
-        pd.DataFrame({"kind": "row", "key": index.difference(other_index, sort=False), side: "row"})
-        for side, index, other_index in (
+        pd.DataFrame({"kind": "row", "key": labels.difference(others, sort=False), column: "row"})
+        for column, labels, others in (
             ("before", first_frame.index, second_frame.index),
             ("after", second_frame.index, first_frame.index),
         )
@@ -161,8 +161,8 @@ def frame_differences(
         old_cells = first_frame.loc[common_keys, column]
         new_cells = second_frame.loc[common_keys, column]
         is_number = all(
-            pd.api.types.is_numeric_dtype(side) and side.dtype != "boolean"
-            for side in (old_cells, new_cells)
+            pd.api.types.is_numeric_dtype(cells) and cells.dtype != "boolean"
+            for cells in (old_cells, new_cells)
         )
         if old_cells.dtype != new_cells.dtype and not is_number:
             old_cells = old_cells.astype("string")
@@ -221,12 +221,13 @@ def compare_studies(before: Study, after: Study) -> StudyDiff:
             study._read_body(record)  # equal recorded hashes do not show that bytes were altered
     # Requests are matched by service only if the same request went to several services.
     needs_service = any(
-        len({record.request.key[1:] for record in group}) < len(group)
-        for group in records_of_studies
+        len({record.request.key[1:] for record in records}) < len(records)
+        for records in records_of_studies
     )
     key_start = 0 if needs_service else 1
     first_records, second_records = (
-        {record.request.key[key_start:]: record for record in group} for group in records_of_studies
+        {record.request.key[key_start:]: record for record in records}
+        for records in records_of_studies
     )
     difference_frames = []
     same_count = 0
@@ -234,8 +235,8 @@ def compare_studies(before: Study, after: Study) -> StudyDiff:
         first_record = first_records.get(request_key)
         second_record = second_records.get(request_key)
         response_texts = {
-            side: record and f"{record.status} {record.sha256[:12]}"
-            for side, record in (("before", first_record), ("after", second_record))
+            column: record and f"{record.status} {record.sha256[:12]}"
+            for column, record in (("before", first_record), ("after", second_record))
         }
         if (
             first_record
@@ -286,13 +287,13 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
             }
             for frame in frames
         ]
-        changed_states = [
+        change_rows = [
             (column, before, availabilities[1][column])
             for column, before in availabilities[0].items()
             if availabilities[1].get(column, before) != before
         ]
-        state_changes = pd.DataFrame(changed_states, columns=["column", "before", "after"])
-        yield state_changes.assign(kind="availability", table=name)
+        availability_changes = pd.DataFrame(change_rows, columns=["column", "before", "after"])
+        yield availability_changes.assign(kind="availability", table=name)
         yield frame_differences(*frames, common_key(*frames)).assign(table=name)
 
 
@@ -525,8 +526,8 @@ def compare_results(
     }
     difference_texts = [*_column_differences(before_frame, after_frame)]
     difference_texts += [
-        f"{counted(mask.sum(), noun)} {change}"
-        for (noun, change), mask in masks_by_label.items()
+        f"{counted(mask.sum(), kind)} {change}"
+        for (kind, change), mask in masks_by_label.items()
         if mask.any()
     ]
     difference_texts += [

@@ -266,7 +266,11 @@ def _make_summary(
     digest = f"sha256:{details.digest}" if details.digest else None
     notes = [visible(details.description)] if details.description else []
     notes += [_REDACTION_NOTE.format(", ".join(redacted_names))] if redacted_names else []
-    seal_id = {"type": "other", "value": digest, "description": "The SHA-256 of the study's seal."}
+    identifier = {
+        "type": "other",
+        "value": digest,
+        "description": "The SHA-256 of the study's seal.",
+    }
     return {
         **vars(details),
         "notes": notes,
@@ -277,7 +281,7 @@ def _make_summary(
         "day": f"{last_moment:%Y-%m-%d}",
         "created": last_moment.isoformat(timespec="seconds"),
         "digest": digest,
-        "seal": [seal_id] if digest else [],
+        "seal": [identifier] if digest else [],
         "sources": sorted({*responses["sha256"].dropna()}),
         "stated": {
             "hosts": ", ".join(sorted({*responses.get("host", ["left out"])})),
@@ -386,7 +390,7 @@ def _combine_table(
 ) -> PublishedTable:
     """Combine the tables called ``name`` of several responses into one table.
 
-    In each row it has the host, filters and time of the response. ``tables_by_number`` has the
+    Each row also has the host, filters and time of its response. ``tables_by_number`` has the
     tables of each response by its number, and ``responses`` has one row per response.
     """
     section_tables = {

@@ -165,18 +165,20 @@ class ReplaySource:
         request = request.with_base_url(self._base_url)
         record = self._records.get(request.key)
         if record is None:
-            nearest = min(
+            nearest_record = min(
                 self._records.values(),
                 key=lambda record: request.distance(record.request),
                 default=None,
             )
-            hint = f"; the nearest recorded request is {nearest.name}" if nearest else ""
+            hint = (
+                f"; the nearest recorded request is {nearest_record.name}" if nearest_record else ""
+            )
             raise NotCached(
                 f"this request was not recorded in {self._study.path}{hint}",
                 url=request.url,
                 section=request.section,
                 scope=request.scope,
-                nearest=nearest.name if nearest else None,
+                nearest=nearest_record.name if nearest_record else None,
             )
         return self._study._read_payload(record)
 
@@ -327,7 +329,7 @@ def parse_profiles(data: bytes) -> Mapping[str, Profile]:
 def find_stored_responses(study: Study, source: Source) -> Iterator[ResponseAtHand]:
     """Yield the recorded responses from which the data of ``source`` may have come.
 
-    ``source`` is a response as it is named in the metadata of a DataFrame.
+    ``source`` names a response in the metadata of a DataFrame.
     """
     # They have its hash or, without a hash, its host, section and filters. Responses with all
     # sections come last: their tables must be derived to compare the hash of a section.

@@ -264,7 +264,7 @@ def _replay_all_clients() -> None:
 
 
 def _mask_tokens(text: str) -> str:
-    """Mask access tokens in a text: that in the environment, and that in the file it names."""
+    """Mask access tokens in a text: that of the environment, and that of the token file."""
     tokens = [os.environ.get(TOKEN_ENV, "")]
     with contextlib.suppress(KeyError, OSError, ValueError):
         tokens.append(Path(os.environ[TOKEN_FILE_ENV]).expanduser().read_text("utf-8").strip())

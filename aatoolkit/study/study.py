@@ -312,7 +312,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def _current_records(self) -> tuple[Record, ...]:
-        """A tuple with one record for each request, namely that which a replay uses."""
+        """A tuple with one record for each request: the one that a replay uses."""
         # The last usable response to a request or, if there is none, the last error.
         return self._parse_once("latest", self.records, _latest_records)
 
@@ -804,8 +804,8 @@ class Study(metaclass=Chaptered):
 
         The folder has one Parquet file per table, with host, filters and time in each row. It also
         has ``datapackage.json`` (Frictionless), a codebook, ``CITATION.cff``, a README and
-        checksums. If a request has several responses, the folder has the same one as a replay. The
-        same study and versions give the same bytes.
+        checksums. If a request has several responses, the tables are from the one that a replay
+        uses. The same study and versions give the same bytes.
 
         Parameters
         ----------

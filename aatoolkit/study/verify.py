@@ -165,9 +165,9 @@ def verify(
                 problem_by_file.setdefault(name, (kind, "it does not match the seal"))
         if not problem_by_file:
             problem_by_file[SEAL_FILE] = "altered", "it does not match the files"
-    note_by_file = {body_file(record.sha256): f": {record.name}" for record in records}
-    problem_list = [
-        Problem(kind, name, message + note_by_file.get(name, ""))
+    suffix_by_file = {body_file(record.sha256): f": {record.name}" for record in records}
+    problems = [
+        Problem(kind, name, message + suffix_by_file.get(name, ""))
         for name, (kind, message) in problem_by_file.items()
     ]
     recorded_hashes = chain(
@@ -185,6 +185,6 @@ def verify(
                 "this version reads other tables, and the responses are unchanged: "
                 f"{record.name}: {some_of(differing_names)}"
             )
-            problem_list.append(Problem("other tables", TABLES_FILE, message))
-    digest = None if problem_list or seal is None else sha256_of(seal)
-    return Verification(files.path, digest, len(file_names), len(records), tuple(problem_list))
+            problems.append(Problem("other tables", TABLES_FILE, message))
+    digest = None if problems or seal is None else sha256_of(seal)
+    return Verification(files.path, digest, len(file_names), len(records), tuple(problems))

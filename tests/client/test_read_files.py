@@ -33,7 +33,7 @@ def test_it_has_what_the_first_one_had(dataset: Dataset, folder: Path) -> None:
     assert [*aa.read_dataset(folder / "urls")] == ["urls"]
     for name, tables in dataset.items():
         assert again[name] == tables, name
-        assert again[name]._words == tables._words
+        assert again[name]._availability_texts == tables._availability_texts
         assert again[name].rebuild() == tables.rebuild()
         for listing in ("extra", "drift", "availability", "hints"):
             assert getattr(again[name], listing).equals(getattr(tables, listing))

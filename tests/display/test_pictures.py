@@ -247,7 +247,7 @@ def test_marks_and_words_contrast_with_their_paper(theme: str) -> None:
             assert contrast(to_hex(text.get_color()), paper) >= 4.5, text
         for mark in axes.spec.marks:
             if mark.style.fill not in ("hatched", "dotted", "empty") and mark.tooltips:
-                assert contrast(axes.palette[mark.style.key], paper) >= 3, mark.style
+                assert contrast(axes.palette[mark.style.colour_key], paper) >= 3, mark.style
     with pytest.raises(ArgumentError, match="no theme 'night'; did you mean"):
         aa.set_theme("night")
 

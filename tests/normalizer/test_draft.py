@@ -65,7 +65,7 @@ def test_an_answer_with_a_reason_why_it_is_empty_is_not_drafted() -> None:
     with warnings.catch_warnings(action="ignore"):
         tables = aa.normalize("crawl", answer)
     assert not tables.drafted
-    assert tables._words["crawl_bots"].startswith("unavailable")
+    assert tables._availability_texts["crawl_bots"].startswith("unavailable")
 
 
 def test_strict_is_never_drafted_nor_is_a_declaration_of_ones_own() -> None:

@@ -72,7 +72,7 @@ def extra(tables: aa.Tables) -> dict[str, tuple[str, str]]:
 def lines(tables: aa.Tables) -> list[str]:
     report = [f"# {tables.section}, made by tests/test_normalize.py"]
     for name, frame in tables.items():
-        report += ["", f"== {name}: {len(frame)} rows, {tables._words[name]}"]
+        report += ["", f"== {name}: {len(frame)} rows, {tables._availability_texts[name]}"]
         states = frame.aa.availability
         for column, dtype in frame.dtypes.items():
             levels = getattr(dtype, "categories", None)
@@ -199,7 +199,9 @@ def test_a_section_that_could_not_be_measured_is_unavailable_in_every_column(nam
         others = states.drop(index=measured)
         assert {*others["status"]} <= {"unavailable"}
         assert {*others["cause"]} <= {"not_connected"}
-    assert {"unavailable (not connected): Synthetic."} == {*tables._words.values()} or name in (
+    assert {"unavailable (not connected): Synthetic."} == {
+        *tables._availability_texts.values()
+    } or name in (
         # One row holds the project's domain, which is known.
         {"conversions", "crawl", "crawlability", "prompts", "shopping"}
     )

@@ -36,7 +36,7 @@ def make_tables(
         name,
         {name: load},
         rows={name: 1234},
-        words=lambda: {name: words},
+        availability_texts=lambda: {name: words},
         extra=load,
         availability=pd.DataFrame,
         hints=pd.DataFrame,
@@ -103,7 +103,7 @@ def test_a_mark_shows_what_was_measured(words: str, mark: str) -> None:
     assert repr(tables).endswith(f"rows  {mark} {words}")
     assert f"{mark} {words}" in tables._repr_html_()
     assert f"{mark} {words}" in aa.Dataset({"t": tables})._repr_html_()
-    assert tables._words == {"t": words}
+    assert tables._availability_texts == {"t": words}
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,9 @@ def test_a_place_is_a_hint_until_a_rule_reads_it(draft, tmp_path):
     states = response.availability.set_index("evidence")["status"]
     assert states["$.visibleTo.gamma"] == "unavailable"
     assert section.section.availability.of == "engine"
-    assert {*response._words.values()} == {"partial (not run): gamma: unavailable (not run)"}
+    assert {*response._availability_texts.values()} == {
+        "partial (not run): gamma: unavailable (not run)"
+    }
     assert states["$.visibleTo.alpha"] == "available"
     assert "$.visibleTo" not in set(response.hints["path"])
     assert response.rebuild() == ANSWER

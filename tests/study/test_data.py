@@ -38,7 +38,12 @@ def test_it_holds_what_its_datasheet_describes(study: aa.Study) -> None:
     assert len(study.records) == int(re.search(r"(\d+) responses of the reference", README)[1])  # type: ignore[index]
     read = {record.section for record in study.records if record.host == "acme.example"}
     assert read == {*sections.names(), None}
-    assert study.project("globex.example").read("crawl")._words["crawl_bots"].startswith("unavail")
+    assert (
+        study.project("globex.example")
+        .read("crawl")
+        ._availability_texts["crawl_bots"]
+        .startswith("unavail")
+    )
     assert sum(path.stat().st_size for path in FOLDER.rglob("*")) < 2_000_000
     assert "synthetic" in str(study.about["description"]).lower()
 

@@ -112,9 +112,9 @@ def test_a_response_that_explains_why_there_is_none_is_kept_as_it_is(
     (record,) = study.records
     assert (record.status, record.error) == (status, None)
     after = replayed(study).read("crawl")
-    assert after._words == before._words
+    assert after._availability_texts == before._availability_texts
     assert after.availability.equals(before.availability)
-    assert all(words.startswith("unavailable") for words in after._words.values())
+    assert all(words.startswith("unavailable") for words in after._availability_texts.values())
     assert study.seal() == study.verify(replay=True).digest
 
 

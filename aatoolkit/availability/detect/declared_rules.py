@@ -78,11 +78,11 @@ class RuleValue(NamedTuple):
 def read_rules(
     response_scan: ResponseScan, rules: tuple[Rule, ...], headers: Mapping[str, str]
 ) -> bool:
-    """Add to ``response_scan`` the statements of a response that are at the paths of the user's
-    rules.
+    """Read a response by the user's rules, which name the JSON paths of its statements on data.
 
-    A `Signal` is added for each value at such a path that says whether data could be measured.
-    Return whether the rules cover the whole response, so that the general rules need not read it.
+    Add a `Signal` to ``response_scan`` for each value at such a path that says whether data could
+    be measured. Return whether the rules cover the whole response, so that the general rules, for
+    responses of any service, need not read it.
     """
     covers_response, joint_statements = False, []
     for rule in rules or (REFERENCE_RULE,):
@@ -118,10 +118,12 @@ def read_rules(
         for signal in response_scan.signals
     )
     has_counts = not rules or has_numbers(response_scan.document)
-    for target_states, path, rule_name, value in () if is_section_empty else joint_statements:
+    for target_availabilities, path, rule_name, value in (
+        () if is_section_empty else joint_statements
+    ):
         availability = combine(
             _with_cause(availability, target, availability_by_target)
-            for target, availability in target_states
+            for target, availability in target_availabilities
         )
         if availability.status == Status.UNAVAILABLE and has_counts:
             availability = replace(
@@ -142,7 +144,8 @@ def read_rules(
 def _read_first_day(response_scan: ResponseScan, rules: tuple[Rule, ...]) -> None:
     """Add a `Signal` that all data are ``partial`` if the first requested days are missing.
 
-    They are missing if the response says that measuring began after the first requested day.
+    A `Signal` is a statement of a response on its data. The days are missing if the response says
+    that measuring began after the first requested day.
     """
     dates = response_scan.dates
     moments = [*filter(None, map(parse_moment, dates))]
@@ -168,11 +171,11 @@ AvailabilityByTarget = Mapping[str | None, Availability]
 
 
 def explain_signals(response_scan: ResponseScan) -> AvailabilityByTarget:
-    """Add the missing causes of signals which say that data are ``unavailable``.
+    """Add the missing causes to signals (statements on data) of the status ``unavailable``.
 
-    A signal is a statement of the response on its data. A signal without a cause is given the
-    availability of another signal that names the cause for the same engine or field. Return a dict
-    from engine or field to the availability with a cause.
+    Such a signal gets the availability of another signal about the same engine (AI assistant) or
+    field, which has a cause. Return a dict from each engine or field with a cause to its
+    availability.
     """
     availability_by_target = {
         signal.target: signal.availability
@@ -189,17 +192,17 @@ def explain_signals(response_scan: ResponseScan) -> AvailabilityByTarget:
 def _with_cause(
     availability: Availability, target: str | None, availability_by_target: AvailabilityByTarget
 ) -> Availability:
-    """Replace an availability that is ``unavailable`` without a cause by one with the cause.
+    """Return ``availability``; if it is ``unavailable`` without a cause, one with a cause.
 
-    The replacement is looked up in ``availability_by_target`` by the engine or field ``target``.
-    If there is none, or the availability has another status, it is returned unchanged.
+    The one with a cause is looked up in ``availability_by_target`` by ``target``, an engine or
+    field. If there is none, ``availability`` is returned unchanged.
     """
     lacks_cause = availability.status == Status.UNAVAILABLE and availability.cause is None
     return availability_by_target.get(target, availability) if lacks_cause else availability
 
 
 def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
-    """Return a copy of a JSON value without the fields at a path, which is given as steps."""
+    """Return a copy of a JSON value without the fields at a path; ``steps`` is the parsed path."""
     first_step, *further_steps = steps
     is_last = not any(isinstance(step, Field | Named) for step in further_steps)
     if isinstance(value, list) and isinstance(first_step, Each) and not is_last:
@@ -255,7 +258,10 @@ def state_by(
 def _find_rule_values(
     response_scan: ResponseScan, rule: Rule, headers: Mapping[str, str]
 ) -> Iterator[RuleValue]:
-    """Yield each value that the response has at the path of a rule, as a `RuleValue`."""
+    """Yield each value that the response has at the path of a rule, as a `RuleValue`.
+
+    A rule may also name one of the HTTP ``headers``.
+    """
     if rule.kind == "header":
         for name, text in headers.items():
             if name.lower() == rule.header:
@@ -263,12 +269,12 @@ def _find_rule_values(
         return
     if rule.kind == "map":
         field_names: FieldNames = (*rule.steps,)
-        holder = Member("", response_scan.document, "$", {})
+        member = Member("", response_scan.document, "$", {})
         for name in field_names:
-            holder = holder.child(name, holder.value.get(name) if holder.is_dict else None)
-        for name, item in holder.value.items() if holder.is_dict else ():
+            member = member.child(name, member.value.get(name) if member.is_dict else None)
+        for name, item in member.value.items() if member.is_dict else ():
             scope, target = ("section", None) if rule.of == "section" else ("entry", name)
-            yield RuleValue(scope, target, item, field_names, holder.child(name, item).path)
+            yield RuleValue(scope, target, item, field_names, member.child(name, item).path)
         return
     window_days = response_scan.requested_days if rule.total == DAYS_PLACEHOLDER else None
     *parent_steps, last_step = parse_pattern(rule.at)
@@ -343,7 +349,8 @@ def _read_rule_values(
     meaning.
 
     If the values are about all engines (AI assistants) or all rows, they together describe all
-    data. The result is then a list with one `JointStatement`, else an empty list.
+    data. The result is then a list with one `JointStatement` (the availability of each engine or
+    row), else an empty list.
     """
     signal_count_before = len(response_scan.signals)
     value_count = len(rule_values)
@@ -418,17 +425,17 @@ def _is_about_all_engines(rule: Rule) -> bool:
     """
     if rule.of != "engine" or any("{engine}" in word for word in rule.words):
         return False
-    may_list_lacks = rule.kind == "rows" or state_of_names_under([*rule.steps][-1]) is not None
-    return "available" in rule.words.values() or not may_list_lacks
+    may_list_missing = rule.kind == "rows" or state_of_names_under([*rule.steps][-1]) is not None
+    return "available" in rule.words.values() or not may_list_missing
 
 
 def _find_known_state(
     response_scan: ResponseScan, rule: Rule, rule_value: RuleValue
 ) -> Availability | None:
-    """Return the availability that a rule gives to a value, or None.
+    """Return the availability that a rule gives to a value; None if the rule gives none.
 
-    If the rule does not say what the value means, a `Hint` is stored in ``response_scan``: the
-    value may say that data are missing.
+    A value that the rule does not explain may say that data are missing, so it is stored in
+    ``response_scan`` as a `Hint` (a value to show to the user).
     """
     availability = state_by(rule, rule_value.value, rule_value.names)
     if availability is None or availability.status != Status.UNKNOWN:

@@ -49,9 +49,10 @@ from aatoolkit.sections.availability_rule import Rule, to_rule_tuple
 
 
 def _add_engines_without_data(response_scan: ResponseScan, options: ScopeOptions) -> None:
-    """Add a `Signal` that data are missing, for each AI engine that is not configured or never ran.
+    """Add a `Signal` (a statement on missing data) for each AI engine that has no data.
 
-    ``options`` has the service's list of engines.
+    Such an engine (AI assistant) is not configured, or never ran. ``options`` has the service's
+    list of engines.
     """
     stated_engines = {
         fold(signal.target or "") for signal in response_scan.signals if signal.scope == "engine"
@@ -175,8 +176,8 @@ def _add_signals(
 ) -> bool:
     """Add a `Signal` to ``response_scan`` for each statement on missing data in a response.
 
-    The HTTP status, the headers and the body are read. Return whether of the body only the
-    documented object ``availability`` was read.
+    The HTTP status, the headers and the body are read. ``declared_rules`` are the user's. Return
+    True if only the documented object ``availability`` of the body was read, else False.
     """
     if read_status(response_scan, status):
         return False
@@ -202,9 +203,10 @@ def _add_signals(
 
 
 def _conclude_about_section(response_scan: ResponseScan, *, has_rules: bool) -> None:
-    """Add a `Signal` about the whole response, if it follows from the signals about its parts.
+    """Add a `Signal` about the whole response, if the signals about its parts imply one.
 
-    For example, if the signals say that every engine lacks data, the whole response lacks data.
+    A `Signal` is a statement of the response on its data. For example, if the signals say that
+    every engine (AI assistant) lacks data, the whole response lacks data.
     ``has_rules`` says whether the user has declared rules for the service.
     """
     signals = response_scan.signals
@@ -246,9 +248,9 @@ def _conclude_about_section(response_scan: ResponseScan, *, has_rules: bool) -> 
     lacks_nothing &= statuses <= {Status.AVAILABLE, Status.NOT_APPLICABLE}
     lacks_nothing &= not any(general_rules.iter_prose_statements(response_scan))
     if availabilities and (is_all_unmeasured or lacks_nothing):
-        first = signals[0]
+        signal = signals[0]
         response_scan.add(
-            "section", None, combine(availabilities), first.path, first.rule, first.raw
+            "section", None, combine(availabilities), signal.path, signal.rule, signal.raw
         )
 
 
@@ -265,11 +267,11 @@ def _is_of_each_engine(signal: Signal) -> bool:
 
 def _describe_failure(error: Exception) -> str:
     """Return a message about an error during detection: its type, file and line."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
+    stack_frame = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"availability could not be read in full ({type(error).__name__} in "
-        f"{Path(frame.filename).name}, line {frame.lineno}): a fault of aatoolkit, which leaves "
-        "the response as it is; please report it"
+        f"{Path(stack_frame.filename).name}, line {stack_frame.lineno}): a fault of aatoolkit, "
+        "which leaves the response as it is; please report it"
     )
 
 
@@ -313,9 +315,9 @@ _BOOL_BY_TEXT = {"true": True, "false": False, "yes": True, "no": False, "1": Tr
 
 
 def read_status(response_scan: ResponseScan, status: int) -> bool:
-    """Add a `Signal` that data are missing, if the HTTP status says so, as 204 does.
+    """Add a `Signal` (a statement on missing data) if the HTTP status, such as 204, makes one.
 
-    Return whether the body is to be ignored.
+    Return whether the rest of the response is to be ignored.
     """
     if status < 400 and status not in MEANING_BY_HTTP_STATUS:
         return False
@@ -332,6 +334,8 @@ def read_status(response_scan: ResponseScan, status: int) -> bool:
 
 def explains_absence(status: int, body: Any) -> bool:
     """Return whether the body of an error response says why the data could not be measured.
+
+    ``status`` is the HTTP status, and ``body`` the decoded JSON.
 
     Examples
     --------
@@ -373,7 +377,8 @@ def explains_absence(status: int, body: Any) -> bool:
 def _names_parameter(body: Any, depth: int = 0) -> bool:
     """Return whether the body of an error response names a wrong parameter of the request.
 
-    It does so by a key such as ``parameter`` or ``allowed``.
+    The body then has a key such as ``parameter`` or ``allowed``. ``depth`` is the depth of nesting,
+    from 0.
     """
     if not isinstance(body, dict) or depth > 2:
         return False

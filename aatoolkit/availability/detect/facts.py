@@ -111,8 +111,8 @@ def raw(value: Any) -> str:
 class PathValues(NamedTuple):
     """All values of a response at one path, such as ``rows[].count``.
 
-    ``steps`` is the parsed path, and ``vector`` has the values. ``is_in_list`` says whether the
-    path leads through a list.
+    ``steps`` is the parsed path, and ``vector`` has the values, each with its own JSON path.
+    ``is_in_list`` says whether the path leads through a list.
     """
 
     steps: tuple[Step, ...]
@@ -155,8 +155,8 @@ class Member(NamedTuple):
 
         ``name`` is the key, and ``value`` the value of the key.
         """
-        pattern = f"{self.declared_path}.{name}" if self.declared_path else name
-        return Member(name, value, self.path + key_step(name), self.value, pattern)
+        declared_path = f"{self.declared_path}.{name}" if self.declared_path else name
+        return Member(name, value, self.path + key_step(name), self.value, declared_path)
 
 
 class ResponseScan:
@@ -215,10 +215,10 @@ class ResponseScan:
         sample_size: int | None = None,
         as_of: str | None = None,
     ) -> None:
-        """Append a `Signal`: a statement on data that was read from the value at a path.
+        """Append a `Signal`: a statement on data that was read from ``value`` at ``path``.
 
-        ``scope`` and ``target`` say which data, ``rule`` is the name of the rule that read the
-        value; see `Signal`.
+        The other parameters are the fields of `Signal`: ``scope`` and ``target`` say which data the
+        statement is about, and ``rule`` is the name of the rule that read it.
         """
         value_by_key = value if isinstance(value, dict) else {}
         if scope == "engine" and target is not None:
@@ -246,7 +246,8 @@ class ResponseScan:
     def add_about_section(self, availability: Availability, member: Member, rule: str) -> None:
         """Append a `Signal` that says whether all data of the response could be measured.
 
-        It was read from ``member``, a key of the response with its value.
+        The statement was read from ``member``, a key of the response with its value. ``rule`` is
+        the name of the rule that read it.
         """
         availability = partial_if_measured(availability, self.nonzero_flags)
         self.add("section", None, availability, member.path, rule, member.value)
@@ -263,7 +264,7 @@ class ResponseScan:
         return name if isinstance(name, str) else None
 
     def path_of(self, name: str) -> str:
-        """Return the path of the only field with this name, or ``name`` if there are several."""
+        """Return the path of the field with this name; ``name`` if there is not exactly one."""
         paths = [] if any(sign in name for sign in ".[{") else self._field_paths.get(fold(name), [])
         return paths[0] if len(paths) == 1 else name
 
@@ -384,8 +385,8 @@ class ResponseScan:
         """A list with one item per path of the response: the path with all values at it."""
         unvisited_values, all_path_values = [PathValues((), self.vector, "", False)], []
         while unvisited_values:
-            all_path_values.append(fact := unvisited_values.pop())
-            steps, vector, key, is_in_list = fact
+            all_path_values.append(path_values := unvisited_values.pop())
+            steps, vector, key, is_in_list = path_values
             value_types = vector.kinds if len(steps) < _MAX_DEPTH else set()
             if list in value_types:
                 unvisited_values.append(PathValues((*steps, Each()), vector.elements(), key, True))

@@ -201,8 +201,8 @@ def read_names_without_data(
     """Read the engines (AI assistants) or fields listed under a key such as ``missingFields``.
 
     Add a `Signal` (a statement on missing data) to ``response_scan`` for each of them. Return
-    whether any was added. With ``is_trusted``, names are read even if the response has no such
-    field.
+    whether a signal was added. If ``is_trusted``, names are read even if the response has no field
+    of this name.
     """
     key, value = member.key, member.value
     scope, is_map = find_entry_kind(key), isinstance(value, dict)
@@ -266,7 +266,7 @@ def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
     """Read the status of engines or fields from a list of objects with their names.
 
     An example is ``[{"engine": "gemini", "status": "not_run"}]``. Add a `Signal` (a statement on
-    missing data) to ``response_scan`` for each object. Return whether any was added.
+    missing data) to ``response_scan`` for each object. Return whether a signal was added.
     """
     key, value = member.key, member.value
     scope = find_entry_kind(key)
@@ -302,7 +302,7 @@ def read_statement(
     """Read the value of a key such as ``dataAvailability``, which may be a text, object or list.
 
     Add a `Signal` to ``response_scan`` for each statement on missing data in the value. Return
-    whether any was added. ``is_about_all`` says whether the statement is about all data of the
+    whether a signal was added. ``is_about_all`` says whether the statement is about all data of the
     response.
     """
     key, value = member.key, member.value
@@ -310,14 +310,14 @@ def read_statement(
     is_availability_key = rate_key(key) == STATED or (
         isinstance(value, dict) and has_word_of(key, "extent")
     )
-    strength = WEAK if is_availability_key else STRONG
+    min_strength = WEAK if is_availability_key else STRONG
     meaning, text = None, value
     if isinstance(value, str):
         word = find_word(value)
-        if word and word.strength >= strength:
+        if word and word.strength >= min_strength:
             meaning = with_explanation(word.availability, member.siblings)
     elif isinstance(value, dict):
-        meaning = read_object_state(value, strength)
+        meaning = read_object_state(value, min_strength)
         nested_values = (
             nested_object.values()
             for nested_object in value.values()
@@ -330,7 +330,12 @@ def read_statement(
             (item for name, item in value.items() if isinstance(item, str) and is_state_key(name)),
             None,
         )
-    if meaning is None and isinstance(text, str) and strength == WEAK and not is_no_status(text):
+    if (
+        meaning is None
+        and isinstance(text, str)
+        and min_strength == WEAK
+        and not is_no_status(text)
+    ):
         is_state_name = has_word_of(key, "availability") or has_word_of(key, "state")
         meaning = warn_of_unknown_word(response_scan, text, member.path) if is_state_name else None
     if meaning is not None and is_about_all:
@@ -338,23 +343,23 @@ def read_statement(
     elif meaning is not None:
         response_scan.add("field", member.declared_path, meaning, member.path, "statement", value)
     if isinstance(value, dict):
-        _read_statement_items(response_scan, member, strength, has_state=meaning is not None)
+        _read_statement_items(response_scan, member, min_strength, has_state=meaning is not None)
     elif isinstance(value, list):
         entries = list_entries(value, member.path, find_entry_kind(key))
         record_entries = [entry for entry in entries if isinstance(entry.value, dict)]
         if len(record_entries) == len(value):
-            read_map_of_states(response_scan, key, record_entries, is_trusted=strength == WEAK)
+            read_map_of_states(response_scan, key, record_entries, is_trusted=min_strength == WEAK)
     return len(response_scan.signals) > signal_count_before
 
 
 def _read_statement_items(
-    response_scan: ResponseScan, member: Member, strength: int, *, has_state: bool
+    response_scan: ResponseScan, member: Member, min_strength: int, *, has_state: bool
 ) -> None:
     """Read the engines (AI assistants) and fields named in an object such as ``dataAvailability``.
 
-    Add a `Signal` (a statement on missing data) to ``response_scan`` for each of them. ``strength``
-    is how surely a text must state availability to count. ``has_state`` says whether the object
-    also has a status of its own.
+    Add a `Signal` (a statement on missing data) to ``response_scan`` for each of them.
+    ``min_strength`` is how surely a text must state availability to count. ``has_state`` says
+    whether the object also has a status of its own.
     """
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
@@ -374,7 +379,7 @@ def _read_statement_items(
         elif isinstance(item, dict):
             availability = None if _is_state_or_reason(name) else read_object_state(item)
             is_target = (
-                strength == WEAK
+                min_strength == WEAK
                 or scope
                 or response_scan.is_engine(name)
                 or response_scan.has_field(name)
@@ -404,7 +409,7 @@ def read_siblings(response_scan: ResponseScan, parent: Member) -> set[str]:
     """Read the keys of an object that explain other keys, such as ``revenueReason``.
 
     Add a `Signal` (a statement on missing data) to ``response_scan`` for each explaining key, and
-    return these keys. ``parent`` is the member whose value is the object.
+    return these keys. ``parent`` has the object as its value, and the JSON path of the object.
     """
     value_by_key = parent.value
     key_by_folded_key = {
@@ -443,17 +448,19 @@ def read_siblings(response_scan: ResponseScan, parent: Member) -> set[str]:
 def read_object(response_scan: ResponseScan, member: Member, depth: int = 0) -> None:
     """Find the keys of an object, and of the objects in it, that say which data are missing.
 
-    Add a `Signal` (a statement on missing data) to ``response_scan`` for each such key. ``depth``
-    is the depth of nesting, from 0.
+    Add a `Signal` (a statement on missing data) to ``response_scan`` for each such key. ``member``
+    has the object as its value. ``depth`` is the depth of nesting, from 0.
     """
-    key, value, path, _, pattern = member
+    key, value, path, _, declared_path = member
     if depth > _MAX_DEPTH or has_word_of(key, "business"):
         return
     used_keys = read_siblings(response_scan, member)
     unused_items = {name: item for name, item in value.items() if name not in used_keys}
     availability = read_state_beside_value(unused_items)
     if availability is not None:
-        scope, target = ("engine", key) if response_scan.is_engine(key) else ("field", pattern)
+        scope, target = (
+            ("engine", key) if response_scan.is_engine(key) else ("field", declared_path)
+        )
         response_scan.add(scope, target, availability, path, "field", value)
     for name, item in unused_items.items():
         child_member = member.child(name, item)
@@ -540,7 +547,7 @@ def read_envelope(response_scan: ResponseScan, envelope: Member, depth: int = 0)
 
 # --- notices: notes, warnings, remarks and footnotes, in codes and in prose ------------------
 
-_CALL_PATTERN = re.compile(
+_REQUEST_PATTERN = re.compile(
     r"(?i)deprecat|\b(parameter|argument|endpoint|version|browser|locale|currency|time ?zone)\b"
 )
 """Words of messages that are about the request itself, and not about its data."""
@@ -580,9 +587,9 @@ def _read_notices(response_scan: ResponseScan, member: Member) -> bool:
 def _read_notice(response_scan: ResponseScan, notice: Member, *, is_about_all: bool) -> None:
     """Read a notice (a message of the service) on missing fields or engines (AI assistants).
 
-    Add a `Signal` (a statement on missing data) to ``response_scan`` for each field or engine in
-    the notice. If it names none, ``is_about_all`` says whether it is about all data of the
-    response. A sentence is then stored, to be read by `read_prose`.
+    Add a `Signal` (a statement on missing data) to ``response_scan`` for each field or engine that
+    the notice names. ``is_about_all`` says whether a notice without names is about all data of the
+    response. If so, a sentence in it is stored for `read_prose`.
     """
     value_by_key = notice.value if notice.is_dict else {"": notice.value}
     texts = [text for text in value_by_key.values() if isinstance(text, str)]
@@ -623,7 +630,7 @@ def _read_notice(response_scan: ResponseScan, notice: Member, *, is_about_all: b
         response_scan.add(scope, target, availability, notice.path, "notice", notice.value)
         return
     is_prose = ends_with_word_of(notice.key, "prose") or is_word_of(notice.key, "remark")
-    if is_prose and not any(map(_CALL_PATTERN.search, texts)):
+    if is_prose and not any(map(_REQUEST_PATTERN.search, texts)):
         response_scan.prose_notices += [notice._replace(key=text) for text in texts]
 
 
@@ -641,11 +648,10 @@ def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
 
 
 def read_prose(response_scan: ResponseScan) -> None:
-    """Add a `Signal` (a statement on missing data) from the service's messages stored in
-    ``response_scan``.
+    """Add a `Signal` (a statement on missing data) for the first message about missing data.
 
-    The first message about missing data is used. If there already is a signal about all data,
-    nothing is done.
+    The messages of the service are stored in ``response_scan``. If there already is a signal about
+    all data of the response, nothing is done.
     """
     if not response_scan.has_section_signal:
         for availability, notice in islice(iter_prose_statements(response_scan), 1):
@@ -653,10 +659,15 @@ def read_prose(response_scan: ResponseScan) -> None:
 
 
 def iter_prose_statements(response_scan: ResponseScan) -> Iterator[tuple[Availability, Member]]:
-    """Yield each of the service's messages about missing data, and what it says of all data."""
+    """Yield the availability that a message of the service states for all data, and the message.
+
+    Messages that are not about missing data are left out.
+    """
     for notice in response_scan.prose_notices:
         text = notice.value if isinstance(notice.value, str) else notice.key
-        word = None if _CALL_PATTERN.search(text) else find_word(text) or find_absence_word([text])
+        word = (
+            None if _REQUEST_PATTERN.search(text) else find_word(text) or find_absence_word([text])
+        )
         # Everyday words are trusted only where they are the code.
         is_everyday = word and word.canonical in ("available", "unavailable", "error")
         if word and (word.means_missing or (is_code(text) and not is_everyday)):
@@ -755,11 +766,11 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
         return None
     text_by_key = dict(iter_error_texts(error if isinstance(error, dict) else {"error": error}))
     word = find_error_word(text_by_key.values())
-    values = error.values() if isinstance(error, dict) else ()
+    error_values = error.values() if isinstance(error, dict) else ()
     meaning = next(
         (
             MEANING_BY_HTTP_STATUS[item]
-            for item in values
+            for item in error_values
             if type(item) is int and item in MEANING_BY_HTTP_STATUS
         ),
         FAILURE,
@@ -774,9 +785,9 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
 def _is_about_part(response_scan: ResponseScan, path: Any) -> bool:
     """Return whether an error with this ``path`` is about only a part of the response.
 
-    Such a part is a page of a website (the path is a text), or a single field while other fields
-    have numbers. The result is False for a GraphQL path that begins with a field of ``data``: then
-    ``data`` itself is incomplete.
+    A ``path`` that is a text is a page of a website, which is a part. A ``path`` that is a list (as
+    in GraphQL) leads to a part if the response has numbers, unless it begins with a field of
+    ``data``: then ``data`` itself is incomplete.
     """
     data = response_scan.document.get("data")
     is_graphql = isinstance(data, dict) and isinstance(path, list) and path[:1] != []
@@ -806,7 +817,7 @@ def _is_error(value: Any) -> bool:
 def _read_flag(response_scan: ResponseScan, member: Member) -> RuleResult:
     """Return the availability of the whole response that a boolean such as ``isConnected`` means.
 
-    Return None if it means nothing.
+    ``member`` has the key and the boolean. Return None if they say nothing about availability.
     """
     key, value = member.key, member.value
     availability = state_of_named_flag(key, value)
@@ -827,7 +838,10 @@ def _read_flag(response_scan: ResponseScan, member: Member) -> RuleResult:
 
 
 def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
-    """Return the availability that the status of a job means, such as ``pending``, or None."""
+    """Return the availability that the status of a job means, such as ``pending``, or None.
+
+    ``member`` has the key and the status, which is a text.
+    """
     word = find_word(member.value)
     if word is None or word.canonical not in _BUSINESS_TERMS or response_scan.nonzero_flags:
         return None
@@ -840,7 +854,7 @@ def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
 
 
 def _read_message(response_scan: ResponseScan, member: Member) -> RuleResult:
-    """Store the message of a response without data for `read_prose`; return whether it did so."""
+    """Store a message for `read_prose` if the response has no data; return whether it has none."""
     if response_scan.is_without_data:
         response_scan.prose_notices.append(member)
     return response_scan.is_without_data
@@ -849,7 +863,7 @@ def _read_message(response_scan: ResponseScan, member: Member) -> RuleResult:
 def _read_last_day(response_scan: ResponseScan, member: Member) -> RuleResult:
     """Add a `Signal` that the rows after the last complete day are ``partial``.
 
-    ``member`` has the last complete day. Return True if there are later rows, else None.
+    The value of ``member`` is this day, as text. Return True if there are later rows, else None.
     """
     last_day = member.value[:10]
     if DAY_PATTERN.match(last_day) and max(response_scan.dates, default="") > last_day:
@@ -872,12 +886,13 @@ def _read_last_day(response_scan: ResponseScan, member: Member) -> RuleResult:
 def _read_named_reason(response_scan: ResponseScan, member: Member) -> RuleResult:
     """Return the availability of the whole response that a key such as ``emptyReason`` states.
 
-    Return None if the key or its text states none.
+    ``member`` has the key, and as its value the reason or an object with the reason. Return None if
+    no availability is stated.
     """
     record = member.value if member.is_dict else {"reason": member.value}
-    phrase = " ".join(tokens(member.key)[: None if member.is_dict else -1])
+    key_text = " ".join(tokens(member.key)[: None if member.is_dict else -1])
     has_list = any(isinstance(item, list) for item in record.values())
-    meaning = state_of_names_under(phrase) if find_reason(record) and not has_list else None
+    meaning = state_of_names_under(key_text) if find_reason(record) and not has_list else None
     if (
         meaning
         and member.is_dict
@@ -893,8 +908,8 @@ def _may_list_names(key: str) -> bool:
 
     An engine is an AI assistant.
     """
-    is_fault = has_word_of(key, "failure") or matches_form(key, "reasons")
-    return state_of_names_under(key) is not None or is_fault
+    may_list_failures = has_word_of(key, "failure") or matches_form(key, "reasons")
+    return state_of_names_under(key) is not None or may_list_failures
 
 
 TypeSet = set[type]
@@ -909,7 +924,7 @@ ENVELOPE_RULES = (
     GeneralRule("error", is_error_key, _BOOL_TYPE | {int} | _TEXT_TYPE, _read_error),
     GeneralRule("through", lambda key: matches_form(key, "through"), _TEXT_TYPE, _read_last_day),
     GeneralRule("count", may_state_loss, _NUMBER_TYPES | _LIST_TYPE | _TEXT_TYPE,
-         lambda _, m: state_of_loss(m.key, m.value)),
+         lambda _, member: state_of_loss(member.key, member.value)),
     GeneralRule("flag", lambda key: any(state_of_named_flag(key, value) for value in (True, False)),
          _BOOL_TYPE, _read_flag),
     GeneralRule("statement", rate_key, _DICT_TYPE, read_statement),
@@ -934,7 +949,8 @@ ENVELOPE_RULES = (
 def read_rows(response_scan: ResponseScan) -> None:
     """Add a `Signal` for each JSON object in a list which says whether its data could be measured.
 
-    An example of such an object is ``{"day": "2026-11-20", "isPartial": true}``.
+    A `Signal` is a statement on data, stored in ``response_scan``. An example of an object with a
+    statement is ``{"day": "2026-11-20", "isPartial": true}``.
     """
     for records in response_scan.records:
         for name in records.names if len(records.names) <= MAX_FIELDS else ():
@@ -952,8 +968,8 @@ def read_rows(response_scan: ResponseScan) -> None:
 def _read_row_flags(records: Records, name: str) -> RowAvailabilities | None:
     """Return the availability of rows that the boolean field ``name`` of each row states.
 
-    The result has tuples of the position of a row, from 0, and its availability. Return None if the
-    field is not about availability.
+    The result is a list of tuples: the position of a row, from 0, and its availability. Return None
+    if the field is not about availability.
     """
     if matches_form(name, "row_flag", ("is",)):
         return records.read_availabilities(name, partial(state_of_named_flag, name), bool)
@@ -968,16 +984,21 @@ def _find_sibling_name(records: Records, name: str) -> str | None:
 
     Return None if the objects ``records`` have no such field.
     """
-    stem, _ = split_key(name)
-    sibling = next((n for n in records.names if fold(n) == stem), None) if stem else None
+    folded_name, _ = split_key(name)
+    sibling = (
+        next((field for field in records.names if fold(field) == folded_name), None)
+        if folded_name
+        else None
+    )
     return sibling if sibling != name else None
 
 
 def _read_sibling_states(records: Records, name: str) -> RowAvailabilities | None:
     """Return the availability of a field such as ``revenue`` that ``revenueReason`` states.
 
-    ``name`` is the field that states it. The result has tuples of the position of a row, from 0,
-    and the availability of the field in this row. Return None if the explained field is absent.
+    ``name`` is the explaining field, ``revenueReason``. The result is a list of tuples: the
+    position of a row, from 0, and the availability of ``revenue`` in this row. Return None if the
+    rows have no field ``revenue``.
     """
     sibling_name = _find_sibling_name(records, name)
     if sibling_name is None:
@@ -993,13 +1014,15 @@ def _read_sibling_states(records: Records, name: str) -> RowAvailabilities | Non
     have_texts = [
         type(item) is str and bool(item.strip()) for item in records.values_of_field(name)
     ]
-    marks_nulls = kind == "reason" and have_texts == [item is None for item in sibling_values]
+    explains_nulls = kind == "reason" and have_texts == [item is None for item in sibling_values]
     meanings = []
     for row, value, sibling_value in rows_with_values:
         meaning = state_of_sibling(
             kind, value, sibling_value if isinstance(sibling_value, str | int | float) else None
         )
-        is_certain = marks_nulls or isinstance(value, bool) or find_strongest_word([value], STRONG)
+        is_certain = (
+            explains_nulls or isinstance(value, bool) or find_strongest_word([value], STRONG)
+        )
         is_denial = (
             sibling_value == 0 and isinstance(value, str) and find_strongest_word([value], PLAIN)
         )
@@ -1013,6 +1036,6 @@ ROW_RULES = (
     GeneralRule("row flag", bool, {bool}, _read_row_flags),
     GeneralRule("row code", lambda key: matches_form(key, "observation_status"), {str},
          lambda records, name: records.read_availabilities(name, read_observation_code)),
-    GeneralRule("cell", lambda n: split_key(n)[1], {bool, str}, _read_sibling_states)
+    GeneralRule("cell", lambda key: split_key(key)[1], {bool, str}, _read_sibling_states)
 )  # fmt: skip
 """The rules for the fields of the objects in lists; the first rule that reads a field wins."""

@@ -93,7 +93,8 @@ def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]
 def _find_member_hints(response_scan: ResponseScan) -> Iterator[tuple[int, Hint]]:
     """Yield a tuple of a score and a `Hint` per key that may report missing data.
 
-    Keys in lists are left out. A higher score means that the key is more likely to do so.
+    Keys in lists are left out. A higher score means that the key is more likely to report missing
+    data.
     """
     document = response_scan.document
     is_without_data = response_scan.is_without_data or (
@@ -102,10 +103,10 @@ def _find_member_hints(response_scan: ResponseScan) -> Iterator[tuple[int, Hint]
         and any(value in (None, []) for value in document.values())
     )
     pending_members = [Member("", document, "$", {})]
-    for entry in pending_members:  # it grows meanwhile
-        is_leaf = not entry.is_dict or len(entry.value) > 100 or entry.path.count(".") > _MAX_DEPTH
-        for key, value in () if is_leaf else entry.value.items():
-            member = entry.child(key, value)
+    for outer in pending_members:  # it grows meanwhile
+        is_leaf = not outer.is_dict or len(outer.value) > 100 or outer.path.count(".") > _MAX_DEPTH
+        for key, value in () if is_leaf else outer.value.items():
+            member = outer.child(key, value)
             if echoes_request(key) and fold(key) not in ("window", "cursor", "paging", "schema"):
                 continue
             if not has_word_of(key, "business"):

@@ -68,7 +68,7 @@ _STRENGTH_BY_NAME = {"weak": WEAK, "strong": STRONG, "plain": PLAIN}
 # The terms that may follow a name in one text, as in ``GA4_NOT_CONNECTED``.
 _SUFFIX_TERMS = {word for word, _, _, after_source, _ in _TERM_ROWS if after_source == "yes"}
 _NEGATION_PATTERN = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
-_DENIAL = re.compile(r"(?i)\b(not|no|never|none|without|cannot)\b|n't\b")
+_DENIAL_PATTERN = re.compile(r"(?i)\b(not|no|never|none|without|cannot)\b|n't\b")
 _CONTRACTION_REPLACEMENTS = (
     (re.compile(r"(?i)can(?:no|['’])t\b"), "can not"),
     (re.compile(r"(?i)n['’]t\b"), " not"),
@@ -156,10 +156,10 @@ def find_word_of_parts(name_parts: tuple[str, ...]) -> Word | None:
     kept_parts = [name_part for name_part in name_parts if name_part not in words_of("noise")]
     if not kept_parts:
         return None
-    for first_part in range(min(4, len(kept_parts))):
-        text = " ".join(kept_parts[first_part:])
+    for start in range(min(4, len(kept_parts))):
+        text = " ".join(kept_parts[start:])
         for word, pattern in _compile_phrase_patterns():
-            if (first_part == 0 or word.canonical in _SUFFIX_TERMS) and pattern.fullmatch(text):
+            if (start == 0 or word.canonical in _SUFFIX_TERMS) and pattern.fullmatch(text):
                 return word
     type_word_positions = [
         position
@@ -217,7 +217,8 @@ def find_word_in_text(text: str) -> Word | None:
 def find_strong_word(texts: Iterable[object]) -> Word | None:
     """Return the standard term for availability that one of the texts surely means, or None.
 
-    Codes such as ``plan_required`` are searched before sentences.
+    A standard term is a cause or status, such as ``not_run``. Codes such as ``plan_required`` are
+    searched before sentences.
     """
     all_texts = [text for text in texts if isinstance(text, str)]
     sentences = (text for text in all_texts if find_word(text) is None)
@@ -227,9 +228,10 @@ def find_strong_word(texts: Iterable[object]) -> Word | None:
 
 
 def find_absence_word(texts: Iterable[object]) -> Word | None:
-    """Return the term, such as ``not_run``, that one of the texts surely means, or None.
+    """Return the standard term for missing data that one of the texts surely means, or None.
 
-    Return None also if the term is ``available``.
+    A standard term is a cause or status, such as ``not_run``. Return None also if the term is
+    ``available``.
     """
     word = find_strong_word(texts)
     return word if word and word.means_missing else None
@@ -400,9 +402,9 @@ def find_entry_kind(key: str) -> str | None:
 def split_key(key: str) -> tuple[str, str]:
     """Split a key such as ``revenueReason`` into the name of a field and the kind of statement.
 
-    The kind is ``reason``, ``status``, ``available``, ``part`` or ``denial``: what the key says
-    about the field. Both are empty for a key such as ``reason``, which names no other field. The
-    name is returned in lower case, without separators.
+    The kind is what the key says about the field: ``reason``, ``status``, ``available``, ``part``
+    (it is incomplete) or ``denial`` (it is missing). Name and kind are empty for a key such as
+    ``reason``, which names no other field. The name is in lower case, without separators.
 
     Examples
     --------
@@ -477,7 +479,7 @@ def has_numbers(
     """Return whether a JSON value is a number other than 0, or contains such a number.
 
     ``is_ignored`` is a function that takes a key, and returns True if numbers under this key do not
-    count. ``key`` is the key that has the value.
+    count. ``key`` is the key under which the response has ``value``.
 
     Examples
     --------
@@ -607,8 +609,8 @@ def with_explanation(availability: Availability, record: Mapping[str, Any]) -> A
         word = find_word_in_text(reason)
         if word and word.canonical != "unavailable":
             return word.because(reason)
-        doubtful_meaning = Availability(Status.UNKNOWN, None, reason)
-        return doubtful_meaning if _DENIAL.search(reason) else with_reason(availability, reason)
+        unknown = Availability(Status.UNKNOWN, None, reason)
+        return unknown if _DENIAL_PATTERN.search(reason) else with_reason(availability, reason)
     availability = with_reason(availability, reason)
     for key, text in (
         record.items()
@@ -718,8 +720,8 @@ def may_state_loss(key: str) -> bool:
 def state_of_loss(key: str, value: Any) -> Availability | None:
     """Return ``partial`` if a key and its value say that some data are missing, else None.
 
-    The key must name units in which data are counted, such as rows or days. Pages are no such unit:
-    a list of missing pages may be what was measured. A value of 0 says that nothing is missing.
+    The key must name units in which data are counted, such as rows or days. Pages do not count: a
+    list of missing pages of a website may be a result. A value of 0 says that nothing is missing.
 
     Examples
     --------
@@ -733,5 +735,5 @@ def state_of_loss(key: str, value: Any) -> Availability | None:
     lost_count = value if type(value) in (int, float) else 0
     is_present = lost_count > 0 or (isinstance(value, list) and len(value) > 0)
     is_lost = is_present and matches_form(spaced(key).removesuffix(" count"), "loss")
-    has_begun = isinstance(value, str) and value != "" and matches_form(key, "since")
-    return PARTIAL if is_lost or has_begun else None
+    has_first_day = isinstance(value, str) and value != "" and matches_form(key, "since")
+    return PARTIAL if is_lost or has_first_day else None

@@ -86,15 +86,19 @@ _UNIT_BY_WORD = {word: unit for unit, facts in UNITS.items() for word in facts.m
 """The unit of a metric, by the last word of the metric's name, such as ``rate``."""
 _DOMAIN_PATTERN = re.compile(r"^(?:https?://)?(?:www\.)?([^/]+)")
 """Matches the beginning of a URL; group 1 is the domain without ``www.``."""
-_CODE_PATTERN = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
+_CODE_WORD_PATTERN = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 """Matches code words, such as ``not_started`` or ``BLOCKED``."""
-_LEVEL_PATTERN = re.compile("[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+")
+_CATEGORY_CODE_PATTERN = re.compile(
+    "[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+"
+)
 """Matches code words among categories, such as ``notStarted``; not names such as ``US``."""
-_CODE_NAME_PATTERN = re.compile("(^|_)(id|sku|http|status|statut|code|year)(_|$)")
+_ID_COLUMN_PATTERN = re.compile("(^|_)(id|sku|http|status|statut|code|year)(_|$)")
 """Matches names of identifiers, codes and years: numbers that nobody counts, adds or compares."""
-_SIDE_COLUMN_PATTERN = re.compile(f"({COVERAGE_END}|_low|_high)$")
+_DESCRIBING_COLUMN_PATTERN = re.compile(f"({COVERAGE_END}|_low|_high)$")
 """Matches names of columns that only describe another column, such as ``x_low`` for ``x``."""
-_TOTAL_PATTERN = re.compile(r"(?i)\W*(all|total|overall|sum|gesamt|summe|todos|tous|totale)\b.*")
+_TOTAL_NAME_PATTERN = re.compile(
+    r"(?i)\W*(all|total|overall|sum|gesamt|summe|todos|tous|totale)\b.*"
+)
 """Matches names of rows that may be totals of the other rows, such as ``(all pages)``."""
 _VAGUE_NAME_PATTERN = re.compile("value|(by|per)_.*|(dai|week|month)ly")
 """Matches names of columns that do not say what is measured, such as ``value`` or ``daily``."""
@@ -205,16 +209,16 @@ class PlotData:
     """A DataFrame prepared for plotting, with its metadata and the API responses it was read from.
 
     If ``frame`` has only selected rows, ``all_rows`` is the data from which they were selected, and
-    ``positions`` are their positions there. ``is_by_last_day`` says whether periods, such as weeks,
-    are labelled by their last day. Most methods take the name of a column.
+    ``positions_in_all`` are their positions there. ``has_last_day_labels`` says whether periods,
+    such as weeks, are labelled by their last day. Most methods take the name of a column.
     """
 
     frame: pd.DataFrame
     metadata: FrameMetadata
     responses: tuple[HeldResponse, ...] = ()
     all_rows: PlotData | None = None
-    positions: slice | None = None
-    is_by_last_day: bool = False
+    positions_in_all: slice | None = None
+    has_last_day_labels: bool = False
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -238,7 +242,7 @@ class PlotData:
     def _kind(self, name: str, values: pd.Series) -> str:
         """Return the kind of a column, which `kind_by_column` explains."""
         kind = _column_kind(values)
-        if kind == "number" and _CODE_NAME_PATTERN.search(name) and not _unit_of(self.column(name)):
+        if kind == "number" and _ID_COLUMN_PATTERN.search(name) and not _unit_of(self.column(name)):
             return kind if np.nansum(as_floats(values) % 1) else "code"
         return kind
 
@@ -356,8 +360,8 @@ class PlotData:
     def unit_column(self, name: str) -> str | None:
         """Return the name of the column that says which unit the column ``name`` has in each row.
 
-        It has the units themselves, or metrics of which each has its unit. The result is None if
-        there is no such column.
+        It holds units, such as ``count``, or names of metrics, each of which has a unit. The result
+        is None if there is no such column.
         """
         column = self.column(name)
         unit_name = (column.unit_by if column.unit else "unit") if column else None
@@ -386,12 +390,12 @@ class PlotData:
         if unit_column is None or column is None:
             unit = RANK if _UNIT_BY_WORD.get(unit or name.rpartition("_")[2]) == RANK else unit
             return [unit] * max(len(self), 1)
-        known_words = UNITS.keys() | column.units
+        known_unit_texts = UNITS.keys() | column.units
         word_boundary = re.compile(r"_|(?=[A-Z])")
         units = [
-            column.units.get(row_word, row_word) if row_word in known_words
-            else _UNIT_BY_WORD.get(word_boundary.split(row_word)[-1].lower())
-            for row_word in self.texts(unit_column)
+            column.units.get(unit_text, unit_text) if unit_text in known_unit_texts
+            else _UNIT_BY_WORD.get(word_boundary.split(unit_text)[-1].lower())
+            for unit_text in self.texts(unit_column)
         ]  # fmt: skip
         # The change of a rate is in percentage points.
         is_change = name.endswith("change")
@@ -418,7 +422,7 @@ class PlotData:
             name
             for name in self.columns_of_kind("number")
             if name not in (*self.key_columns, *CONTEXT_COLUMNS, "_row")
-            and not _SIDE_COLUMN_PATTERN.search(name)
+            and not _DESCRIBING_COLUMN_PATTERN.search(name)
             and not is_status_column(self.frame, name)
         ]
 
@@ -467,7 +471,7 @@ class PlotData:
         """Return whether the best numbers of a column exceed all others by more than chance.
 
         ``best_rows`` is a boolean mask. ``intervals`` are the confidence intervals of all rows.
-        Sums, and numbers that are of no sample, have no chance error: the result is then True.
+        Sums, and numbers without a sample, have no sampling error: the result is then True.
         """
         other_rows = ~best_rows & ~np.isnan(self.values(name))
         lowest_best = intervals.low[best_rows].min(initial=np.inf)
@@ -526,19 +530,19 @@ class PlotData:
         is_id = name.endswith(_ID_ENDINGS) or title_by_id.keys() & {*texts}
         is_code = (
             not is_id
-            and all(map(_CODE_PATTERN.fullmatch, texts))
+            and all(map(_CODE_WORD_PATTERN.fullmatch, texts))
             and any("_" in text or text[5:].isupper() for text in texts)
         )
         has_codes = name == "metric" or self.has_states(name) or is_code
         if has_codes or self.is_category(name):
             # Values with other capitals, such as US or eBay, are names.
             return [humanize(text.lower() if text.isupper() else text).replace(" ids", "s")
-                    if has_codes or _LEVEL_PATTERN.fullmatch(text) else text
+                    if has_codes or _CATEGORY_CODE_PATTERN.fullmatch(text) else text
                     for text in texts]  # fmt: skip
         return [title_by_id.get(text) or re.sub(r"^https?://", "", text) for text in texts]
 
     def varying_context(self, *excluded: str | None) -> list[str]:
-        """Return which of the columns ``host`` and ``days`` the frame has with several values.
+        """Return those of the columns ``host`` and ``days`` that have several values in the frame.
 
         Columns in ``excluded`` are left out.
         """
@@ -665,7 +669,7 @@ class PlotData:
 
     @cached_property
     def details_with_host(self) -> list[tuple[str, ResponseDetails]]:
-        """Pairs of the host of a response, and own names, titles and days from its tables.
+        """Pairs of a host and the `ResponseDetails` (own names, titles, days) of a response.
 
         The first pair has the host "" and the titles that this frame has. Besides the frame's own
         responses, there are those that were read together with them.
@@ -675,7 +679,7 @@ class PlotData:
         other_responses = (
             other_response
             for response in self.responses
-            for other_response in getattr(response, "beside", ())
+            for other_response in getattr(response, "related_responses", ())
         )
         return [
             ("", ResponseDetails(title_by_id=frame_details.title_by_id)),
@@ -708,7 +712,7 @@ class PlotData:
         period_length = pd.Timedelta(
             days=min(np.diff(np.unique(days_of(period_times))), default=1.0) - 1
         )
-        period_starts = period_times - period_length if self.is_by_last_day else period_times
+        period_starts = period_times - period_length if self.has_last_day_labels else period_times
         is_incomplete = period_starts < pd.Timestamp(window_start or 0)
         is_incomplete |= (period_starts + period_length).dt.normalize() > pd.Timestamp(
             window_end or "2262"
@@ -718,10 +722,10 @@ class PlotData:
         return is_incomplete.to_numpy(bool) & ~np.isnan(self.values(name))
 
     def total_mask(self) -> Mask:
-        """Return a boolean mask of the rows that add up the others, such as ``(all pages)``."""
+        """Return a boolean mask of the rows that are totals of others, such as ``(all pages)``."""
         is_total_row = np.zeros(len(self), bool)
         for name in self.key_columns:
-            has_total_name = np.array([*map(_TOTAL_PATTERN.fullmatch, self.texts(name))], bool)
+            has_total_name = np.array([*map(_TOTAL_NAME_PATTERN.fullmatch, self.texts(name))], bool)
             for values in map(self.values, self.number_columns):
                 other_values = values[~has_total_name]
                 adds_up = np.isclose(np.nansum(values[has_total_name]), np.nansum(other_values))
@@ -735,7 +739,7 @@ class PlotData:
         If this is so in all rows, no row is marked.
         """
         if self.all_rows:
-            return self.all_rows.own_mask(name)[self.positions]
+            return self.all_rows.own_mask(name)[self.positions_in_all]
         is_own_row = np.zeros(len(self), bool)
         if name in HOST_AND_DAYS:
             return is_own_row
@@ -761,7 +765,7 @@ class PlotData:
     def rows_at(self, positions: Any) -> PlotData:
         """Return the data of the rows at these positions, in the order of the positions."""
         selected_rows = self.frame.iloc[positions].reset_index(drop=True)
-        return replace(self, frame=selected_rows, all_rows=self, positions=positions)
+        return replace(self, frame=selected_rows, all_rows=self, positions_in_all=positions)
 
     def first_rows(self, max_rows: int) -> PlotData:
         """Return the data with at most its first ``max_rows`` rows."""
@@ -815,7 +819,7 @@ def _rule_columns(rule: Aggregation) -> tuple[str, ...]:
 
 
 def plot_data(frame: pd.DataFrame) -> PlotData:
-    """Prepare a frame for plotting.
+    """Return a frame prepared for plotting, as `PlotData`.
 
     Its index levels become columns. Rows that a merge repeated occur once, and numbers that are
     times are converted to times.
@@ -831,7 +835,7 @@ def plot_data(frame: pd.DataFrame) -> PlotData:
         rows = rows.loc[:, ~rows.columns.duplicated(keep=False)].reset_index(drop=True)
         for name in map(str, rows):
             if not (
-                _unit_of(declaration_of(metadata.columns[name])) or _CODE_NAME_PATTERN.search(name)
+                _unit_of(declaration_of(metadata.columns[name])) or _ID_COLUMN_PATTERN.search(name)
             ):
                 rows[name] = _times_from_digits(rows[name])
         if has_metadata(flat_frame):
@@ -860,7 +864,7 @@ _MAX_BODY_BYTES = 1 << 22
 
 @dataclass
 class ResponseDetails:
-    """What is collected from all tables of a response, for use in pictures of any of them.
+    """Names, titles and days from all tables of a response, for pictures of any of these tables.
 
     - ``own_names``: the names of the project's own brands and sites.
     - ``title_by_id``: the readable title of each identifier.
@@ -882,7 +886,7 @@ class ResponseDetails:
         return max(start_days, default=""), min(end_days, default="")
 
     def add_table(self, table: pd.DataFrame) -> None:
-        """Collect what one table of the response says, in the attributes of this object.
+        """Add what one table of the response says to the attributes of this object.
 
         That is: the window, which a table of a single row states; the daily numbers, if the table
         has one row per day; the readable titles of identifiers; and the names of the project's own
@@ -910,13 +914,17 @@ class ResponseDetails:
             for name in columns
             if name.endswith(_ID_ENDINGS) or _all_match(_ID_VALUE_PATTERN, table[name].head(9))
         ]
-        main_id = next((name for name in id_columns if table[name].is_unique), "")
+        row_id_column = next((name for name in id_columns if table[name].is_unique), "")
         for id_column in id_columns:
-            name_stem = id_column.removesuffix("_id")
-            titles = TITLE_COLUMNS if id_column == main_id else ()
+            id_stem = id_column.removesuffix("_id")
+            titles = TITLE_COLUMNS if id_column == row_id_column else ()
             # The title of action_id is in action, action_title or, if it is the row's, in title.
-            candidates = [name_stem, *(f"{name_stem}_{name}" for name in TITLE_COLUMNS), *titles]
-            title_columns = [n for n in candidates if n in table and n not in id_columns]
+            candidates = [id_stem, *(f"{id_stem}_{name}" for name in TITLE_COLUMNS), *titles]
+            title_columns = [
+                candidate
+                for candidate in candidates
+                if candidate in table and candidate not in id_columns
+            ]
             if title_columns:
                 id_title_pairs = table[[id_column, title_columns[0]]].dropna().astype(str)
                 self.title_by_id.update(id_title_pairs.itertuples(index=False, name=None))
@@ -936,10 +944,15 @@ OWNER_COLUMNS = _OWNER_AND_NAME_ENDINGS[0][0]
 
 
 def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return pairs of columns: one of names, such as brands, and one that says which are own."""
+    """Return pairs of column names: of brands or sites, and of whether each is the project's."""
 
     def columns_ending_in(endings: Texts) -> list[str]:
-        return [n for ending in endings for n in map(str, table) if f"_{n}".endswith(f"_{ending}")]
+        return [
+            column
+            for ending in endings
+            for column in map(str, table)
+            if f"_{column}".endswith(f"_{ending}")
+        ]
 
     return [(name_column, owner_column)
             for owner_endings, name_endings in _OWNER_AND_NAME_ENDINGS
@@ -948,7 +961,7 @@ def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _own_mask(values: pd.Series) -> Mask:
-    """Return a boolean mask of the values that say "own", such as true or ``owned``."""
+    """Return a boolean mask of the values that mean "own brand or site", such as ``owned``."""
     lower_texts = values.astype("string").str.lower()
     return lower_texts.isin(["true", "own", "owned", "us"]).to_numpy(bool)
 
@@ -957,7 +970,7 @@ _DETAILS_BY_RESPONSE: WeakKeyDictionary[HeldResponse, ResponseDetails] = WeakKey
 
 
 def _details_of_response(response: HeldResponse) -> ResponseDetails:
-    """Return own names, titles and days from the tables of a response, which are read only once.
+    """Return the `ResponseDetails` (own names, titles, days) of a response, read only once.
 
     If the response is too large, or is not in memory, nothing is collected.
     """
@@ -975,7 +988,7 @@ def _details_of_response(response: HeldResponse) -> ResponseDetails:
 def one_row_per_mark(
     data: PlotData, grouping_columns: Texts, columns: Texts, freq: str = ""
 ) -> PlotData:
-    """Aggregate the data to one row per combination of values of the grouping columns.
+    """Return the data aggregated to one row per combination of values of the grouping columns.
 
     Each row becomes a mark of the picture, such as a bar or a dot. ``columns`` are the columns to
     aggregate. With ``freq``, a pandas alias such as "W", times are grouped by period.
@@ -1004,7 +1017,7 @@ def one_row_per_mark(
     )
     grouped_data = plot_data(aggregate(selected_columns, grouping, None, True, {}, True))
     # Weeks, and periods such as "ME", are named by their last day.
-    return replace(grouped_data, is_by_last_day=getattr(grouping[0], "closed", "") == "right")
+    return replace(grouped_data, has_last_day_labels=getattr(grouping[0], "closed", "") == "right")
 
 
 def whiskers(data: PlotData, y: str, rows: PlotData | None = None, by: Texts = ()) -> Bounds:

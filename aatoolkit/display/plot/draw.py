@@ -117,11 +117,11 @@ def plot(
 
 
 def _with_rate(frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
-    """Add interval ends as columns to the rows of a rate from which they were computed.
+    """Return the rows of a rate with its interval ends as new columns, and the name of the rate.
 
     ``frame`` is a result of ``df.aa.interval``: its columns are ``x_low`` and ``x_high`` for a rate
-    ``x``. The second result is the name of the rate. Any other frame is returned unchanged, with
-    None.
+    ``x``. The rows are those from which it was computed. Any other frame is returned unchanged,
+    with None.
     """
     rate_name = str(next(iter(frame), ""))[:-4]
     if [*frame] == [f"{rate_name}_low", f"{rate_name}_high"] and frame.index.is_unique:
@@ -131,9 +131,9 @@ def _with_rate(frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
 
 
 def picture_of(data: PlotData, width: float) -> Picture | None:
-    """Draw a picture of a frame for a report, ``width`` points wide.
+    """Return a `Picture` of a frame for a report, ``width`` points wide.
 
-    Returns None if no kind of picture fits the frame, so that it could only be drawn as a table.
+    The result is None if no kind of picture fits the frame, so that only a table could be drawn.
     """
     spec = _spec_of(data, Options(top=8))
     # The report itself says where numbers are from, and what was not measured.
@@ -144,19 +144,19 @@ def picture_of(data: PlotData, width: float) -> Picture | None:
 def _spec_of(data: PlotData, options: Options) -> Spec:
     """Return the `Spec` (chart description) of the first kind of picture that fits the data.
 
-    If ``options`` has a kind, only this kind is tried. Rows that add up the others are left out.
+    If ``options`` has a kind, only this kind is tried. Rows that are totals of others are left out.
     """
     _check_hosts(data)
     is_not_total = ~data.total_mask()
     if not is_not_total.all():
         data = data.rows_at(np.flatnonzero(is_not_total))
-    plan_functions = (
+    spec_functions = (
         FUNCTION_BY_KIND.values() if options.kind is None else [FUNCTION_BY_KIND[options.kind]]
     )
     spec = None
-    for plan_function in plan_functions if len(data) else ():
+    for spec_function in spec_functions if len(data) else ():
         try:
-            spec = spec or plan_function(data, options)
+            spec = spec or spec_function(data, options)
         except AvailabilityError:  # rows that share a mark and cannot be aggregated
             if options.kind or options.is_chosen:
                 raise
@@ -166,7 +166,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
             "with x, y and color, or leave kind out"
         )
     spec = spec or tables.empty(data, options)
-    host, *other_phrases = source_phrases(data.metadata.sources)
+    host, *section_and_time = source_phrases(data.metadata.sources)
     missing_notes = _missing_notes(spec)
     window_texts = {describe_scope(source.scope) for source in data.metadata.sources}
     window_text = window_texts.pop() if len(window_texts) == 1 else ""
@@ -179,16 +179,16 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
         spec, window=window_text,
         caption=[*filter(None, [host, "without the total" if data.all_rows else "",
                                 spec.sample_note, *missing_notes,
-                                *other_phrases])],
+                                *section_and_time])],
     )  # fmt: skip
 
 
 def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, Options]:
-    """Prepare the data for a picture by period, such as weeks.
+    """Return the data and options for a picture by period, such as weeks.
 
-    Returns the data and options for the picture. Numbers are aggregated to one row per period. If
-    rows are events, each row gets the period that it is in, so that the picture can count the rows.
-    ``freq`` is the pandas alias of the period, such as ``W``.
+    Numbers are aggregated to one row per period. If rows are events, each row gets the period that
+    it is in, so that the picture can count the rows. ``freq`` is the pandas alias of the period,
+    such as ``W``.
     """
     (period,) = period_groupers(data.frame, [], freq)
     period_column = str(period.key)  # type: ignore[union-attr]
@@ -476,13 +476,15 @@ def _draw_contents(
 def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Palette) -> None:
     """Draw one set of marks (boxes, a line, dots or a band), without the texts of the picture."""
     style = mark.style
-    colour = palette[mark.style.key]
+    colour = palette[mark.style.colour_key]
     paper_colour = palette["paper"]
     is_hollow = style.fill == "hollow"
     has_points = bool(mark.tooltips)
     if mark.kind == "boxes":
-        box_starts, box_ends, box_middles, box_height = mark.corners(spec, layout.marks_height)
-        fill_colour, edge_colour, edge_width = palette.boxes(mark.style, mark.colour_strength)
+        box_starts, box_ends, box_middles, box_height = mark.box_positions(
+            spec, layout.marks_height
+        )
+        fill_colour, edge_colour, edge_width = palette.box_colours(mark.style, mark.colour_strength)
         hatch_pattern = HATCH_BY_FILL.get(style.fill, "")
         fill_colours = [fill_colour] if isinstance(fill_colour, str) else fill_colour
         # Rectangles are faster than bars: matplotlib computes limits for each bar.
@@ -495,7 +497,7 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
                                       zorder=1.5))  # fmt: skip
     elif mark.kind == "line":
         axes.plot(
-            spec.x.within(mark.x), spec.y.within(mark.y), color=colour, zorder=2.4,
+            spec.x.clipped(mark.x), spec.y.clipped(mark.y), color=colour, zorder=2.4,
             linestyle=(0, style.dash) if style.dash else "-", linewidth=mark.size * layout.zoom,
             marker=style.symbol if has_points else "", markersize=min(4, 160 / (len(mark) + 1)),
             clip_on=not has_points, solid_capstyle="butt",

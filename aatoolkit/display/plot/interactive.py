@@ -58,8 +58,10 @@ def interactive_form(picture: Any) -> InteractivePicture:
     traces = []
     for mark in spec.marks:
         # In a line chart the mouse shows all series at once, each in one line of text.
-        separator = ", " if spec.kind == "line" else "\n"
-        tooltips = [_plotly_text(tooltip.replace("\n", separator)) for tooltip in mark.tooltips]
+        line_separator = ", " if spec.kind == "line" else "\n"
+        tooltips = [
+            _plotly_text(tooltip.replace("\n", line_separator)) for tooltip in mark.tooltips
+        ]
         for trace_class, trace_options in _traces(mark, spec, layout, palette) if len(mark) else ():
             tooltip_options = {
                 "customdata": tooltips,
@@ -135,16 +137,18 @@ def _traces(
     The arguments are a dict of keyword arguments for the class. A mark of texts has no trace.
     """
     style = mark.style
-    colour = palette[mark.style.key]
+    colour = palette[mark.style.colour_key]
     paper_colour = palette["paper"]
-    x = spec.x.within(mark.x)
-    y = spec.y.within(mark.y)
+    x = spec.x.clipped(mark.x)
+    y = spec.y.clipped(mark.y)
     symbol = PLOTLY_NAME_BY_SYMBOL.get(style.symbol)
     is_hollow = style.fill == "hollow"
     pixels_per_point = _PIXELS_PER_POINT * layout.zoom
     if mark.kind == "boxes":
-        box_starts, box_ends, box_middles, box_height = mark.corners(spec, layout.marks_height)
-        fill_colour, edge_colour, edge_width = palette.boxes(style, mark.colour_strength)
+        box_starts, box_ends, box_middles, box_height = mark.box_positions(
+            spec, layout.marks_height
+        )
+        fill_colour, edge_colour, edge_width = palette.box_colours(style, mark.colour_strength)
         yield go.Bar, {
             "orientation": "h", "x": box_ends - box_starts, "y": box_middles, "base": box_starts,
             "width": box_height,
@@ -154,7 +158,7 @@ def _traces(
             "marker_pattern_fgcolor": edge_colour,
         }  # fmt: skip
     elif mark.kind == "line":
-        dash_pattern = ",".join(f"{length * 2:g}px" for length in style.dash) or "solid"
+        dash_pattern = ",".join(f"{dash_length * 2:g}px" for dash_length in style.dash) or "solid"
         yield go.Scatter, {
             "x": x, "y": y, "connectgaps": False, "cliponaxis": not mark.tooltips,
             "mode": "lines+markers" if mark.tooltips else "lines",
@@ -163,11 +167,11 @@ def _traces(
             "marker_symbol": symbol, "marker_size": 6 if len(mark) <= 100 else 2,
         }  # fmt: skip
     elif mark.kind == "dots":
-        band_colour, edge_colour, edge_width = (
+        fill_colour, edge_colour, edge_width = (
             (paper_colour, colour, 1.6) if is_hollow else (colour, paper_colour, 0.7)
         )
         yield go.Scatter, {
-            "x": x, "y": y, "mode": "markers", "cliponaxis": False, "marker_color": band_colour,
+            "x": x, "y": y, "mode": "markers", "cliponaxis": False, "marker_color": fill_colour,
             "marker_symbol": symbol, "marker_size": mark.size * pixels_per_point,
             "marker_line_color": edge_colour, "marker_line_width": edge_width,
         }  # fmt: skip

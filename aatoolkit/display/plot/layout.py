@@ -35,9 +35,9 @@ WenQuanYi Zen Hei, IPAGothic, NanumGothic, Droid Sans Fallback, PingFang SC, Mal
 Noto Sans Arabic, Noto Sans Hebrew, Hiragino Sans, Yu Gothic, Microsoft YaHei, Segoe UI Symbol, \
 Arial Unicode MS"""
 """The names of fonts for scripts that the default fonts lack; they are used if installed."""
-_WIDTH_FACTOR = 1.03
+_MEASURED_WIDTH_FACTOR = 1.03
 """The factor by which measured widths are enlarged, to allow for kerning and rounding."""
-_MAX_LETTERS = 600
+_MAX_TEXT_LENGTH = 600
 """The maximum number of letters of a text; the others are cut off before it is measured."""
 
 
@@ -92,7 +92,7 @@ def width_of(text: str, font_size: float, is_bold: bool = False) -> float:
     lines = text.split("\n")
     return (
         font_size
-        * _WIDTH_FACTOR
+        * _MEASURED_WIDTH_FACTOR
         * max(sum(_letter_width(letter, is_bold, font_names) for letter in line) for line in lines)
     )
 
@@ -102,7 +102,7 @@ def fitted(text: str, width: float, font_size: float, is_bold: bool = False) -> 
 
     A longer text has an ellipsis in the middle. Letters that no font has become boxes.
     """
-    text = _with_drawable_letters(text[:_MAX_LETTERS])
+    text = _with_drawable_letters(text[:_MAX_TEXT_LENGTH])
     if not text or width_of(text, font_size, is_bold) <= width:
         return text
     for length in range(max(int(len(text) * width / width_of(text, font_size, is_bold)), 2), 2, -1):
@@ -120,7 +120,7 @@ def _wrap(text: str, width: float, font_size: float, max_lines: int, is_bold: bo
     """
     lines = [""]
     breakable_parts = []
-    for word in re.findall(r"\S+\s*", text[:_MAX_LETTERS]):
+    for word in re.findall(r"\S+\s*", text[:_MAX_TEXT_LENGTH]):
         is_wide = width_of(word.rstrip(), font_size, is_bold) > width
         breakable_parts += re.findall("[^/.?&=_-]*[/.?&=_-]*", word) if is_wide else [word]
     for i, breakable_part in enumerate(breakable_parts):
@@ -144,7 +144,7 @@ def _cut_clauses(
     A clause begins after a comma or a full stop.
     """
     wrapped = _wrap(text, width, font_size, max_lines, is_bold)
-    shorter_text = re.sub("[,.] [^,.]*$", "", text[:_MAX_LETTERS])
+    shorter_text = re.sub("[,.] [^,.]*$", "", text[:_MAX_TEXT_LENGTH])
     is_final = "…" not in wrapped or shorter_text == text
     return wrapped if is_final else _cut_clauses(shorter_text, width, font_size, max_lines, is_bold)
 
@@ -251,7 +251,9 @@ def _legend(
         if line_x and line_x + entry_width > width:
             line_x = 0.0
             line_top = line_top + font_size * 1.55
-        yield Text(MARGIN + line_x, line_top - font_size * 0.05, glyph, font_size * 1.1, style.key)
+        yield Text(
+            MARGIN + line_x, line_top - font_size * 0.05, glyph, font_size * 1.1, style.colour_key
+        )
         yield Text(MARGIN + line_x + symbol_width, line_top, label, font_size)
         line_x += entry_width + 12
 
@@ -323,13 +325,13 @@ def _column_texts(
             text_edge, layout.marks_top - font_size * 1.7, heading, small_size, "muted", align=align
         )
         for row, text in enumerate(texts):
-            row_middle = layout.marks_top + (row + 0.5) * layout.marks_height / len(texts)
+            row_y = layout.marks_top + (row + 0.5) * layout.marks_height / len(texts)
             for style in filter(None, column.symbol_styles[row : row + 1]):
                 glyph = style.glyph("dots")
                 yield Text(
-                    text_edge, row_middle - small_size * 0.66, glyph, small_size * 1.1, style.key
+                    text_edge, row_y - small_size * 0.66, glyph, small_size * 1.1, style.colour_key
                 )
-            y = row_middle - _text_height(text, font_size) / 2 + font_size * 0.06
+            y = row_y - _text_height(text, font_size) / 2 + font_size * 0.06
             yield Text(text_edge + symbol_width, y, text, font_size, "ink", column.is_bold, align)
         column_left += column_width
 
@@ -353,7 +355,7 @@ def _line_names(
         y = min(max(best_y, y + font_size * 1.2), max_y)
         is_own = name.endswith("(own)")
         yield Text(
-            layout.marks_left + layout.marks_width + 6, y, name, font_size, style.key, is_own
+            layout.marks_left + layout.marks_width + 6, y, name, font_size, style.colour_key, is_own
         )
 
 
@@ -394,14 +396,14 @@ def _try_layout(
     row_height = (
         (height - marks_top - 5 * font_size) / len(row_names) if height and row_names else math.inf
     )
-    row_lines = int(max(min(row_height / font_size / 1.25, 8 if height else 5), 1))
+    max_row_lines = int(max(min(row_height / font_size / 1.25, 8 if height else 5), 1))
     # Beside names, marks and the numbers at their ends need room.
     widest_words = max(
         (width_of(word, small_size) for mark in spec.marks for word in mark.words), default=0.0
     )
     names_width = min(inner_width * 0.45, 0.75 * inner_width - widest_words)
     wrapped_row_names = [
-        _wrap(name.full, names_width, font_size, row_lines, name.is_own)
+        _wrap(name.full, names_width, font_size, max_row_lines, name.is_own)
         for name in row_names
         if not is_table
     ]
@@ -453,7 +455,7 @@ def _try_layout(
     labels_height += font_size * 1.5 * bool(spec.x.label)
     # The caption is not enlarged, because reasons would then not fit.
     caption = ""
-    note_size = min(small_size, max(_SMALL_FONT_SIZE, width / 70))
+    caption_size = min(small_size, max(_SMALL_FONT_SIZE, width / 70))
     # The caption says first how many rows and columns are left out, and what the subtitle did not.
     text_above = f"{headline} {how_to_read}".replace("\n", " ")
     column_count = len(spec.word_columns) + (is_table and row_names[0].text != "")
@@ -464,13 +466,13 @@ def _try_layout(
         spec.window * (spec.window not in text_above), *spec.caption,
     )  # fmt: skip
     for note_text in filter(None, caption_notes):
-        longer_caption = (
-            f"{caption} · {note_text}" if caption else fitted(note_text, inner_width, note_size)
+        longer_text = (
+            f"{caption} · {note_text}" if caption else fitted(note_text, inner_width, caption_size)
         )
-        caption = longer_caption if width_of(longer_caption, note_size) <= inner_width else caption
-    height_below = labels_height + _text_height(caption, note_size) + (8 if caption else 2) + 5
+        caption = longer_text if width_of(longer_text, caption_size) <= inner_width else caption
+    height_below = labels_height + _text_height(caption, caption_size) + (8 if caption else 2) + 5
     # Rows are as high as their words, or as a picture of a given height allows.
-    wrapped_cells = [[_wrap(word, column_width - 10 - symbol_width, font_size, row_lines,
+    wrapped_cells = [[_wrap(word, column_width - 10 - symbol_width, font_size, max_row_lines,
                             column.is_bold)
               for word in column.words]
              for column, symbol_width, column_width in columns]  # fmt: skip
@@ -493,7 +495,7 @@ def _try_layout(
         if has_headings
     ]
     caption_text = Text(
-        MARGIN, total_height - height_below + labels_height + 8, caption, note_size, "muted"
+        MARGIN, total_height - height_below + labels_height + 8, caption, caption_size, "muted"
     )
     min_marks_height = min(70.0, spec.height * 0.6)
     if row_names:
@@ -533,8 +535,8 @@ def _mark_texts(
     """
     font_size = layout.font_size * _SMALL_FONT_SIZE / _FONT_SIZE
     x_scale = spec.x
-    colour_strengths = mark.colour_strength
-    if colour_strengths is not None:
+    strengths = mark.colour_strength
+    if strengths is not None:
         widest_word = max((width_of(word, font_size) for word in mark.words), default=0.0)
         if (
             layout.marks_height / len(spec.y.names) < font_size * 1.1
@@ -542,15 +544,15 @@ def _mark_texts(
         ):
             return  # in smaller cells, numbers would touch
     for position, word in enumerate(mark.words):
-        x_position = float(x_scale.within(mark.x[position])[0])
-        colour = mark.style.key if colour_strengths is None else f"on/{colour_strengths[position]}"
+        x_position = float(x_scale.clipped(mark.x[position])[0])
+        colour = mark.style.colour_key if strengths is None else f"on/{strengths[position]}"
         free_width = (
             width_right_of_names
             - layout.marks_width * x_scale.share(x_position)
             - mark.text_shift
             + 1
         )
-        if colour_strengths is None:
+        if strengths is None:
             word = _wrap(word, free_width if mark.text_shift else inner_width, font_size,
                          1 if mark.text_shift else 4)  # fmt: skip
         if word:

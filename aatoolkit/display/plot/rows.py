@@ -1,7 +1,7 @@
 """Pictures with named rows, which have one or more marks each: bars, gaps, shares and counts.
 
 The function of a kind of picture, such as `bars`, chooses rows and columns of the data, and creates
-a `Cell` for each box or dot. `row_panel` makes the `Spec` (chart description) from the cells.
+a `Cell` for each box or dot. `row_spec` makes the `Spec` (chart description) from the cells.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Cell(NamedTuple):
     text_x: float = NAN
 
 
-def row_panel(
+def row_spec(
     kind: str, data: PlotData, title: str, row_names: Sequence[Name], cells: Iterable[Cell],
     x: Scale,
     columns: Texts, *, total: int = 0, extra_marks: Sequence[Mark] = (), by: Texts = (),
@@ -203,9 +203,9 @@ def tooltips_of(
     ]
     state_codes = data.cell_statuses(column).state_codes.tolist()
     tooltips = []
-    state_texts = [
-        f"{WORDS_BY_STATUS[state.status]}: {state.reason or ''}".removesuffix(": ")
-        for state in data.cell_statuses(column).states
+    availability_texts = [
+        f"{WORDS_BY_STATUS[availability.status]}: {availability.reason or ''}".removesuffix(": ")
+        for availability in data.cell_statuses(column).states
     ]
     units = data.units(column)
     for row_position, row_name in zip(
@@ -228,7 +228,7 @@ def tooltips_of(
         lines += [f"{sample_name}: {number(size) if size == size else NOT_MEASURED}"
                   for sample_name, all_sizes in named_sizes
                   for size in [all_sizes[row_position]]]  # fmt: skip
-        lines.append(state_texts[state_codes[row_position]])
+        lines.append(availability_texts[state_codes[row_position]])
         tooltips.append("\n".join(filter(None, lines)))
     return tooltips
 
@@ -284,7 +284,7 @@ def quoted(name: str) -> str:
 # --- bars and gaps ----------------------------------------------------------------------------
 
 
-def pairs_of(data: PlotData) -> Iterator[tuple[str, str]]:
+def column_pairs(data: PlotData) -> Iterator[tuple[str, str]]:
     """Yield pairs of names of numeric columns that belong together, such as before and after.
 
     Such names differ only in how they begin, for example ``previous_visits`` and ``visits``. The
@@ -364,7 +364,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     is_small_sample = drawn_rows.small_sample_mask(y)
     if not is_time and is_small_sample.any() and not is_small_sample.all():
         how_to_read = f"Last: n below {MIN_SAMPLE_SIZE}. {how_to_read}".strip()
-    return row_panel(
+    return row_spec(
         "bars", drawn_rows, data.title(measure_name, drawn_rows.row_noun(x)), row_names, cells,
         scale, [y],
         total=row_count,
@@ -397,14 +397,14 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     """Return a picture with two dots per row, such as before and after; None if no columns fit."""
     # For single prompts the largest change is mostly chance.
     is_by_prompt = "prompt_id" in data.key_columns and not options.kind
-    pairs = (pair for pair in pairs_of(data)
-             if {*map(data.unit, pair)} == {FRACTION}
-             and not (is_by_prompt and pair[0].startswith("previous_")))  # fmt: skip
+    fitting_pairs = (column_pair for column_pair in column_pairs(data)
+                     if {*map(data.unit, column_pair)} == {FRACTION}
+                     and not (is_by_prompt and column_pair[0].startswith("previous_")))  # fmt: skip
     x = options.x or data.label_column
-    pair = options.y or next(pairs, ())
-    if x is None or len(pair) != 2 or not data.has_one_row_per(x):
+    column_pair = options.y or next(fitting_pairs, ())
+    if x is None or len(column_pair) != 2 or not data.has_one_row_per(x):
         return None
-    earlier_column, later_column = pair
+    earlier_column, later_column = column_pair
     # A picture of gaps has the widest gap first; a picture of changes the largest number.
     is_time = data.kind_by_column[x] == "time"
     is_sorted_by_gap = not (is_time or earlier_column.startswith(("previous", "before")))
@@ -420,7 +420,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     later_values = drawn_rows.values(later_column)
     row_names = names_of(drawn_rows, x)
     reasons = missing_reasons(drawn_rows, later_column)
-    tooltip_lists = [tooltips_of(drawn_rows, name, row_names) for name in pair]
+    tooltip_lists = [tooltips_of(drawn_rows, name, row_names) for name in column_pair]
     has_own_row = any(name.is_own for name in row_names)
     later_styles = [
         OWN_STYLE if name.is_own or not has_own_row else MUTED_STYLE for name in row_names
@@ -456,7 +456,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
             headline += f"{earlier_words} {number(earlier_values[row], unit)} ({change_texts[row]})"
     title = data.title(f"{later_words} and {earlier_words}", data.row_noun(x))
     scale = scale_for(np.concatenate([earlier_values, later_values]), unit, 1.03)
-    return row_panel(
+    return row_spec(
         "gap", drawn_rows, title, row_names, cells, scale, (later_column, earlier_column),
         total=len(data),
         legend=[(later_words, MUTED_STYLE if has_own_row else OWN_STYLE, "dots"),
@@ -513,42 +513,42 @@ def shares(data: PlotData, options: Options) -> Spec | None:
 
 def _stacked_bars(
     kind: str, data: PlotData, columns: Texts, by: Texts, title: str,
-    part_table: pd.DataFrame, row_names: Sequence[Name], total_texts: Texts, unit: str | None,
+    segment_table: pd.DataFrame, row_names: Sequence[Name], total_texts: Texts, unit: str | None,
     reasons: Texts, **spec_fields: Any,
 ) -> Spec:  # fmt: skip
-    """Return the `Spec` (chart description) of stacked bars: one bar per row of ``part_table``.
+    """Return the `Spec` (chart description) of stacked bars: one bar per row of ``segment_table``.
 
-    The columns of ``part_table`` are the segments. ``total_texts`` are written at the ends of the
-    bars. ``reasons`` has for each row the reason why it has no bar, or "". ``spec_fields`` are
+    The columns of ``segment_table`` are the segments. ``total_texts`` are written at the ends of
+    the bars. ``reasons`` has for each row the reason why it has no bar, or "". ``spec_fields`` are
     other fields of the `Spec`.
     """
-    part_names = [*map(str, part_table.columns)]
-    part_sizes = np.nan_to_num(part_table.to_numpy(np.float64))
-    styles = styles_for(part_names, as_engines=data.has_engines(columns[-1]))
+    segment_names = [*map(str, segment_table.columns)]
+    segment_sizes = np.nan_to_num(segment_table.to_numpy(np.float64))
+    styles = styles_for(segment_names, as_engines=data.has_engines(columns[-1]))
     styles |= {
-        part_name: missing_style(part_name)
-        for part_name in part_names
-        if part_name in _SEGMENTS_WITHOUT_VALUE
+        segment_name: missing_style(segment_name)
+        for segment_name in segment_names
+        if segment_name in _SEGMENTS_WITHOUT_VALUE
     }
     cells = []
     for row, (name, missing_reason, total_text, row_sizes) in enumerate(
-        zip(row_names, reasons, total_texts, part_sizes, strict=True)
+        zip(row_names, reasons, total_texts, segment_sizes, strict=True)
     ):
-        part_ends = row_sizes.cumsum()
+        segment_ends = row_sizes.cumsum()
         cells += [
-            Cell(row, part_end, styles[part_name], part_end - part_size,
-                 words=total_text if part_end == part_ends[-1] else "",
-                 tooltip=f"{name.full}\n{part_name} {number(part_size, unit)}\nof {total_text}")
-            for part_name, part_size, part_end in zip(part_names, row_sizes, part_ends,
-                                                      strict=True) if part_size > 0
+            Cell(row, segment_end, styles[segment_name], segment_end - size,
+                 words=total_text if segment_end == segment_ends[-1] else "",
+                 tooltip=f"{name.full}\n{segment_name} {number(size, unit)}\nof {total_text}")
+            for segment_name, size, segment_end in zip(segment_names, row_sizes, segment_ends,
+                                                       strict=True) if size > 0
         ] or [Cell(row, NAN, missing_reason=missing_reason,
                    tooltip=f"{name.full}\n{missing_reason}")]  # fmt: skip
-    has_parts = (part_sizes > 0).sum(axis=1).max(initial=0) > 1
-    scale = scale_for(part_sizes.sum(axis=1), unit, is_whole=unit is None)
-    return row_panel(
+    has_segments = (segment_sizes > 0).sum(axis=1).max(initial=0) > 1
+    scale = scale_for(segment_sizes.sum(axis=1), unit, is_whole=unit is None)
+    return row_spec(
         kind, data, title, row_names, cells, scale, columns, by=by,
-        legend=[(humanize(part_name), styles[part_name], "boxes") for part_name in part_names
-                if has_parts], **spec_fields,
+        legend=[(humanize(segment_name), styles[segment_name], "boxes")
+                for segment_name in segment_names if has_segments], **spec_fields,
     )  # fmt: skip
 
 
@@ -574,8 +574,8 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         return None
     row_labels = data.row_labels(x, by, texts=_texts_or_reasons(data, x))
     segments = _texts_or_reasons(data, by) if by else row_labels if data.has_engines(x) else "rows"
-    label_pairs = pd.DataFrame({"x": row_labels, "by": segments})
-    count_table = label_pairs.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
+    labels_and_segments = pd.DataFrame({"x": row_labels, "by": segments})
+    count_table = labels_and_segments.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     # Bars of equal length and without segments say nothing.
     totals = count_table.sum(axis=1)
     has_equal_bars = (
@@ -599,7 +599,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         else count_table.iloc[row_order]
     )
     shown_counts = count_table[segment_names][data.shown_slice(x, options.max_rows(12))]
-    own_names = {*label_pairs["x"][data.own_mask(x)]}
+    own_names = {*labels_and_segments["x"][data.own_mask(x)]}
     noun = data.table_words * (not is_drafted) or "rows"
     row_noun = data.row_noun(x)
     totals = shown_counts.sum(axis=1)

@@ -60,7 +60,7 @@ class Scale:
     is_whole: bool = False
     days: Sequence[float] = ()
 
-    def within(self, values: Any) -> Numbers:
+    def clipped(self, values: Any) -> Numbers:
         """Return values clipped to the ends of the scale."""
         lower_end, upper_end = sorted((self.low, self.high))
         return np.clip(floats(values), lower_end, upper_end)
@@ -104,12 +104,12 @@ class Mark:
     def __len__(self) -> int:
         return len(self.x)
 
-    def corners(self, spec: Spec, height: float) -> tuple[Numbers, Numbers, Numbers, float]:
+    def box_positions(self, spec: Spec, height: float) -> tuple[Numbers, Numbers, Numbers, float]:
         """Return arrays of the starts, ends and vertical centres of boxes, and their height.
 
         All are in units of the scales. ``height`` is the height of the area of marks in points.
         """
-        starts, ends = (spec.x.within(x_values) for x_values in (self.x, self.end))
+        starts, ends = (spec.x.clipped(x_values) for x_values in (self.x, self.end))
         y_range = abs(spec.y.high - spec.y.low)
         if np.isinf(self.size):
             return starts, ends, np.full(len(self), (spec.y.low + spec.y.high) / 2), y_range
@@ -141,7 +141,7 @@ def line_segments(
     return Mark("line", xs, ys, replace(style, symbol=""), size=size)
 
 
-# --- panels and pictures ----------------------------------------------------------------------
+# --- pictures ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class Spec:
     def explain(
         self, mark: Any = None, column: str | None = None, *, within: Any = None
     ) -> Explanation:
-        """Explain the number of a mark (bar, dot or cell); `Picture.explain` has the arguments."""
+        """Return the explanation of a mark's number; `Picture.explain` describes the arguments."""
         frame = self.data.frame
         bounds = self.bounds
         explainer = Explainer(within)
@@ -254,7 +254,7 @@ class Spec:
 
     @property
     def _label_columns(self) -> list[str]:
-        """The names of the columns whose values identify a mark: those of labels, then the keys."""
+        """The names of the columns that identify a mark: label columns, then key columns."""
         names = (*(self.by or (self.data.label_column or "",)), *self.data.key_columns)
         return [*dict.fromkeys(filter(None, names))]
 
@@ -277,7 +277,7 @@ class Spec:
         raise ItemNotFound(message, key=mark)
 
     def _explain_count(self, row: Any, explainer: Explainer) -> Explanation:
-        """Explain the number of rows that a mark counts; each row is a child of the explanation."""
+        """Return the explanation of a mark that counts rows; each of the rows is a child of it."""
         frame = self.data.frame
         columns = self.columns
         if not isinstance(row, Mapping):

@@ -64,7 +64,7 @@ class Style:
     fill: str = "solid"
 
     @property
-    def key(self) -> str:
+    def colour_key(self) -> str:
         """The name of the colour in a `Palette` with which marks of this style are drawn."""
         return "hatch" if self.fill in _FILLS_WITHOUT_NUMBER else self.colour
 
@@ -140,7 +140,7 @@ class Palette(dict[str, str]):
             return "#000000" if luminance(self[f"ramp/{strength}"]) > 0.18 else "#fefefe"
         return to_hex(LinearSegmentedColormap.from_list("", self.ramp)(float(strength)))
 
-    def boxes(
+    def box_colours(
         self, style: Style, strength: Iterable[float] | None
     ) -> tuple[str | list[str], str, float]:
         """Return the fill colour, edge colour and edge width (in points) of boxes.
@@ -153,8 +153,8 @@ class Palette(dict[str, str]):
         if style.fill in _FILLS_WITHOUT_NUMBER:
             return self["lack"], self["hatch"], 0.0
         if style.fill == "hollow":
-            return self["paper"], self[style.key], 1.2
-        return self[style.key], self["paper"], 0.6
+            return self["paper"], self[style.colour_key], 1.2
+        return self[style.colour_key], self["paper"], 0.6
 
 
 def luminance(colour: str) -> float:

@@ -31,10 +31,10 @@ from aatoolkit.display.plot.rows import (
     INFINITY,
     NAN,
     Cell,
+    column_pairs,
     missing_style,
     names_of,
-    pairs_of,
-    row_panel,
+    row_spec,
     scale_for,
     size_texts,
 )
@@ -123,7 +123,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     if constant_text not in headline:
         title = f"{constant_text}: {title}"
     card_labels, *text_columns, symbol_styles = zip(*drawn_cards, strict=True)
-    day_lines = []
+    sparklines = []
     # The daily values are those of the whole; parts of it have no line.
     for row, card in enumerate(
         drawn_cards if data.key_columns == ["metric"] and not constant_text else ()
@@ -131,10 +131,10 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         # A line of a few numbers in the row, which breaks where there is none.
         y_positions = row + 0.3 - 0.6 * shares_of_range(data.daily_values(card.measure))
         if y_positions.size and not np.isnan(data.values(columns[0])[row]):
-            day_lines.append(
+            sparklines.append(
                 Mark("line", np.linspace(0, 1, len(y_positions)), y_positions, OWN_STYLE, size=1.2)
             )
-    how_to_read = "Lines: by day. " * bool(day_lines)
+    how_to_read = "Lines: by day. " * bool(sparklines)
     if any(text_columns[2]) and not data.is_result:
         how_to_read += "Intervals: as if counts were independent"
     has_words = not {*columns} <= {*data.columns_of_kind("number")}
@@ -148,11 +148,11 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     ]  # fmt: skip
     if state_column:
         word_columns.append(_word_column(data.first_rows(len(drawn_cards)), state_column))
-    return row_panel(
+    return row_spec(
         "figures" if {*columns} & {*data.number_columns} else "table", data, title,
         [*map(Name, card_labels)], (), NO_SCALE, columns, total=len(cards),
         word_columns=word_columns,
-        extra_marks=day_lines, headline=headline, how_to_read=how_to_read.removesuffix(". "),
+        extra_marks=sparklines, headline=headline, how_to_read=how_to_read.removesuffix(". "),
     )  # fmt: skip
 
 
@@ -202,9 +202,11 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     estimate_column = names[names.index("low") - 1] if is_of_statistic and "low" in names else ""
     if is_of_statistic:
         # Columns such as the p-value are no key figures, but describe one.
-        about_endings = COLUMN_CONVENTIONS["about_results"]
+        describing_endings = COLUMN_CONVENTIONS["about_results"]
         names = [
-            name for name in data.number_columns if name.rpartition("_")[2] not in about_endings
+            name
+            for name in data.number_columns
+            if name.rpartition("_")[2] not in describing_endings
         ]
     # States first, then numbers.
     names.sort(key=lambda name: (not data.has_states(name), data.kind_by_column[name] != "number"))
@@ -243,7 +245,7 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
         single_column = [
             name for name in data.number_columns if data.unit_column(name) and "control" not in name
         ][:1]
-        columns = next(pairs_of(data), single_column)
+        columns = next(column_pairs(data), single_column)
     if x is None or len(columns) not in (1, 2) or (options.y and not options.kind):
         return [], ()
     value_column = columns[-1]
@@ -276,15 +278,15 @@ def states(data: PlotData, options: Options) -> Spec | None:
     if not options.kind and (len(data) > _MAX_ROWS or data.measure_columns or lacks_names):
         return None
     columns = table_columns(data, x)
-    if not (columns and _is_state(data, columns[0])):
+    if not (columns and _has_symbols(data, columns[0])):
         return None
     return _table("verdicts", data, options, columns, x, _state_counts(data, columns[0]))
 
 
-def _is_state(data: PlotData, name: str) -> bool:
-    """Return whether a column is to have symbols: it holds states, or true and false.
+def _has_symbols(data: PlotData, name: str) -> bool:
+    """Return whether a column is drawn with symbols, because it holds states, or true and false.
 
-    A column that says which brands are own has none.
+    A column that says which brands are own has no symbols.
     """
     # Own brands and sites are marked by their names.
     return name not in OWNER_COLUMNS and (
@@ -308,7 +310,7 @@ def table_columns(
     # Constants and identifiers without a title come last, and of equal columns one is enough.
     first_rows = data.first_rows(99)
     columns.sort(key=lambda name: (
-        bool(x) and not _is_state(data, name), len({*cell_texts(first_rows, name)}) < 2,
+        bool(x) and not _has_symbols(data, name), len({*cell_texts(first_rows, name)}) < 2,
         first_rows.has_untitled_ids(name), name in OWNER_COLUMNS,
     ))  # fmt: skip
     columns = [*{tuple(cell_texts(first_rows, name)): name for name in columns}.values()]
@@ -351,7 +353,7 @@ def _table(
     title = data.table_words or ", ".join(map(humanize, columns)) or "no columns"
     if x:
         title += f" by {humanize(data.row_noun(x))}"
-    return row_panel(
+    return row_spec(
         kind, drawn_rows, capitalized(title), row_names, (), NO_SCALE, columns, total=len(data),
         headline=headline, word_columns=[_word_column(drawn_rows, name) for name in columns],
     )  # fmt: skip
@@ -423,7 +425,7 @@ _DEFAULT_ENTRY, *_OTHER_ENTRIES = json.loads(
     Path(__file__).with_name("results.json").read_bytes()
 ).items()
 RESULT_PLOT_BY_KIND = {
-    verb: SimpleNamespace(**_DEFAULT_ENTRY[1] | row) for verb, row in _OTHER_ENTRIES
+    kind: SimpleNamespace(**_DEFAULT_ENTRY[1] | entry) for kind, entry in _OTHER_ENTRIES
 }
 """How the result of a statistic is drawn, by kind of picture.
 
@@ -555,7 +557,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     assumption_match = re.search(
         "takes .+? for independent", "; ".join(texts_by_column.get("method", ()))
     )
-    return row_panel(
+    return row_spec(
         kind, drawn_rows, picture_title,
         names_of(drawn_rows, [*drawn_rows.kind_by_column, *naming_columns][-1], row_labels),
         cells, x_scale,

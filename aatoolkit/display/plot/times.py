@@ -144,12 +144,12 @@ def _time_text(moment: pd.Timestamp) -> str:
 
 
 def _time_label(data: PlotData, x: str, moments: Sequence[pd.Timestamp]) -> str:
-    """Return the label of a time axis: what its ticks do not say.
+    """Return the label of a time axis, such as ``2025–2026``.
 
-    This is the year or years, such as ``2025–2026``, unless the ticks show them, and whether
-    periods are labelled by their last day. ``x`` is the column of times.
+    It has the years, unless the ticks show them, and a note if periods are labelled by their last
+    day. ``x`` is the column of times.
     """
-    last_day_note = f", {data.time_noun(x)}s by their last day" * data.is_by_last_day
+    last_day_note = f", {data.time_noun(x)}s by their last day" * data.has_last_day_labels
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
         return last_day_note[2:].capitalize()  # the ticks show the years
     time_format = "%Y" if all(moment == moment.normalize() for moment in moments) else "%d %b %Y"
@@ -233,7 +233,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     ]
     line_count = len(drawn_lines) - len(unmeasured_names) if by else len(columns)
     x_days = days_of(pivot_tables[0].columns)
-    if data.is_by_last_day and data.window[1]:  # the last week ends with the window
+    if data.has_last_day_labels and data.window[1]:  # the last week ends with the window
         x_days = np.minimum(x_days, days_of([data.window[1]]))
     drawn_lines = sorted(drawn_lines, key=lambda line: not line.name.is_own)[:max_lines]
     style_by_name = styles_for(
@@ -280,7 +280,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         marks.append(
             Mark("line", x_days, line.values, line.style, size=line_width, tooltips=tooltips)
         )
-        partial_dots += _part_marks(
+        partial_dots += _partial_dots(
             data, line.column, x, line.row_positions, x_days, line.values, line.style
         )
     title = data.title(", ".join(map(data.measure_name, columns)), time_noun, by)
@@ -292,7 +292,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     # Only series with a number at the last time, the best first.
     lines_at_end = [line for line in measured_lines if not np.isnan(line.values[-1])]
     lines_at_end.sort(key=lambda line: line.values[-1], reverse=unit != RANK)
-    last_text = some_of(
+    last_values = some_of(
         [f"{line.name.text} {number(line.values[-1], unit)}" for line in lines_at_end]
     )
     is_last_partial = any(x_days[-1] in mark.x for mark in partial_dots)
@@ -303,7 +303,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         Scale(float(x_days[0]) - time_step / 2, float(x_days[-1]) + time_step / 2, "time",
               label=_time_label(data, x, times), days=x_days.tolist()), y_scale,
         [*marks, *partial_dots],
-        headline=f"Last {time_noun}{', in part' * is_last_partial}: {last_text}" if last_text
+        headline=f"Last {time_noun}{', in part' * is_last_partial}: {last_values}" if last_values
         else "",
         extent=extent_phrase(len(drawn_lines), line_count),
         sample_note=f"{missing_note}{sample_range(data, y)}".strip(" ·"),
@@ -330,7 +330,7 @@ def _is_noisy(data: PlotData, x: str, y: str, mark_columns: list[str]) -> bool:
     return has_small_samples and has_enough_days and not data.frame.duplicated(mark_columns).any()
 
 
-def _part_marks(
+def _partial_dots(
     data: PlotData, column: str, x: str, row_positions: np.ndarray, x_positions: Numbers,
     y_positions: Numbers, style: Style,
 ) -> list[Mark]:  # fmt: skip
@@ -476,7 +476,7 @@ def _heatmap(
     marks.append(Mark("words", x_positions, y_positions, words=cell_texts,
                       colour_strength=colour_strengths, text_shift=0.0))  # fmt: skip
     if is_time:
-        marks += _part_marks(
+        marks += _partial_dots(
             data, y, x, row_positions.ravel(), x_positions - 0.4, y_positions, GREY_STYLES[0]
         )
         legend += [(PARTIAL_PERIOD, mark.style, "dots") for mark in marks if mark.kind == "dots"]

@@ -91,13 +91,13 @@ class SectionEvidence:
         tables = [table for table in self.tables.values() if table.explanations_by_row]
         if not tables:
             return ""
-        table_folds = "\n".join(map(self._table_html, tables))  # collects the responses
+        tables_html = "\n".join(map(self._table_html, tables))  # collects the responses
         responses_html = "".join(
             f'<p id="{anchor}">{response_html(response)}</p>'
             for response, anchor in self._anchor_by_response.items()
         )
         return collapsible(
-            "Where these numbers come from", f"\n{responses_html}\n{table_folds}", "why"
+            "Where these numbers come from", f"\n{responses_html}\n{tables_html}", "why"
         )
 
     def _table_html(self, table: TableEvidence) -> str:
@@ -142,7 +142,7 @@ class SectionEvidence:
 def explanation_html(explanation: Explanation, seen_lines: dict[str, Any]) -> str:
     """Return the explanation of one number as HTML.
 
-    ``seen_lines`` has what was written before, and is not repeated; new lines are added to it.
+    ``seen_lines`` has the lines written before, which are not repeated; new lines are added to it.
     """
     value = explanation.value
     value_text = f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else str(value)

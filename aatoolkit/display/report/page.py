@@ -119,8 +119,8 @@ class _Page:
             self._section_html(name, number) for number, name in enumerate(self._section_names)
         ]
         contents_items = (
-            f'<li>{state} <a href="#s{number}">{escape(chapter_of(name).title)}</a></li>'
-            for number, (name, state) in enumerate(self._symbol_by_section.items())
+            f'<li>{symbol} <a href="#s{number}">{escape(chapter_of(name).title)}</a></li>'
+            for number, (name, symbol) in enumerate(self._symbol_by_section.items())
         )
         return _PAGE_TEMPLATE.format(
             host=escape(hosts or "the brand"),
@@ -149,10 +149,10 @@ class _Page:
         state_texts = [state_words(tables._status(table)) for table in title_by_table]
         # What was measured in part says more than what was measured as a whole.
         availability = min(state_texts, key=lambda state: "◐○?●–".find(state[0]))
-        same_count = state_texts.count(availability)
+        affected_count = state_texts.count(availability)
         self._symbol_by_section[section] = availability[0]
-        availability += f" ({same_count} of {len(state_texts)} tables)" * (
-            same_count < len(state_texts)
+        availability += f" ({affected_count} of {len(state_texts)} tables)" * (
+            affected_count < len(state_texts)
         )
         picture = self._picture_html(tables, chapter)
         columns_by_open_table = {
@@ -264,9 +264,9 @@ class _Page:
     ) -> str:
         """Return the key figures as HTML cards, each with value, line chart, change and verdict.
 
-        ``comparisons`` has a dict for each compared measure. ``has_previous`` says whether changes
-        are since the window before, whose numbers the key figures have themselves; else they are
-        those of ``comparisons``. ``baseline_words`` names in words what is compared with.
+        ``comparisons`` has a dict for each compared measure. With ``has_previous``, changes are
+        since the window before, and are read from the key figures; else they are read from
+        ``comparisons``. ``baseline_words`` names in words what is compared with.
         """
         cards = []
         for section in self._section_names:
@@ -294,7 +294,7 @@ class _Page:
                         value = comparison.get("change", pd.NA)
                         change = "" if pd.isna(value) else signed(value, comparison["unit"])
                     verdict = _WORDS_BY_VERDICT.get(comparison.get("verdict", ""), "not tested")
-                    small_print = escape(f"{_points(change)}: {verdict}" if change else "")
+                    small_print = escape(f"{_spell_out_pp(change)}: {verdict}" if change else "")
                     cards.append(
                         f"<div><dt>{escape(card.label)}</dt><dd><a{href}>{escape(card.value)}</a>"
                         f"<small>{small_print}</small>{sparkline(data.daily_values(measure))}</dd></div>"
@@ -316,7 +316,7 @@ _WORDS_BY_VERDICT = {
 }
 
 
-def _points(change: str) -> str:
+def _spell_out_pp(change: str) -> str:
     """Return a text in which ``pp``, for percentage points, is written as "points"."""
     return change.replace("pp", "points")
 
@@ -337,7 +337,7 @@ def _number_texts(comparison: Mapping[Any, Any]) -> list[str]:
     )
     test_texts = ["–", "–"] if np.isnan(p_adjusted) else [interval, p_value(p_adjusted)]
     numbers = [number(value, unit, exact=True) for value in (earlier_value, later_value)]
-    return [*map(_points, (*numbers, signed(change_value, unit), *test_texts))]
+    return [*map(_spell_out_pp, (*numbers, signed(change_value, unit), *test_texts))]
 
 
 def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], baseline_words: str) -> str:

@@ -67,7 +67,7 @@ _QUOTED_PATTERN = re.compile(r"`+([^`]*)`+")
 _JSON_PATH_PATTERN = re.compile(
     r'\$(?:\.\w+|\[\d*\]|\{\}|\["[^"]*"\])+~?|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*'
 )
-_CALL_PATTERN = re.compile(r"; df\.aa\.[^;]*")
+_CALL_ADVICE_PATTERN = re.compile(r"; df\.aa\.[^;]*")
 """Matches advice to call a method of ``df.aa``."""
 _ID_COUNT_PATTERN = re.compile(r"((?:\d|\bset of) \w+)_id\b")
 """Matches a number of identifiers, such as ``4 prompt_id``; group 1 lacks ``_id``."""
@@ -86,14 +86,14 @@ def plain_words(text: str) -> str:
     >>> plain_words("as $.rows[0].hitCount, which is no Int64")
     'as “rows” › entry 1 › “hitCount”, which is no whole number'
     """
-    plain_text = _ID_COUNT_PATTERN.sub(r"\1s", _CALL_PATTERN.sub("", text))
+    plain_text = _ID_COUNT_PATTERN.sub(r"\1s", _CALL_ADVICE_PATTERN.sub("", text))
     plain_text = _QUOTED_PATTERN.sub(lambda match: humanize(match[1]), plain_text)
     plain_text = _JSON_PATH_PATTERN.sub(lambda match: path_words(match[0]), plain_text)
     plain_text = _DTYPE_PATTERN.sub(lambda match: DTYPES[match[0]].words, plain_text)
     return in_words(plain_text)
 
 
-def path_words(path: str) -> str:
+def path_words(json_path: str) -> str:
     """Return a JSON path in words; list positions are counted from 1.
 
     Examples
@@ -107,22 +107,22 @@ def path_words(path: str) -> str:
         else f"entry {step.number + 1}"
         if isinstance(step, Position)
         else "all entries"
-        for step in parse_path(path.removesuffix("~"))
+        for step in parse_path(json_path.removesuffix("~"))
     ]
     return " › ".join(steps) or "the whole response"
 
 
-def state_words(state: str) -> str:
+def state_words(availability_text: str) -> str:
     """Return the availability of a table (whether it was measured) in plain words.
 
-    ``state`` is the text that the ``repr`` of the table's availability shows.
+    ``availability_text`` is the text that the ``repr`` of the table's availability shows.
 
     Examples
     --------
     >>> state_words("◐ partial: NOT_ASKED until Monday")
     '◐ Measured in part: not asked until Monday'
     """
-    symbol, _, detail = state.partition(" ")
+    symbol, _, detail = availability_text.partition(" ")
     status = next(
         (candidate for candidate in Status if detail.startswith(humanize(candidate))),
         Status.UNKNOWN,

@@ -91,15 +91,15 @@ class _Group:
 
     def bits(self, values: Iterable[Any]) -> bytes:
         """Return the chosen values as a bit field with one bit per option, lowest bit first."""
-        flags = np.zeros(len(self._options), np.uint8)
-        flags[[self._positions[value] for value in values if value in self._positions]] = 1
-        return np.packbits(flags, bitorder="little").tobytes()
+        is_chosen = np.zeros(len(self._options), np.uint8)
+        is_chosen[[self._positions[value] for value in values if value in self._positions]] = 1
+        return np.packbits(is_chosen, bitorder="little").tobytes()
 
     def values(self, bits: bytes) -> tuple[Any, ...]:
         """Return the values of the options whose bits are set, except disabled options."""
-        flags = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
-        flags = flags[: len(self._options)] & (self._flags & _DISABLED_FLAG == 0)
-        return tuple(self._options[position].value for position in np.flatnonzero(flags))
+        is_chosen = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
+        is_chosen = is_chosen[: len(self._options)] & (self._flags & _DISABLED_FLAG == 0)
+        return tuple(self._options[position].value for position in np.flatnonzero(is_chosen))
 
 
 class _PickerType(Chaptered, type(anywidget.AnyWidget)):  # type: ignore[misc]
@@ -140,7 +140,7 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
     # the name of the group; to make a value of a choice in the browser; to write it in Python.
     _check_value: Callable[..., Any]
     _current_choice: Callable[..., Choice]
-    _value_of: Callable[..., Any]
+    _value_of_choice: Callable[..., Any]
     _python_code: Callable[..., str]
 
     def __init__(self, title: str, groups: Iterable[_Group], value: Any) -> None:
@@ -164,7 +164,7 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         return self._check_value(proposal["value"])
 
     @traitlets.observe("value")
-    def _show_value(self, _: Any) -> None:
+    def _send_choice(self, _: Any) -> None:
         choice = self._current_choice()
         bits = [group.bits(choice[group.name]) for group in self._option_groups]
         if bits != [*map(bytes, self._choice.get("bits", ()))]:
@@ -172,13 +172,13 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
             self._choice = {"bits": bits}
 
     @traitlets.observe("_choice")
-    def _take_choice(self, change: Any) -> None:
+    def _receive_choice(self, change: Any) -> None:
         choice = change["new"]
         if "number" in choice:  # the choice was made in the browser
             # This confirms it: without a kernel, the page sees no confirmation.
             self._received = choice["number"]
             groups_with_bits = zip(self._option_groups, choice["bits"], strict=True)
-            self.value = self._value_of(
+            self.value = self._value_of_choice(
                 {group.name: group.values(bits) for group, bits in groups_with_bits}
             )
 
@@ -302,7 +302,7 @@ class ScopePicker(Picker):
     def _current_choice(self) -> Choice:
         return {"days": (self.scope.days,), **{name: getattr(self.scope, name) for name in FILTERS}}
 
-    def _value_of(self, choice: Choice) -> Scope:
+    def _value_of_choice(self, choice: Choice) -> Scope:
         (days,) = choice["days"] or (self.scope.days,)
         filters = {name: choice[name] for name in FILTERS if name not in self.options.unknown}
         return self.scope._with(days=days, **filters)
@@ -339,7 +339,7 @@ def _options(frame: pd.DataFrame, name: str, no_run_note: str) -> Iterator[_Opti
     """
     note_cells = frame.reindex(columns=[name, *_NOTE_COLUMNS]).astype(object).dropna(subset=name)
     rows = note_cells.where(note_cells.notna(), None).itertuples(index=False, name=None)
-    for value, label, is_own, is_tracked, is_configured, count, last_run in rows:
+    for value, label, is_own, is_tracked, is_configured, prompt_count, last_run in rows:
         is_not_configured = is_configured is False
         is_unusable = "," in str(value)
         notes = (
@@ -347,7 +347,7 @@ def _options(frame: pd.DataFrame, name: str, no_run_note: str) -> Iterator[_Opti
             "own" * bool(is_own),
             {None: "", True: "tracked", False: "not tracked"}[is_tracked],
             "not configured" * is_not_configured,
-            "" if count is None else counted(count, "prompt"),
+            "" if prompt_count is None else counted(prompt_count, "prompt"),
             f"last run {last_run:%Y-%m-%d}"
             if last_run
             else no_run_note * ("last_run_day" in frame),
@@ -412,7 +412,7 @@ class SectionPicker(Picker):
     def _current_choice(self) -> Choice:
         return {"sections": self.sections}
 
-    def _value_of(self, choice: Choice) -> Sequence[str]:
+    def _value_of_choice(self, choice: Choice) -> Sequence[str]:
         return choice["sections"]
 
     def _python_code(self) -> str:

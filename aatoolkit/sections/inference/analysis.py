@@ -215,17 +215,17 @@ def apply_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
                 or _find_name_in_new_unit(column)
             )
         }
-        uses_by_name = Counter(name_by_column.values())
+        count_by_name = Counter(name_by_column.values())
         used_names = {*table.column_names}
         for column, name in name_by_column.items():
-            if name not in used_names and uses_by_name[name] == 1:
+            if name not in used_names and count_by_name[name] == 1:
                 reason = f"{column.format.reason}; the standard name for {column.name}"
                 column.format = replace(column.format, reason=reason)
                 rename_column(column, name)
 
 
 def _find_standard_name(column: DraftColumn) -> str | None:
-    """Return the name of a column with such a name and unit in the reference service, or None."""
+    """Return the reference service's name for columns of this meaning and unit, or None."""
     unit = column.unit.value or ""
     rule = column.rule.value
     if column.is_key or column.unit.confidence == OPEN:
@@ -263,14 +263,14 @@ def _to_standard_words(name: str) -> str:
 
 
 def _find_dimension(column: DraftColumn, vocabulary: Vocabulary) -> str | None:
-    """Return what the texts of a column name, such as ``engine`` for AI assistants, or None."""
+    """Return what the texts of a column are names of, such as ``engine``; None if unknown."""
     words = [
         to_singular(word) for word in split_name(column.name) if word not in words_of("labelling")
     ]
     if column.dtype != "string" or len(words) != 1 or words[0] not in STEMS_BY_FILTER:
         return None
-    values_and_kept = zip(column.values, column.draft_table.data_row_mask, strict=True)
-    texts = {value for value, is_kept in values_and_kept if is_kept and isinstance(value, str)}
+    values_and_mask = zip(column.values, column.draft_table.data_row_mask, strict=True)
+    texts = {value for value, is_data in values_and_mask if is_data and isinstance(value, str)}
     texts.difference_update(column.format.missing)
     return (
         words[0] if texts and texts <= vocabulary.values_by_dimension.get(words[0], set()) else None
@@ -281,10 +281,10 @@ def rename_column(column: DraftColumn, new_name: str) -> None:
     """Rename a column, also in the key of its table and in the rules of other columns."""
     table = column.draft_table
     old_name = column.name
-    table.key = tuple(new_name if key == old_name else key for key in table.key)
+    table.key = tuple(new_name if name == old_name else name for name in table.key)
     table.total_labels_by_column = {
-        new_name if column_name == old_name else column_name: labels
-        for column_name, labels in table.total_labels_by_column.items()
+        new_name if column_name == old_name else column_name: total_labels
+        for column_name, total_labels in table.total_labels_by_column.items()
     }
     column.name = new_name
     for other_column in table.columns:

@@ -48,7 +48,7 @@ _DTYPE_BY_PART_NAMES = {
     "units nanos": "Float64",
     "year month day": "date",
 }
-"""The dtype of a value of which an object has the parts, such as year, month and day."""
+"""Maps the fields of an object that together give one value, such as a day, to its dtype."""
 
 _MIN_SIMILARITY = 0.55
 """How similar the values of an object must be, from 0 to 1, if its keys are data."""
@@ -91,8 +91,8 @@ class RowSet:
     has_element_names : bool
         Whether another list has a name for each row.
     kept_values_by_path : dict of str to tuple
-        Maps the path from a row to a field to the values that rows to keep have there, as `only` in
-        `Rows`.
+        Maps the path from a row to a field to the values that rows to keep have there, as ``only``
+        in `Rows`.
     list_groups : list of ListGroup
         The lists that are values of the rows: one group for each path.
     data_key_objects : list of tuple
@@ -232,7 +232,7 @@ class JsonStructure:
         The rows of each table; nested rows come after the rows that enclose them.
     raw_columns : list of RawColumn
         The columns of all tables, in the order of the responses.
-    headers : set of tuple of Step
+    header_paths : set of tuple of Step
         The parsed paths of lists that contain column names, and no data.
     """
 
@@ -338,21 +338,19 @@ class JsonStructure:
                 for key, value in zip(ancestor_keys, column.values, strict=True):
                     if value is not MISSING:
                         paths_by_key.setdefault(key, set()).add(column.steps)
-            paths_and_keys: list[tuple[set[Steps], list[Any]]] = []
+            variants: list[tuple[set[Steps], list[Any]]] = []
             for key, paths in paths_by_key.items():
-                similar_entries = (
-                    similar_entry
-                    for similar_entry in paths_and_keys
-                    if _have_similar_paths(similar_entry[0], paths)
+                similar_variants = (
+                    variant for variant in variants if _have_similar_paths(variant[0], paths)
                 )
-                similar_entry = next(similar_entries, (set(), []))
-                paths_and_keys += [similar_entry] * (not similar_entry[1])
-                similar_entry[0].update(paths)
-                similar_entry[1].append(key)
-            if 1 < len(paths_and_keys) <= _MAX_TUPLE_LENGTH:
+                variant = next(similar_variants, (set(), []))
+                variants += [variant] * (not variant[1])
+                variant[0].update(paths)
+                variant[1].append(key)
+            if 1 < len(variants) <= _MAX_TUPLE_LENGTH:
                 self.row_sets.remove(row_set)
-                for similar_entry in paths_and_keys:
-                    self._add_partial_row_set(row_set, raw_columns, ancestor, *similar_entry)
+                for variant in variants:
+                    self._add_partial_row_set(row_set, raw_columns, ancestor, *variant)
                 return
 
     def _add_partial_row_set(
@@ -378,12 +376,12 @@ class JsonStructure:
         ancestor_keys : list
             Keys of ``ancestor``. Rows are kept if the key of their enclosing row is among them.
         """
-        key_source = (
+        key_path = (
             "^" * sum(isinstance(step, Each) for step in row_set.steps[len(ancestor.steps) :])
             + "#0"
         )
         if isinstance(ancestor.steps[-1], Entries):
-            key_source = f"@{sum(isinstance(step, Entries) for step in ancestor.steps) - 1}"
+            key_path = f"@{sum(isinstance(step, Entries) for step in ancestor.steps) - 1}"
         kept_rows = [
             row_position
             for row_position, row in enumerate(row_set.enclosing_rows(ancestor))
@@ -393,7 +391,7 @@ class JsonStructure:
             row_set,
             parent_row_positions=[row_set.parent_row_positions[row] for row in kept_rows],
             row_keys=[row_set.row_keys[row] for row in kept_rows],
-            kept_values_by_path={**row_set.kept_values_by_path, key_source: tuple(ancestor_keys)},
+            kept_values_by_path={**row_set.kept_values_by_path, key_path: tuple(ancestor_keys)},
             list_groups=[],
             data_key_objects=[],
         )
@@ -492,11 +490,11 @@ class JsonStructure:
         for list_group in row_list_groups:
             if list_group.holds_names and list_group.kinds != {"dict"}:
                 continue
-            labels = self._find_element_names(row_set, list_group)
-            if labels is not None:
-                groups_by_names.setdefault((labels[0], *list_group.lengths), (labels, []))[
-                    1
-                ].append(list_group)
+            element_names = self._find_element_names(row_set, list_group)
+            if element_names is not None:
+                groups_by_names.setdefault(
+                    (element_names[0], *list_group.lengths), (element_names, [])
+                )[1].append(list_group)
                 continue
             # Of a square grid a list beside it may name the rows or the columns.
             item_lengths = {len(item or ()) for item in list_group.items if list_group.is_of_lists}
@@ -514,8 +512,8 @@ class JsonStructure:
                 similar_lengths, list_group.steps if has_own_row_set else (*list_group.lengths,)
             )
             groups_by_length.setdefault(key, []).append(list_group)
-        for labels, parallel_groups in groups_by_names.values():
-            self._add_parallel_row_set(row_set, parallel_groups, labels)
+        for element_names, parallel_groups in groups_by_names.values():
+            self._add_parallel_row_set(row_set, parallel_groups, element_names)
         for parallel_groups in groups_by_length.values():
             if len(parallel_groups) > 1 or not self._add_if_not_rows(row_set, parallel_groups[0]):
                 self._add_parallel_row_set(row_set, parallel_groups)
@@ -552,7 +550,7 @@ class JsonStructure:
     ) -> None:
         """Add a table for a list of lists in which each inner list is a column.
 
-        Each position in the inner lists becomes a row.
+        Each position in the inner lists becomes a row. ``paths_and_values`` has the inner lists.
         """
         steps, lists = self._split_into_columns(list_group)[0]
         element_names = self._find_element_names(
@@ -635,7 +633,7 @@ class JsonStructure:
             (
                 steps
                 if path == main_container[0] and not kept_values_by_path
-                else (*bind_to_row(path), step_type(at=nesting_depth)),
+                else (*bind_to_row(path), step_type(container_number=nesting_depth)),
                 [
                     MISSING if lists[parent_row] is MISSING else lists[parent_row][key]
                     for parent_row, key in rows_and_keys
@@ -681,8 +679,8 @@ class JsonStructure:
     def _add_if_columns(self, row_set: RowSet, list_group: ListGroup) -> bool:
         """Add one column for each position in some lists, if all are like ``["2026-11-03", 4]``.
 
-        That is so if each list has values of different kinds, or if another list has a column name
-        for each position.
+        Each list must have values of different kinds, or another list must have a column name for
+        each position.
 
         Returns
         -------
@@ -701,14 +699,14 @@ class JsonStructure:
         ):
             return False
         header = self._find_header(row_set, list_group, is_mixed=is_mixed)
-        labels = (
+        element_names = (
             None
             if is_mixed or list_group.is_of_lists
             else self._find_element_names(row_set, list_group)
         )
-        if header is not None and labels is not None:
+        if header is not None and element_names is not None:
             are_names_nearer = count_shared_steps(
-                labels[0].steps, list_group.steps
+                element_names[0].steps, list_group.steps
             ) > count_shared_steps(header[0], list_group.steps)
             header = None if are_names_nearer else header
         if header is not None or (
@@ -926,7 +924,7 @@ def _iter_neighbour_groups(
 
 
 def _have_similar_paths(paths: set[Steps], other_paths: set[Steps]) -> bool:
-    """Return whether two sets of paths share at least half of all, or one contains the other."""
+    """Return whether at least half of all paths are in both sets, or one set contains the other."""
     return len(paths & other_paths) >= min(
         0.5 * len(paths | other_paths), len(paths), len(other_paths)
     )
@@ -940,12 +938,12 @@ def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any])
     >>> _have_equal_lengths([3, None], (3, 2)), _have_equal_lengths([3, 1], (3, 2))
     (True, False)
     """
-    comparisons = [
+    are_equal = [
         length == other_length
         for length, other_length in {*zip(lengths, other_lengths, strict=False)}
         if None not in (length, other_length)
     ]
-    return len(lengths) == len(other_lengths) and any(comparisons) and all(comparisons)
+    return len(lengths) == len(other_lengths) and any(are_equal) and all(are_equal)
 
 
 def _last_field(steps: Steps) -> str:
@@ -968,7 +966,7 @@ def bind_to_row(steps: Iterable[Step]) -> Steps:
     depth = 0
     for step in steps:
         if isinstance(step, Each | Entries):
-            step, depth = type(step)(at=depth), depth + 1
+            step, depth = type(step)(container_number=depth), depth + 1
         path.append(step)
     return tuple(path)
 
@@ -1052,9 +1050,10 @@ def _kinds_of(values: Iterable[Any]) -> set[str]:
 
 
 def _nonempty_entries(values: Iterable[Any]) -> list[Any]:
-    """Return the values that are not empty.
+    """Return the values that are not null, ``{}`` or ``[]``.
 
-    If all are lists of objects, return these objects. If some are objects, return only the objects.
+    If any of them are objects, return only the objects. If all are lists of objects, return the
+    objects in the lists.
 
     Examples
     --------
@@ -1108,25 +1107,34 @@ def _unwrap_single_fields(value: Any) -> Any:
     return value
 
 
-def _are_tuples(row_set: RowSet, group: ListGroup, min_rows: int) -> bool:
+def _are_tuples(row_set: RowSet, list_group: ListGroup, min_rows: int) -> bool:
     """Return whether there are enough short lists of scalars with equal lengths, like ``[x, y]``.
 
     Parameters
     ----------
     row_set : RowSet
         The rows with the lists.
-    group : ListGroup
+    list_group : ListGroup
         The lists.
     min_rows : int
         The minimum number of lists.
     """
-    is_regular = len({*map(len, group.present)}) == 1 and group.max_length <= _MAX_TUPLE_LENGTH
-    is_flat = {*map(_kind_of, map(_unwrap_single_fields, group.items))}.isdisjoint({"dict", "list"})
-    return row_set.parent is not None and is_regular and is_flat and len(group.present) >= min_rows
+    is_regular = (
+        len({*map(len, list_group.present)}) == 1 and list_group.max_length <= _MAX_TUPLE_LENGTH
+    )
+    is_flat = {*map(_kind_of, map(_unwrap_single_fields, list_group.items))}.isdisjoint(
+        {"dict", "list"}
+    )
+    return (
+        row_set.parent is not None
+        and is_regular
+        and is_flat
+        and len(list_group.present) >= min_rows
+    )
 
 
 def _has_header_row(lists: list[list[Any]]) -> bool:
-    """Return whether the first row of each list of rows has the column names.
+    """Return whether the items of each list are rows, the first of which has the column names.
 
     Examples
     --------

@@ -90,7 +90,7 @@ class PossibleTotals:
 def _record_sums(table: DraftTable, tables: list[DraftTable]) -> None:
     """Find, for each column of a table, numbers in the responses that are sums of its values.
 
-    They are noted in the ``arithmetic`` of the column.
+    Notes on these numbers are stored in the ``arithmetic`` of the column.
     """
     enclosing_totals = [*_find_totals_in_enclosing_rows(table)]
     for column in table.columns if table.data_row_mask.any() else ():
@@ -113,7 +113,7 @@ def _record_sums(table: DraftTable, tables: list[DraftTable]) -> None:
 def _find_totals_in_enclosing_rows(table: DraftTable) -> Iterator[PossibleTotals]:
     """Yield the numbers next to a nested table that may be the sums of its rows.
 
-    In ``{"total": 5, "rows": [{"n": 2}, {"n": 3}]}`` it is the ``total``.
+    An example is ``total`` in ``{"total": 5, "rows": [{"n": 2}, {"n": 3}]}``.
     """
     for ancestor, enclosing_rows in [*table.iter_with_ancestors()][1:]:
         key_paths = {ancestor[name].path for name in ancestor.key}
@@ -128,7 +128,7 @@ def _find_totals_in_enclosing_rows(table: DraftTable) -> Iterator[PossibleTotals
 
 
 def _find_other_totals(column: DraftColumn, tables: list[DraftTable]) -> Iterator[PossibleTotals]:
-    """Yield numbers that may be sums of a column, from rows such as ``All`` or other tables."""
+    """Yield numbers that may be sums of a column: from a row such as ``All``, or other tables."""
     table = column.draft_table
     response_positions = column.draft_table.response_positions
     key_names = {*table.key}
@@ -235,7 +235,7 @@ class Ratio:
     numerator, denominator : Operand
         The two counts.
     percent_factor : float
-        The percent_factor that the ratio is multiplied by: 100 for percent, else 1.
+        The factor that the ratio is multiplied by: 100 for percent, else 1.
     row_count : int
         The number of distinct rows for which it was tested.
     """
@@ -257,7 +257,7 @@ class Ratio:
 def _record_ratios(table: DraftTable) -> None:
     """Find, for each column of a table, ratios of two counts that equal its values on every row.
 
-    They are stored in the ``arithmetic`` of the column.
+    The ratios are stored in the ``arithmetic`` of the column.
     """
     operands = list(_find_operands(table))
     for column in table.columns:
@@ -299,8 +299,8 @@ def _record_ratios(table: DraftTable) -> None:
 def _find_operands(table: DraftTable) -> Iterator[Operand]:
     """Yield counts that may be the numerator or the denominator of ratios in a table.
 
-    They are columns of the table, columns of the tables in whose rows it is nested, and sums of its
-    columns.
+    The counts are columns of the table, columns of the tables in whose rows it is nested, and sums
+    of its columns.
     """
     earlier_sums: list[FloatArray] = []
     for ancestor, ancestor_rows in table.iter_with_ancestors():
@@ -358,13 +358,13 @@ def _find_exact_ratios(
             ]
             row_count = np.unique(distinct_triples, axis=1).shape[1] if has_both_counts.any() else 0
             has_small_counts = row_count and numerator.numbers[has_both_counts].max() <= 3
-            numerator_stem = to_singular(numerator.name.removesuffix("_count").rpartition(".")[2])
+            numerator_word = to_singular(numerator.name.removesuffix("_count").rpartition(".")[2])
             # A name such as ``citation_rate`` is evidence, too: a row less proves the ratio.
-            names_numerator = numerator_stem in column_name and rounding_error < 0.001
+            is_named_after = numerator_word in column_name and rounding_error < 0.001
             if row_count >= (
                 _MIN_ROWS_OF_SMALL_COUNTS
                 if has_small_counts
-                else MIN_DISTINCT_ROWS - names_numerator
+                else MIN_DISTINCT_ROWS - is_named_after
             ):
                 yield Ratio(numerator, denominator, percent_factor, row_count)
 
@@ -418,7 +418,7 @@ def _record_sibling_columns(table: DraftTable) -> None:
     """Find columns of a table that together sum to 1 or 100 on every row.
 
     The columns must come from fields of one object, such as ``tones.positive`` and
-    ``tones.negative``. Their names are stored in the ``arithmetic`` of each of them.
+    ``tones.negative``. The names of all are stored in the ``arithmetic`` of each column.
     """
     columns_by_object: dict[str, list[DraftColumn]] = {}
     for column in table.columns:
@@ -640,31 +640,31 @@ def _count_weighted_mean_rows(
     Returns
     -------
     int
-        The number of rows on which they are weighted means; 0 if any row contradicts.
+        The number of rows on which the rates are weighted means; 0 if any row contradicts.
     """
     engine_rates = rates[matched_rows.one_engine_rows]
     overall_rows = matched_rows.all_engines_rows
-    length = len(rates)
-    part_weights = np.nan_to_num(weights[matched_rows.one_engine_rows])
-    total_weights = np.bincount(overall_rows, part_weights, length)
-    is_tested = np.bincount(overall_rows, (part_weights > 0) & np.isnan(engine_rates), length) == 0
+    size = len(rates)
+    engine_weights = np.nan_to_num(weights[matched_rows.one_engine_rows])
+    total_weights = np.bincount(overall_rows, engine_weights, size)
+    is_tested = np.bincount(overall_rows, (engine_weights > 0) & np.isnan(engine_rates), size) == 0
     # Where the weights add up, no part is missing.
     is_tested &= (np.abs(total_weights - weights) <= _TOLERANCE) & ~np.isnan(rates)
-    is_tested &= np.bincount(overall_rows, part_weights > 0, length) >= 2
+    is_tested &= np.bincount(overall_rows, engine_weights > 0, size) >= 2
     if is_tested.sum() < _MIN_ENGINE_ROWS:
         return 0
-    sums = np.bincount(overall_rows, np.nan_to_num(engine_rates) * part_weights, length)[is_tested]
+    sums = np.bincount(overall_rows, np.nan_to_num(engine_rates) * engine_weights, size)[is_tested]
     are_weighted_means = (
         np.abs(sums / total_weights[is_tested] - rates[is_tested]) <= 2 * rounding_error
     ).all()
     minima, maxima = _find_group_ranges(
-        engine_rates[part_weights > 0], overall_rows[part_weights > 0], length
+        engine_rates[engine_weights > 0], overall_rows[engine_weights > 0], size
     )
     has_spread = ((maxima - minima)[is_tested] > 4 * rounding_error).sum() >= _MIN_ENGINE_ROWS
     # Where any weights would do, none are proved.
     plain_sums = np.bincount(
-        overall_rows, np.nan_to_num(engine_rates) * (part_weights > 0), length
+        overall_rows, np.nan_to_num(engine_rates) * (engine_weights > 0), size
     )[is_tested]
-    engine_counts = np.bincount(overall_rows, part_weights > 0, length)[is_tested]
+    engine_counts = np.bincount(overall_rows, engine_weights > 0, size)[is_tested]
     has_spread &= (np.abs(plain_sums / engine_counts - rates[is_tested]) > 2 * rounding_error).any()
     return int(is_tested.sum()) if are_weighted_means and has_spread else 0

@@ -80,7 +80,7 @@ class ArithmeticEvidence:
     sibling_names : tuple of str
         The names of columns, of which this is one, that together sum to 1 or 100 on every row.
     sibling_sum : float
-        The sum of these columns, 1 or 100; 0 if there are none.
+        The sum of the columns in ``sibling_names``, 1 or 100; 0 if there are none.
     """
 
     equal_ratios: list[Any] = field(default_factory=list)
@@ -163,7 +163,7 @@ class DraftColumn:
     def is_row_field(self) -> bool:
         """Whether the values are fields of the row itself.
 
-        They are not if they are keys or positions, or copied from an enclosing row.
+        Keys, positions and values that are copied from an enclosing row are not.
         """
         return not (self.is_label or self.is_inherited or self.source.startswith("#"))
 
@@ -251,7 +251,7 @@ class DraftColumn:
 
     @property
     def confidence(self) -> str:
-        """How sure the guesses are: ``open``, ``likely``, ``proved`` or ``settled``.
+        """How sure the guesses are: ``open``, ``likely``, ``proved`` or ``settled``, as in `Guess`.
 
         For a column of numbers, it is the lower confidence of the two guesses about its unit and
         its aggregation. For other columns, it is the confidence of the dtype.

@@ -110,7 +110,7 @@ def _inherit_text_columns(table: DraftTable) -> None:
     The enclosing table is the one whose rows contain the rows of the nested table. Its columns of
     first and last times are not copied, because they do not hold for each nested row.
     """
-    extreme_words = words_of("extreme_time")
+    first_last_words = words_of("extreme_time")
     for ancestor, ancestor_rows in [*table.iter_with_ancestors()][1:]:
         own_paths = {column.path for column in table.columns}
         for column in ancestor.columns if ancestor.steps else ():
@@ -123,7 +123,7 @@ def _inherit_text_columns(table: DraftTable) -> None:
                 and column.valid_path is None
                 and not (
                     column.dtype in ("date", "timestamp")
-                    and extreme_words & {*split_name(column.name)}
+                    and first_last_words & {*split_name(column.name)}
                 )
             )
             texts = [value for value in column.values if isinstance(value, str)]
@@ -142,7 +142,7 @@ def _inherit_column(
     table : DraftTable
         The nested table.
     ancestor_rows : array of int
-        For each of its rows, the position of the row that contains it.
+        For each row of the nested table, the position of the enclosing row.
     column : DraftColumn
         The column of the enclosing table.
     """
@@ -239,9 +239,9 @@ def _add_currency_column(column: DraftColumn) -> None:
 
 
 def _find_total_rows(table: DraftTable) -> list[str]:
-    """Find the rows of a table that have totals, such as a row ``All``, and store them in it.
+    """Find the rows with totals, such as a row ``All``, and store their positions in the table.
 
-    Return notes on these rows for people.
+    Return notes for people on the rows with totals.
     """
     text_columns = [column for column in table.columns if column.format.is_text]
     count_arrays = [column.numbers for column in table.columns if column.may_be_counts]
@@ -251,10 +251,10 @@ def _find_total_rows(table: DraftTable) -> list[str]:
             for value in column.values
         ]
         total_rows = np.flatnonzero(is_total_row)
-        responses = table.response_positions[total_rows].tolist()
+        total_responses = table.response_positions[total_rows].tolist()
         numbers_and_totals = [
             (numbers[table.response_positions == response_position], numbers[row])
-            for row, response_position in zip(total_rows, responses, strict=True)
+            for row, response_position in zip(total_rows, total_responses, strict=True)
             for numbers in count_arrays
         ]
         are_highest = [
@@ -263,7 +263,7 @@ def _find_total_rows(table: DraftTable) -> list[str]:
         total_labels = {column.values[row] for row in total_rows}
         if (
             total_labels
-            and len({*responses}) == len(responses)
+            and len({*total_responses}) == len(total_responses)
             and are_highest
             and all(are_highest)
         ):
@@ -280,7 +280,7 @@ def _find_total_rows(table: DraftTable) -> list[str]:
 def _find_key(table: DraftTable) -> tuple[str, ...]:
     """Return the smallest set of column names that identifies a row within its response.
 
-    The result is an empty tuple if there is none.
+    The names are in a tuple, which is empty if there is no such set.
     """
     label_columns = [column for column in table.columns if column.is_label or column.is_inherited]
     key_candidates = [
@@ -383,7 +383,7 @@ def find_year_path(documents: list[Any]) -> str | None:
 
 
 def _iter_day_paths(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the path of each field with a day or a year, as field names; lists are not searched.
+    """Yield the path of each field with a day or year, as a tuple of names; do not search lists.
 
     Examples
     --------

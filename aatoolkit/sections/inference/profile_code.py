@@ -19,7 +19,7 @@ _LINE_WIDTH = 120
 _MAX_LITERAL_LENGTH = 80
 _MAX_UNBROKEN_LENGTH = 24
 _CONSTANT_NAMES = [name for name in vocabulary.VOCABULARY if name.isupper() and name != "RULES"]
-_FORM_BY_KIND: dict[tuple[str, str | None], columns.ShortForm] = {
+_SHORT_FORMS: dict[tuple[str, str | None], columns.ShortForm] = {
     **columns.SHORT_FORM_BY_DTYPE_AND_UNIT,
     ("Int64", COUNT): columns.count,
     ("Float64", FRACTION): columns.fraction,
@@ -196,15 +196,15 @@ def _format_column(draft_column: DraftColumn) -> str:
     name = column.name
     rule = column.aggregate
     source = column.source or ""
-    short_form = _FORM_BY_KIND.get((column.dtype, column.unit)) or _FORM_BY_KIND[column.dtype, None]
-    form_arguments: dict[str, Any] = {}
+    short_form = _SHORT_FORMS.get((column.dtype, column.unit)) or _SHORT_FORMS[column.dtype, None]
+    short_form_arguments: dict[str, Any] = {}
     if short_form is columns.fraction and rule.over:
-        form_arguments = {"over": rule.over}
+        short_form_arguments = {"over": rule.over}
     elif short_form is columns.count and rule.rule == "sum":
-        form_arguments = {"across": rule.across} if rule.across else {}
+        short_form_arguments = {"across": rule.across} if rule.across else {}
     elif short_form is columns.count:
         short_form = columns.integer
-    default_column = short_form(name, **form_arguments)
+    default_column = short_form(name, **short_form_arguments)
     changed_parameters = {
         parameter: value
         for parameter in _COLUMN_PARAMETERS
@@ -222,7 +222,7 @@ def _format_column(draft_column: DraftColumn) -> str:
     doc_argument = [repr(column.doc)] if column.doc else []
     keywords = [
         f"{parameter}={_format_value(parameter, value)}"
-        for parameter, value in {**form_arguments, **changed_parameters}.items()
+        for parameter, value in {**short_form_arguments, **changed_parameters}.items()
     ]
     return f"{short_form.__name__}({', '.join([repr(first_argument), *doc_argument, *keywords])})"
 
@@ -233,8 +233,8 @@ def _format_value(parameter: str, value: Any) -> str:
         return format_aggregation(value)
     if parameter == "across":
         return _format_names(value)
-    constants = (name for name in _CONSTANT_NAMES if getattr(vocabulary, name) == value)
-    return next(constants, repr(value)) if parameter == "unit" else repr(value)
+    constant_names = (name for name in _CONSTANT_NAMES if getattr(vocabulary, name) == value)
+    return next(constant_names, repr(value)) if parameter == "unit" else repr(value)
 
 
 def format_aggregation(rule: Aggregation) -> str:

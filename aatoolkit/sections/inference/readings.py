@@ -316,8 +316,8 @@ def _find_text_format(
     is_id = is_id_name(name) or (texts[0][:1] == "#" and ends_with_word_of(name, "naming"))
     if is_id or any(re.fullmatch(r"0\d+", text) for text in texts):
         return text_format
-    parses = _find_possible_parses(texts, name)
-    if not parses:
+    notations = _find_possible_notations(texts, name)
+    if not notations:
         reason = f"text; may be numbers, such as {texts[0]!r}, in two ways"
         return replace(text_format, reason=reason)
     # In ``ACC-313`` the letters are no currency.
@@ -327,12 +327,12 @@ def _find_text_format(
         if _CURRENCY_SIGN_PATTERN.fullmatch(parse_currency(text) or "")
         and not re.fullmatch(r"[A-Z]{3}-\d+", text)
     ]
-    for parse in [*parses, *["money"] * (price_texts == texts)]:
+    for parse in [*notations, *["money"] * (price_texts == texts)]:
         field_format = _try_number_format(values, texts, parse, missing_words)
         if field_format is not None:
             return field_format
     number_texts = [text for text in texts if text in price_texts or any(
-        _try_number_format([text], [text], parse, ()) for parse in parses)]  # fmt: skip
+        _try_number_format([text], [text], parse, ()) for parse in notations)]  # fmt: skip
     if 2 * len(number_texts) >= len(texts):
         quantifier = "some " * (len(number_texts) < len(texts))
         reason = f"text; {quantifier}may be numbers, such as {number_texts[0]!r}"
@@ -340,14 +340,14 @@ def _find_text_format(
     return text_format
 
 
-def _find_possible_parses(texts: list[str], name: str) -> list[str]:
+def _find_possible_notations(texts: list[str], name: str) -> list[str]:
     """Return the notations of numbers to try on texts, as values of `Column.parse`.
 
     The list is empty if texts such as ``1.204`` could be read in two notations.
     """
     name_meaning = meaning_of(name)
     has_small_numbers = name_meaning.kind in _SMALL_NUMBER_KINDS or name_meaning.is_mean
-    parses = ["number", "decimal comma", "duration"]
+    notations = ["number", "decimal comma", "duration"]
     dotted_texts = [text for text in texts if "." in text]
     if (
         dotted_texts
@@ -356,11 +356,11 @@ def _find_possible_parses(texts: list[str], name: str) -> list[str]:
     ):
         is_counted = name_meaning.kind in ("count", "bytes") and not name_meaning.is_mean
         if is_counted or any(text.count(".") > 1 for text in dotted_texts):
-            return parses[1:]
+            return notations[1:]
         # If a number above 999 has no point, points are decimal signs.
         has_plain_thousands = any(text.isdigit() and len(text) > 3 for text in texts)
-        return parses if has_small_numbers or has_plain_thousands else []
-    return parses[has_small_numbers and all(map(_COMMA_THOUSANDS_PATTERN.fullmatch, texts)) :]
+        return notations if has_small_numbers or has_plain_thousands else []
+    return notations[has_small_numbers and all(map(_COMMA_THOUSANDS_PATTERN.fullmatch, texts)) :]
 
 
 def _try_number_format(

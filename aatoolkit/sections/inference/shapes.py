@@ -83,7 +83,7 @@ def find_tables(
 def _create_table(
     row_set: RowSet, tables: dict[RowSet, DraftTable], vocabulary: Vocabulary
 ) -> DraftTable:
-    """Create a table for some rows. Its columns have only the keys of the enclosing objects.
+    """Create a table for some rows, with columns for the keys of enclosing objects only.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def _declare_header(table: DraftTable, row_set: RowSet, raw_columns: list[RawCol
         return
     header_path = header_paths.pop()
     if header_path and not any(
-        isinstance(header_step, Each | Entries) and header_step.at is not None
+        isinstance(header_step, Each | Entries) and header_step.container_number is not None
         for header_step in header_path
     ):
         table.rows = replace(rows, header=header_path)

@@ -38,7 +38,7 @@ from aatoolkit.sections.inference.words import split_name
 POSITION_UNIT = "position"
 SIGNED_FRACTION_UNIT = "fraction -1 to 1"
 _NO_UNIT_REASON = "its name and its values do not show the unit"
-_MIN_PAIRS = 3
+_MIN_COMPARED_ROWS = 3
 _MAX_QUOTIENT = 10.0
 
 _UNIT_CONDITIONS = [
@@ -50,6 +50,7 @@ _UNIT_CONDITIONS = [
         Path(__file__).with_name("units.txt")
     )
 ]
+"""The conditions for units: kind and word of the name, whether whole, range, unit, factor."""
 
 
 def set_units(tables: list[DraftTable]) -> None:
@@ -175,7 +176,7 @@ def _find_similar_count(column: DraftColumn, columns: list[DraftColumn]) -> str:
         if (
             neighbour is not column
             and neighbour.unit.value == COUNT
-            and is_positive.sum() >= _MIN_PAIRS
+            and is_positive.sum() >= _MIN_COMPARED_ROWS
         ):
             quotients = column.numbers[is_positive] / neighbour.numbers[is_positive]
             if quotients.min() >= 1 / _MAX_QUOTIENT and quotients.max() <= _MAX_QUOTIENT:
@@ -200,7 +201,8 @@ def set_rule(column: DraftColumn) -> None:
     elif column.dtype in ("date", "timestamp"):
         rules_and_keys = ((MIN, "earliest"), (MAX, "latest_word"))
         rule = next(
-            (rule for rule, word_key in rules_and_keys if name_words & words_of(word_key)), None
+            (rule for rule, lexicon_key in rules_and_keys if name_words & words_of(lexicon_key)),
+            None,
         )
         column.rule = Guess(rule, LIKELY, "name") if rule else Guess(NONE, PROVED)
 
@@ -238,10 +240,10 @@ def _find_rule_of_number(column: DraftColumn, name_words: set[str]) -> RuleGuess
     if kind in _WEIGHTED_MEAN_KINDS or name_meaning.is_mean:
         return weighted_rule
     # Distinct things of several rows may still add up over the rows of one response.
-    is_refuted = (
+    is_sum_refuted = (
         arithmetic.tested_row_count >= 2 and not arithmetic.sum_notes
     ) or not column.draft_table.key
-    if arithmetic.engine_sum_outcome == "distinct" and is_refuted:
+    if arithmetic.engine_sum_outcome == "distinct" and is_sum_refuted:
         return Guess(NOT_ADDITIVE, PROVED, f"less than the sum of the parts {engine_test_note}")
     if name_words & words_of("distinct"):
         return Guess(NOT_ADDITIVE, LIKELY, "name")
@@ -259,7 +261,7 @@ def _find_rule_of_number(column: DraftColumn, name_words: set[str]) -> RuleGuess
 
 
 def _find_across(column: DraftColumn) -> tuple[str, ...]:
-    """Return the names of the columns over which a column may be summed; () means all."""
+    """Return the names of columns over which a column may be summed; an empty tuple means all."""
     key_names = column.draft_table.key
     engine_names = {"engine"} if column.arithmetic.engine_sum_outcome == "adds" else set()
     proved_columns = column.arithmetic.summed_over | engine_names
@@ -278,13 +280,13 @@ def _find_currency_column(column: DraftColumn) -> str | None:
     """Return the name of the column with the currency of a column of amounts, or None."""
     if column.unit.value != "currency":
         return None
-    object_source = column.source.rpartition(".")[0]
+    object_path = column.source.rpartition(".")[0]
     names = (
         currency_column.name
         for currency_column in column.draft_table.columns
         if "currency" in split_name(currency_column.name)
         and {currency_column.source, currency_column.source.rpartition(".")[0]}
-        & {column.source, object_source}
+        & {column.source, object_path}
     )
     return next(names, None)
 
@@ -307,18 +309,16 @@ def _find_weighted_rule(column: DraftColumn, is_share: bool, name_words: set[str
             possible_ratio.operand_names[1] for possible_ratio in arithmetic.equal_ratios
         }
         return _find_ratio_rule(column, _find_possible_denominators(column, denominators))
-    possible_names = _find_possible_denominators(column)
-    if possible_names and name_words & words_of("picked"):
+    weight_names = _find_possible_denominators(column)
+    if weight_names and name_words & words_of("picked"):
         return Guess(None, OPEN, "each row may speak of another: it is that of one picked out")
-    if not possible_names:
+    if not weight_names:
         if column.draft_table.data_row_mask.sum() < MIN_DISTINCT_ROWS:
             return Guess(None, OPEN, "too few rows to prove which counts it is made of")
         return Guess(None, OPEN, "the counts that it is made of are not in the response")
-    if len(possible_names) > 1:
-        return Guess(
-            None, OPEN, f"a mean with weights from one of {some_of(sorted(possible_names))}"
-        )
-    (weight_name,) = possible_names
+    if len(weight_names) > 1:
+        return Guess(None, OPEN, f"a mean with weights from one of {some_of(sorted(weight_names))}")
+    (weight_name,) = weight_names
     if "." in weight_name or weight_name.startswith("sum of "):
         return Guess(None, OPEN, f"a mean over {weight_name}, which is no column of this table")
     reasons = [
@@ -345,23 +345,23 @@ def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> RuleGuess:
     """
     equal_ratios = column.arithmetic.equal_ratios
     # Ratios were tested before scaling, so the scales must not change them.
-    scale_by_column = {
+    scale_by_name = {
         other_column.name: other_column.scale for other_column in column.draft_table.columns
     }
-    own_ratios = [
+    table_ratios = [
         possible_ratio
         for possible_ratio in equal_ratios
-        if {*possible_ratio.operand_names} <= scale_by_column.keys()
-        and len({scale_by_column[name] for name in possible_ratio.operand_names}) == 1
+        if {*possible_ratio.operand_names} <= scale_by_name.keys()
+        and len({scale_by_name[name] for name in possible_ratio.operand_names}) == 1
         and possible_ratio.percent_factor * column.scale == 1
     ]
     count_pairs = {possible_ratio.operand_names for possible_ratio in equal_ratios}
     fitting_ratios = (
-        own_ratios
+        table_ratios
         if len(count_pairs) == 1
         else [
             possible_ratio
-            for possible_ratio in own_ratios
+            for possible_ratio in table_ratios
             if {possible_ratio.operand_names[1]} == denominators
         ]
     )
@@ -375,7 +375,7 @@ def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> RuleGuess:
     # Several totals fit: whichever is the denominator, the ratio must be computed again.
     first_ratio = equal_ratios[0]
     is_of_total = len({count for count, _ in count_pairs}) == 1 and (
-        len(count_pairs) == 1 or not own_ratios
+        len(count_pairs) == 1 or not table_ratios
     )
     if is_of_total and first_ratio.numerator.is_in_table:
         why = "a ratio: divide {} by {} anew".format(*first_ratio.operand_names)

@@ -19,7 +19,7 @@ from aatoolkit._util.lexicon import meaning_by_word, read_text_table, words_of
 from aatoolkit.sections.column import to_snake_case
 
 _MAX_NAME_LENGTH = 80
-_WITH_PATTERN = re.compile(
+_SUBSET_PATTERN = re.compile(
     r"(?:^(?!com )|(\w+) )(?:with|without|con|sin|mit|ohne|avec|sans|com|sem) \w"
 )
 STEMS_BY_FILTER = {
@@ -67,9 +67,10 @@ def split_name(name: str) -> list[str]:
     >>> split_name("shareOfVoicePct"), split_name("cit_n"), split_name("avgTimeToConvertMs")
     (['share', 'of', 'voice', 'pct'], ['citations', 'n'], ['avg', 'time', 'to', 'convert', 'ms'])
     """
-    short_forms = meaning_by_word("short")
+    word_by_abbreviation = meaning_by_word("short")
     return [
-        short_forms.get(word, word) for word in re.findall(r"[^\W\d_]+|\d+", to_snake_case(name))
+        word_by_abbreviation.get(word, word)
+        for word in re.findall(r"[^\W\d_]+|\d+", to_snake_case(name))
     ]
 
 
@@ -125,7 +126,7 @@ def meaning_of(name: str) -> NameMeaning:
     )
     is_counted = _is_counted_noun(last_word) or _is_counted_noun(words[0])
     # ``orders_with_revenue`` are orders, and ``with_revenue`` is a number of them.
-    match = None if is_rate or is_mean else _WITH_PATTERN.search(" ".join(words))
+    match = None if is_rate or is_mean else _SUBSET_PATTERN.search(" ".join(words))
     is_count_of_subset = match is not None and (match[1] is None or _is_counted_noun(match[1]))
     kinds_in_order = (
         (
@@ -366,7 +367,7 @@ class Vocabulary:
         return cls(values_by_dimension, dict(iter_texts([*responses])))
 
     def find_dimension(self, keys: Iterable[str]) -> str | None:
-        """Return what the keys of an object are, such as ``engine`` or ``date``; None if unknown.
+        """Return what kind of thing some keys are, such as ``engine``; return None if unknown.
 
         Most of the keys must be known names, or have the form of a date, a URL and so on.
         """

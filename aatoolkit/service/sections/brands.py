@@ -40,7 +40,7 @@ from aatoolkit.service.measures import (
     BY_ENGINE,
     BY_PROMPT,
     BY_PROMPT_AND_ENGINE,
-    PREVIOUS,
+    PREVIOUS_PREFIX,
     TOTAL,
     Grouping,
     count_citations,
@@ -116,34 +116,37 @@ def _kpi_objects(observations: Observations) -> JsonObject:
     """
     figures = _key_figures(observations)
     previous_figures = (
-        _key_figures(observations, PREVIOUS)
+        _key_figures(observations, PREVIOUS_PREFIX)
         if observations.has_previous
         else dict.fromkeys(figures)
     )
     kpis = {}
-    for kpi_line in _KPI_DEFINITIONS.strip().splitlines():
-        kpi_name, column, unit, *assignments = kpi_line.split()
-        column_by_role = dict(role.split("=") for role in assignments)
+    for definition in _KPI_DEFINITIONS.strip().splitlines():
+        kpi_name, column, unit, *assignments = definition.split()
+        column_by_operand = dict(assignment.split("=") for assignment in assignments)
         kpis[kpi_name] = {
             "value": figures[column],
             "previous": previous_figures[column],
-            **{role: figures[column_by_role[role]] for role in column_by_role},
+            **{operand: figures[column_by_operand[operand]] for operand in column_by_operand},
             **with_previous_names(
-                {role: previous_figures[column_by_role[role]] for role in column_by_role}
+                {
+                    operand: previous_figures[column_by_operand[operand]]
+                    for operand in column_by_operand
+                }
             ),
             "unit": unit,
         }
     return kpis
 
 
-def _key_figures(observations: Observations, prefix: str = "") -> JsonObject:
+def _key_figures(observations: Observations, table_prefix: str = "") -> JsonObject:
     """Return a dict of the key figures of one window, and the counts from which they are computed.
 
-    ``table_prefix`` is "" for the requested window, or `PREVIOUS`.
+    ``table_prefix`` is "" for the requested window, or `PREVIOUS_PREFIX` for the window before.
     """
     figures = (
-        measure_focus_brands(observations, TOTAL, prefix)[()]
-        | count_citations(observations, TOTAL, prefix)[()]
+        measure_focus_brands(observations, TOTAL, table_prefix)[()]
+        | count_citations(observations, TOTAL, table_prefix)[()]
     )
     mention_rate = figures["mention_rate"]
     figures["visibility_score"] = None if mention_rate is None else 100.0 * mention_rate
@@ -179,7 +182,7 @@ def _daily_figures(observations: Observations) -> list[JsonObject]:
 
 def _previous_by_brand(observations: Observations) -> dict[str, JsonObject]:
     """Return a dict from brand to its measures in the previous window."""
-    rows = measure_brands(observations, PREVIOUS) if observations.has_previous else []
+    rows = measure_brands(observations, PREVIOUS_PREFIX) if observations.has_previous else []
     return {row["brand"]: row for row in rows}
 
 
@@ -301,7 +304,7 @@ def ranking(observations: Observations) -> SectionAnswer:
     matrix_rows = observations.fetch_rows(
         _POSITION_MATRIX_SQL, brands=brands, observed=has_mentions
     )
-    empty_rows: list[Any] = [[]] * len(brands)
+    empty_matrix: list[Any] = [[]] * len(brands)
     body = {
         "leaderboard": leaderboard,
         "matrix": {
@@ -310,8 +313,8 @@ def ranking(observations: Observations) -> SectionAnswer:
             "engines": observations.fetch_column(
                 "SELECT DISTINCT engine FROM answers ORDER BY engine"
             ),
-            "values": [row["means"] for row in matrix_rows] or empty_rows,
-            "sampleCounts": [row["counts"] for row in matrix_rows] or empty_rows,
+            "values": [row["means"] for row in matrix_rows] or empty_matrix,
+            "sampleCounts": [row["counts"] for row in matrix_rows] or empty_matrix,
         },
         "positionCounts": {
             row["brand"]: row["bands"] for row in observations.fetch_rows(_POSITION_BANDS_SQL)
@@ -413,14 +416,16 @@ def perception(observations: Observations) -> SectionAnswer:
         for row in measure_brands(observations)
     ]
     day_rows = measure_focus_brands(observations, BY_DAY).items()
-    reasons = {
+    reason_by_field = {
         "sentiment": None if observations.has_rows("mentions") else why_no_rows("mentions"),
         "sentimentTrend": why_no_mentions(observations),
         "attributes": None if observations.has_rows("attributes") else why_no_rows("attributes"),
         "claims": None if observations.has_rows("claim_sightings") else why_no_rows("claims"),
     }
     state_by_field = {
-        field_name: State("unavailable", reason) for field_name, reason in reasons.items() if reason
+        field_name: State("unavailable", reason)
+        for field_name, reason in reason_by_field.items()
+        if reason
     }
     return SectionAnswer(
         {
@@ -436,7 +441,7 @@ def perception(observations: Observations) -> SectionAnswer:
         answers_availability(
             observations,
             sum(row["scoredCount"] for row in sentiment_rows if row["scoredCount"] is not None),
-            reasons=dict.fromkeys(reasons.values()),
+            reasons=dict.fromkeys(reason_by_field.values()),
             fields=state_by_field,
         ),
     )
@@ -505,12 +510,12 @@ def prompts(observations: Observations) -> SectionAnswer:
     """Return the section ``prompts``: prompts with their measures, and the account's quota."""
     rows = _prompt_rows(observations)
     account_fields = _account_allowance(observations)
-    states = {
+    state_by_path = {
         f"account.{field_name}": State("unavailable", "This is not known of the account.")
         for field_name, value in account_fields.items()
         if value is None
     }
-    states |= missing_previous_states(observations, _PROMPTS_PREVIOUS_PATHS)
+    state_by_path |= missing_previous_states(observations, _PROMPTS_PREVIOUS_PATHS)
     return SectionAnswer(
         {
             "account": account_fields,
@@ -520,7 +525,7 @@ def prompts(observations: Observations) -> SectionAnswer:
         answers_availability(
             observations,
             reasons=(why_no_mentions(observations), why_no_own_citations(observations)),
-            fields=states,
+            fields=state_by_path,
         ),
     )
 
@@ -545,7 +550,7 @@ def _account_allowance(observations: Observations) -> JsonObject:
 
 def _prompt_rows(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per prompt: its properties and measures."""
-    measures, counts = (
+    measures, citation_counts = (
         measure_focus_brands(observations, BY_PROMPT),
         count_citations(observations, BY_PROMPT),
     )
@@ -553,7 +558,7 @@ def _prompt_rows(observations: Observations) -> list[JsonObject]:
     rows = []
     for row in observations.fetch_rows(_PROMPTS_SQL):
         prompt_id = row["prompt_id"]
-        volume = {"estimate": row["volume_estimate"], "band": row["volume_band"]}
+        search_volume = {"estimate": row["volume_estimate"], "band": row["volume_band"]}
         rows.append(
             {
                 **select_fields(
@@ -561,9 +566,15 @@ def _prompt_rows(observations: Observations) -> list[JsonObject]:
                     "promptId prompt topic category intent branded country language active topBrand"
                     " createdAt",
                 ),
-                "volume": volume if any(value is not None for value in volume.values()) else None,
+                "volume": search_volume
+                if any(value is not None for value in search_volume.values())
+                else None,
                 **select_fields(
-                    {"answer_count": 0, **measures.get(prompt_id, {}), **counts.get(prompt_id, {})},
+                    {
+                        "answer_count": 0,
+                        **measures.get(prompt_id, {}),
+                        **citation_counts.get(prompt_id, {}),
+                    },
                     f"{_PROMPT_MEASURES} averagePosition sentimentScore positionCount scoredCount"
                     " ownCitationCount",
                 ),
@@ -580,18 +591,18 @@ def _prompt_rows(observations: Observations) -> list[JsonObject]:
 
 
 def _previous_measures(
-    observations: Observations, grouping: Grouping, key: Any, names: str
+    observations: Observations, grouping: Grouping, group: Any, names: str
 ) -> JsonObject:
     """Return measures of one group of answers in the window before the requested one.
 
-    ``key`` identifies the group, for example by the id of a prompt. ``names`` has the names of the
-    measures, separated by spaces; in the result, they have the prefix ``previous``.
+    ``group`` is the key of the group, for example the id of a prompt. ``names`` has the names of
+    the measures, separated by spaces; in the result, they have the prefix ``previous``.
     """
     row = {}
     if observations.has_previous:
         row = {
             "answer_count": 0,
-            **measure_focus_brands(observations, grouping, PREVIOUS).get(key, {}),
+            **measure_focus_brands(observations, grouping, PREVIOUS_PREFIX).get(group, {}),
         }
     return with_previous_names(select_fields(row, names))
 
@@ -650,7 +661,7 @@ ORDER BY chosen.ran_at DESC, chat_id
 """
 
 # Flat rows take half the time of lists of structs.
-_SQL_BY_CHAT_PART = {
+_SQL_BY_CHAT_FIELD = {
     "mentions": """
 SELECT chat_id, brand, own, position, sentiment, sentiment_score AS "sentimentScore", excerpt
 FROM store.mentions LEFT JOIN store.brands USING (host, brand)
@@ -677,14 +688,14 @@ def chats(observations: Observations) -> SectionAnswer:
     matched_count = observations.fetch_value("SELECT count(*) FROM named_runs")
     rows = observations.fetch_rows(_CHATS_SQL, limit=MAX_CHATS)
     chat_ids = [row["chatId"] for row in rows]
-    for part_name, sql in _SQL_BY_CHAT_PART.items():
+    for field_name, sql in _SQL_BY_CHAT_FIELD.items():
         items_by_chat: dict[str, list[Any]] = {chat_id: [] for chat_id in chat_ids}
-        for part_row in observations.fetch_rows(sql, chats=chat_ids):
-            chat_id = part_row.pop("chat_id")
-            items_by_chat[chat_id].append(part_row["query"] if part_name == "fanouts" else part_row)
+        for item in observations.fetch_rows(sql, chats=chat_ids):
+            chat_id = item.pop("chat_id")
+            items_by_chat[chat_id].append(item["query"] if field_name == "fanouts" else item)
         for row in rows:
             # An engine that hides its query expansions leaves them unknown, not empty.
-            row[part_name] = items_by_chat[row["chatId"]] or (None if row[part_name] else [])
+            row[field_name] = items_by_chat[row["chatId"]] or (None if row[field_name] else [])
     sampling = {"returned": len(rows), "matched": matched_count, "method": "most_recent"}
     reason = f"Sampled answers: {len(rows)} of {matched_count} matching answers returned."
     availability = answers_availability(
@@ -693,7 +704,7 @@ def chats(observations: Observations) -> SectionAnswer:
         reasons=[reason] if len(rows) < matched_count else (),
         fields={
             f"chats[].{table}": State("unavailable", why_no_rows(table))
-            for table in _SQL_BY_CHAT_PART
+            for table in _SQL_BY_CHAT_FIELD
             if not observations.has_rows(table)
         },
     )

@@ -134,8 +134,8 @@ def _ads_availability(
     """Return the availability of the section ``ads``.
 
     It names the engines (AI assistants) without advertisements, and those whose answers were not
-    examined for advertisements. ``engines`` says for each engine whether it has some; ``body`` has
-    the fields of the section.
+    examined for advertisements. ``engines`` has a row per engine that says whether it has
+    advertisements; ``body`` has the fields of the section.
     """
     unexamined_labels, reason_template = [], "Answers of {} were not examined for advertisements."
     state_by_engine = {}
@@ -292,8 +292,8 @@ def shopping(observations: Observations) -> SectionAnswer:
             body, SectionAvailability("unavailable", why_no_rows("product_mentions"))
         )
     totals = observations.fetch_row(_SHOPPING_TOTALS_SQL)
-    labels = observations.fetch_column(_UNEXAMINED_ENGINES_SQL)
-    reasons = [f"Answers of {', '.join(labels)} were not examined."] if labels else ()
+    engine_labels = observations.fetch_column(_UNEXAMINED_ENGINES_SQL)
+    reasons = [f"Answers of {', '.join(engine_labels)} were not examined."] if engine_labels else ()
     availability = answers_availability(
         observations, sample_count=totals["answersWithShopping"], reasons=reasons
     )
@@ -330,14 +330,16 @@ listed AS (
 
 # The templates below are SQL expressions. Each computes a number for the visits that meet a
 # condition, which replaces {0}. Only days whose conversions are complete count. Except for
-# `_COUNT_SQL`, the number is null if conversions are not measured. `_RATE_SQL` is also null
-# without visits, and `_REVENUE_SQL` without a currency.
+# `_CONVERSION_SUM_SQL`, the number is null if conversions are not measured.
+# `_CONVERSION_RATE_SQL` is also null without visits, and `_REVENUE_SQL` without a currency.
 
-_COUNT_SQL = "CAST(coalesce(sum(made) FILTER (complete AND {0}), 0) AS BIGINT)"
-_CONVERSIONS_SQL = f"CASE WHEN $measured THEN {_COUNT_SQL} END"
+_CONVERSION_SUM_SQL = "CAST(coalesce(sum(made) FILTER (complete AND {0}), 0) AS BIGINT)"
+_CONVERSIONS_SQL = f"CASE WHEN $measured THEN {_CONVERSION_SUM_SQL} END"
 _VISITS_SQL = "CASE WHEN $measured THEN count(visit_id) FILTER (complete AND {0}) END"
-_RATE_SQL = f"{_COUNT_SQL} / nullif(count(visit_id) FILTER (complete AND {{0}}), 0)"
-_REVENUE_SQL = f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_COUNT_SQL} = 0 THEN 0.0
+_CONVERSION_RATE_SQL = (
+    f"{_CONVERSION_SUM_SQL} / nullif(count(visit_id) FILTER (complete AND {{0}}), 0)"
+)
+_REVENUE_SQL = f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_CONVERSION_SUM_SQL} = 0 THEN 0.0
       ELSE sum(revenue ORDER BY visit_id) FILTER (complete AND {{0}}) END END"""
 
 _CONVERSIONS_TOTALS_SQL = f"""
@@ -345,8 +347,8 @@ WITH {_VISIT_TABLES_SQL}
 SELECT count(*) AS sessions, count(*) FILTER (ai) AS "aiSessions",
   count(*) FILTER (ai) / count(*) AS "aiSessionShare",
   {_CONVERSIONS_SQL.format("ai")} AS "aiConversions",
-  {_RATE_SQL.format("ai")} AS "aiConversionRate",
-  {_RATE_SQL.format("other")} AS "otherConversionRate",
+  {_CONVERSION_RATE_SQL.format("ai")} AS "aiConversionRate",
+  {_CONVERSION_RATE_SQL.format("other")} AS "otherConversionRate",
   {_REVENUE_SQL.format("ai")} AS "aiRevenue", {_VISITS_SQL.format("ai")} AS "aiCompleteSessions",
   {_CONVERSIONS_SQL.format("other")} AS "otherConversions",
   {_VISITS_SQL.format("other")} AS "otherCompleteSessions"
@@ -358,7 +360,7 @@ WITH {_VISIT_TABLES_SQL},
 counted AS (
   SELECT engine, count(visit_id) AS sessions,
     CASE WHEN count(visit_id) = count(visitor_id) THEN count(DISTINCT visitor_id) END AS users,
-    {_CONVERSIONS_SQL.format("true")} AS conversions, {_RATE_SQL.format("true")} AS rate,
+    {_CONVERSIONS_SQL.format("true")} AS conversions, {_CONVERSION_RATE_SQL.format("true")} AS rate,
     {_REVENUE_SQL.format("true")} AS revenue, {_VISITS_SQL.format("true")} AS complete_sessions,
     count(visit_id) FILTER (engaged) AS engaged_sessions, count(engaged) AS rated_sessions,
     count(visit_id) FILTER (engaged) / nullif(count(engaged), 0) AS engagement,
@@ -462,8 +464,8 @@ def conversions(observations: Observations) -> SectionAnswer:
         sentence = "No visits were recorded in this window."
         reason = sentence if observations.has_rows("visits") else why_no_rows("visits")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    is_priced, is_measured = analytics_row["currency"] is not None, day_counts["measured"]
-    parameters = {"through": last_day, "priced": is_priced, "measured": is_measured}
+    has_currency, is_measured = analytics_row["currency"] is not None, day_counts["measured"]
+    parameters = {"through": last_day, "priced": has_currency, "measured": is_measured}
     body["totals"] = observations.fetch_row(_CONVERSIONS_TOTALS_SQL, **parameters)
     body["engines"] = observations.fetch_rows(_VISITS_BY_ENGINE_SQL, **parameters)
     body["landingPages"] = observations.fetch_rows(
@@ -485,7 +487,7 @@ def conversions(observations: Observations) -> SectionAnswer:
         reasons.append(sentence)
         state = State("partial" if is_measured else "unavailable", sentence)
         state_by_path = dict.fromkeys((_CONVERSION_PATHS + _REVENUE_PATHS).split(), state)
-    if not is_priced:
+    if not has_currency:
         state = State("unavailable", "The analytics property records no revenue.")
         state_by_path |= dict.fromkeys(_REVENUE_PATHS.split(), state)
     inseparable_labels, reason_template = [], "{} traffic cannot be separated from other traffic."
@@ -499,12 +501,12 @@ def conversions(observations: Observations) -> SectionAnswer:
             state_by_engine[row["engine"]] = State("unavailable", reason)
     if inseparable_labels:
         reasons.append(reason_template.format(", ".join(inseparable_labels)))
-    complete_until = datetime.combine(day_counts["last_day"] + timedelta(days=1), time())
+    recorded_until = datetime.combine(day_counts["last_day"] + timedelta(days=1), time())
     availability = SectionAvailability(
         status="partial" if reasons else "available",
         reason=" ".join(reasons) or None,
         sample_count=body["totals"]["aiSessions"],
-        as_of=min(observations.as_of, complete_until),
+        as_of=min(observations.as_of, recorded_until),
         fields=state_by_path,
         engines=state_by_engine,
     )

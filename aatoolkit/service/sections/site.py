@@ -142,12 +142,12 @@ def crawl(observations: Observations) -> SectionAnswer:
     The engine filter selects the crawlers of its engines.
     """
     gateway = observations.fetch_row(_GATEWAY_SQL)
-    bucket = "hour" if observations.window.days == 7 else "day"
+    time_unit = "hour" if observations.window.days == 7 else "day"
     body: JsonObject = {
         "gateway": gateway,
         "totals": dict.fromkeys(_TOTAL_NAMES),
         "bots": [],
-        "series": {"bucket": bucket, "timestamps": [], "requests": {}},
+        "series": {"bucket": time_unit, "timestamps": [], "requests": {}},
         "paths": [],
     }
     has_records = observations.has_rows("crawler_hits") or observations.has_rows("crawler_hours")
@@ -169,15 +169,15 @@ def crawl(observations: Observations) -> SectionAnswer:
     availability = _crawl_availability(observations, totals)
     if availability.status != "unavailable":
         # Without requests all totals are 0; else a total that no request recorded is null.
-        total_by_name = {setting: totals[setting] for setting in _TOTAL_NAMES}
+        total_by_name = {name: totals[name] for name in _TOTAL_NAMES}
         total_by_name["uniquePaths"] = total_by_name["uniquePaths"] or None
         body["totals"] = total_by_name if totals["uniqueBots"] else dict.fromkeys(_TOTAL_NAMES, 0)
         body["bots"] = observations.fetch_rows(_CRAWLERS_SQL)
         timestamps_sql = f"WITH {_TIME_BUCKETS_SQL} SELECT start FROM buckets ORDER BY start"
-        body["series"]["timestamps"] = observations.fetch_column(timestamps_sql, bucket=bucket)
-        hours_per_bucket = 1 if bucket == "hour" else 24
+        body["series"]["timestamps"] = observations.fetch_column(timestamps_sql, bucket=time_unit)
+        hours_per_bucket = 1 if time_unit == "hour" else 24
         series_rows = observations.fetch_rows(
-            _REQUEST_SERIES_SQL, bucket=bucket, hours=hours_per_bucket
+            _REQUEST_SERIES_SQL, bucket=time_unit, hours=hours_per_bucket
         )
         body["series"]["requests"] = {row["bot"]: row["requests"] for row in series_rows}
         body["paths"] = observations.fetch_rows(
@@ -192,7 +192,7 @@ def _crawl_availability(
     """Return the availability of the section (kind of response) ``crawl``.
 
     It is ``partial`` if some hours were not recorded. ``totals`` has the number of requests, and
-    how many of them lack an optional column.
+    how many of them have no value in an optional column.
     """
     requested_engines = observations.question.filter("engine")
     if requested_engines and not observations.fetch_value(
@@ -283,7 +283,7 @@ FROM store.page_audits LEFT JOIN assisted USING (url) LEFT JOIN checked USING (u
 WHERE host = $host AND checked_at = $checked_at ORDER BY url
 """
 
-_PHRASE_BY_JSON_PATH = {
+_DESCRIPTION_BY_JSON_PATH = {
     "robots.agents": "the rules for crawlers",
     "files": "well-known files",
     "pages": "pages",
@@ -323,10 +323,10 @@ def crawlability(observations: Observations) -> SectionAnswer:
     body["pages"] = observations.fetch_rows(_CHECKED_PAGES_SQL, checked_at=checked_at)
     # The examination may lack some of its parts.
     value_by_path = {"robots.agents": body["robots"]["agents"], **body}
-    value_by_path["score"] = any(cell is not None for cell in body["score"].values())
+    value_by_path["score"] = any(value is not None for value in body["score"].values())
     state_by_path = {
-        json_path: State("unavailable", f"This examination did not look at {phrase}.")
-        for json_path, phrase in _PHRASE_BY_JSON_PATH.items()
+        json_path: State("unavailable", f"This examination did not look at {description}.")
+        for json_path, description in _DESCRIPTION_BY_JSON_PATH.items()
         if not value_by_path[json_path]
     }
     availability = SectionAvailability(

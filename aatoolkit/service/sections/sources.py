@@ -56,20 +56,20 @@ def _sources_availability(observations: Observations, *json_paths: str) -> Secti
     """
     if not observations.has_rows("citations"):
         return SectionAvailability("unavailable", why_no_rows("citations"))
-    silent_labels = observations.fetch_column(
+    hiding_labels = observations.fetch_column(
         "SELECT coalesce(label, engine) FROM scoped_engines"
         " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"
         " ORDER BY 1"
     )
     state_by_path = {}
-    if silent_labels:
-        reason = " ".join(f"{label} shows cited sources only." for label in silent_labels)
-        are_all_silent = not observations.fetch_value(
+    if hiding_labels:
+        reason = " ".join(f"{label} shows cited sources only." for label in hiding_labels)
+        do_all_hide = not observations.fetch_value(
             "SELECT count(*) > 0 FROM named_answers LEFT JOIN scoped_engines USING (host, engine)"
             " WHERE exposes_retrieval IS NOT FALSE"
         )
-        silent_state = State("not_applicable" if are_all_silent else "partial", reason)
-        state_by_path = dict.fromkeys(json_paths, silent_state)
+        hidden_state = State("not_applicable" if do_all_hide else "partial", reason)
+        state_by_path = dict.fromkeys(json_paths, hidden_state)
     answer_count = observations.fetch_value("SELECT count(*) FROM named_answers")
     return answers_availability(observations, sample_count=answer_count, fields=state_by_path)
 
@@ -348,8 +348,10 @@ def gaps(observations: Observations) -> SectionAnswer:
         "topicGaps": [],
     }
     reason = None
-    if tables := [table for table in ("citations", "mentions") if not observations.has_rows(table)]:
-        reason = why_no_rows(*tables)
+    if missing_tables := [
+        table for table in ("citations", "mentions") if not observations.has_rows(table)
+    ]:
+        reason = why_no_rows(*missing_tables)
     elif not own_brands:
         reason = NO_OWN_BRAND_REASON
     elif not competitors:

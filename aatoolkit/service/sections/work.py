@@ -50,7 +50,7 @@ from aatoolkit.service.answer import (
     why_no_rows,
 )
 from aatoolkit.service.measures import (
-    PREVIOUS,
+    PREVIOUS_PREFIX,
     TOTAL,
     count_answers,
     focus_brands,
@@ -62,7 +62,12 @@ from aatoolkit.service.significance import adjust_p_values, clustered_interval, 
 
 # --- actions ---------------------------------------------------------------------------------
 
-_STATES = {"open": "open", "inProgress": "in_progress", "done": "done", "dismissed": "dismissed"}
+_ACTION_STATES = {
+    "open": "open",
+    "inProgress": "in_progress",
+    "done": "done",
+    "dismissed": "dismissed",
+}
 
 _ACTIONS_SQL = """
 WITH evidence AS (
@@ -106,12 +111,14 @@ def actions(observations: Observations) -> SectionAnswer:
         availability = SectionAvailability(
             "unavailable", why_no_rows("actions"), 0, last_run_time(observations)
         )
-        return SectionAnswer({"stateCounts": dict.fromkeys(_STATES), "groups": []}, availability)
+        return SectionAnswer(
+            {"stateCounts": dict.fromkeys(_ACTION_STATES), "groups": []}, availability
+        )
     groups = observations.fetch_rows(_ACTIONS_SQL)
     action_states = [action["state"] for group in groups for action in group["actions"]]
     reason = None if action_states else "No action concerns what these filters select."
     count_by_name = {
-        name: action_states.count(action_state) for name, action_state in _STATES.items()
+        name: action_states.count(action_state) for name, action_state in _ACTION_STATES.items()
     }
     return SectionAnswer(
         {"stateCounts": count_by_name, "groups": groups},
@@ -172,11 +179,11 @@ ORDER BY day, label
 @section("impact")
 def impact(observations: Observations) -> SectionAnswer:
     """Return the section ``impact``: how metrics changed after actions, and notes on days."""
-    obstacles = {
+    reason_by_metric = {
         "mentionRate": why_no_mentions(observations),
         "citationCount": why_no_own_citations(observations),
     }
-    countable_metrics = {name for name, reason in obstacles.items() if reason is None}
+    countable_metrics = {name for name, reason in reason_by_metric.items() if reason is None}
     has_experiments = observations.has_rows("experiments")
     experiments = (
         observations.fetch_rows(_EXPERIMENTS_SQL, about=focus_brands(observations))
@@ -187,7 +194,7 @@ def impact(observations: Observations) -> SectionAnswer:
     body = {"actions": outcomes, "annotations": observations.fetch_rows(_ANNOTATIONS_SQL)}
     reasons = [
         *_describe_shortages(outcomes, bool(countable_metrics)),
-        *filter(None, obstacles.values()),
+        *filter(None, reason_by_metric.values()),
     ]
     status, sample_count = "partial" if reasons else "available", 0
     if not outcomes:
@@ -208,7 +215,7 @@ def impact(observations: Observations) -> SectionAnswer:
 def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> JsonObject:
     """Return a JSON object with the metrics before and after a completed action, and a verdict.
 
-    ``experiment`` has the action, its windows, and the counts of answers in them.
+    ``experiment`` is a row with the action, its windows, and the counts of answers in each window.
     ``countable_metrics`` are the metrics that can be measured for the project.
     """
 
@@ -261,7 +268,7 @@ def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) ->
     """
     column, is_rate = _COUNT_COLUMN_BY_METRIC[metric_name], metric_name == "mentionRate"
     counts_by_prompt: dict[str, list[int]] = {}
-    results: list[JsonObject] = []
+    estimates: list[JsonObject] = []
     rates: list[float] = []
 
     for window_number, rows in enumerate(rows_by_window):
@@ -270,19 +277,19 @@ def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) ->
             low, high = clustered_interval([(row[column], row["answers"]) for row in rows])
         rates.append(total / size)
         value = rates[-1] if is_rate else total
-        results.append({"value": value, "sampleCount": size, "ciLow": low, "ciHigh": high})
+        estimates.append({"value": value, "sampleCount": size, "ciLow": low, "ciHigh": high})
         for row in rows:
             counts = counts_by_prompt.setdefault(row["prompt"], [0, 0, 0, 0])
             counts[2 * window_number : 2 * window_number + 2] = row[column], row["answers"]
     is_tested = len(counts_by_prompt) >= _MIN_PROMPTS
     p_value = p_value_of_change(counts_by_prompt.values()) if is_tested else 1.0
-    before, after = (result["value"] for result in results)
+    before, after = (estimate["value"] for estimate in estimates)
     verdict = "improved" if rates[1] > rates[0] else "declined"
     return {
         "metric": metric_name,
         "unit": "fraction" if is_rate else "count",
-        "before": results[0],
-        "after": results[1],
+        "before": estimates[0],
+        "after": estimates[1],
         "change": after - before,
         "relativeChange": (after - before) / before if before else None,
         "verdict": verdict if p_value < _SIGNIFICANCE_LEVEL else "no_detectable_change",
@@ -318,7 +325,7 @@ def _describe_shortages(outcomes: list[JsonObject], is_countable: bool) -> list[
 # --- insights --------------------------------------------------------------------------------
 
 _SEVERITIES = ("high", "medium", "low")
-_CONFIDENCE_BY_CUTOFF = ((0.01, "high"), (0.05, "confident"), (0.1, "worth_a_look"))
+_CONFIDENCE_BY_P_VALUE = ((0.01, "high"), (0.05, "confident"), (0.1, "worth_a_look"))
 _FALSE_DISCOVERY_RATE = 0.1
 _MIN_CONFIDENT_SAMPLE, _MIN_SAMPLE, _MIN_EVENTS, _MIN_COUNT_CHANGE = 30, 10, 5, 3
 _MAX_EXAMPLES = 5
@@ -493,7 +500,9 @@ def _insights_availability(observations: Observations) -> SectionAvailability:
     if not observations.has_rows("source_page_brands"):
         missing_reasons.append("It is not known which brands the cited pages mention.")
     availability = answers_availability(observations, reasons=missing_reasons)
-    is_compared = observations.has_previous and count_answers(observations, TOTAL, PREVIOUS)[()]
+    is_compared = (
+        observations.has_previous and count_answers(observations, TOTAL, PREVIOUS_PREFIX)[()]
+    )
     if availability.status == "unavailable" or is_compared:
         return availability
     return SectionAvailability(
@@ -516,11 +525,11 @@ def _measure_change(row: JsonObject) -> JsonObject | None:
     event_count = before + after
     # Newly cited pages do not make up for a loss: they count only in the test.
     after = 0 if is_loss else after
-    is_rare = is_count and (
+    has_few_events = is_count and (
         event_count < _MIN_EVENTS or (not before if is_loss else after <= before)
     )
-    smaller_sample = min(n_before, n_after)
-    if is_rare or smaller_sample < _MIN_SAMPLE:
+    smaller_size = min(n_before, n_after)
+    if has_few_events or smaller_size < _MIN_SAMPLE:
         return None
     rate_change = after / n_after - before / n_before
     window_values = [int(before), int(after)] if is_count else [before / n_before, after / n_after]
@@ -538,7 +547,7 @@ def _measure_change(row: JsonObject) -> JsonObject | None:
     return row | {
         "values": window_values,
         "effect": rate_change,
-        "size": smaller_sample,
+        "size": smaller_size,
         "count": int(after if is_count and not is_loss else n_after),
         "severity": None if is_small else severity,
         "evidence": [prompt for prompt in sorted_prompts if shift_by_prompt[prompt] > 0][
@@ -550,14 +559,14 @@ def _measure_change(row: JsonObject) -> JsonObject | None:
 def _build_insight(observations: Observations, change: JsonObject, p_value: float) -> JsonObject:
     """Return a JSON object that describes a change of a measure by texts and numbers.
 
-    ``p_value`` is that of the change, adjusted.
+    ``change`` is a result of `_measure_change`, and ``p_value`` is its adjusted p-value.
     """
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
     change_kind, (before, after) = _CHANGE_KIND_BY_NAME[kind], change["values"]
     label_by_engine = {
         row["engine"]: row["label"] or row["engine"] for row in scoped_engines(observations)
     }
-    id_source = "|".join(id_part or "" for id_part in (kind, engine, brand, domain))
+    id_text = "|".join(value or "" for value in (kind, engine, brand, domain))
     urls = change["urls"] or []
     if kind == "visibility_change" and len(focus_brands(observations)) == 1:
         # With several brands in focus, it is not known to which of them a page belongs.
@@ -582,8 +591,8 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
     is_large_sample = change["size"] >= _MIN_CONFIDENT_SAMPLE
     confidence_names = (
         confidence
-        for cutoff, confidence in _CONFIDENCE_BY_CUTOFF
-        if is_large_sample and p_value <= cutoff
+        for max_p_value, confidence in _CONFIDENCE_BY_P_VALUE
+        if is_large_sample and p_value <= max_p_value
     )
     values_by_filter = {
         name: observations.question.filter(name) for name in ("engine", "topic", "category")
@@ -592,7 +601,7 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
         name: values[0] if len(values) == 1 else None for name, values in values_by_filter.items()
     }
     return {
-        "insightId": f"ins_{md5(id_source.encode(), usedforsecurity=False).hexdigest()[:12]}",
+        "insightId": f"ins_{md5(id_text.encode(), usedforsecurity=False).hexdigest()[:12]}",
         "type": kind,
         "severity": change["severity"],
         "confidence": next(confidence_names, "provisional"),

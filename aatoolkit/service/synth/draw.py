@@ -59,11 +59,13 @@ class Runs:
             for days_ago in range(engine.get("until", 0), plan.run_days, engine.get("every", 1))
             if days_ago not in plan.silent_days
         ]
-        engine_indices, ages, weights = (np.array(column) for column in zip(*schedule, strict=True))
+        engine_indices, days_ago, weights = (
+            np.array(column) for column in zip(*schedule, strict=True)
+        )
         slots = rng.draw_weighted(weights, count)
         seconds = rng.draw_integers(3_600, 80_000, count)
-        order = np.lexsort((seconds, -ages[slots]))
-        self.days_ago, self.engine_index = ages[slots][order], engine_indices[slots][order]
+        order = np.lexsort((seconds, -days_ago[slots]))
+        self.days_ago, self.engine_index = days_ago[slots][order], engine_indices[slots][order]
         prompt_indices = rng.draw_weighted(plan.fixed_array("prompts", "weight", 1.0), count)
         is_retired = plan.fixed_array("prompts", "until", 0)[prompt_indices] > self.days_ago
         self.prompt_index = np.where(is_retired, 0, prompt_indices)
@@ -84,17 +86,17 @@ class Runs:
         return len(self.days_ago)
 
     def random_generator(self, part_number: int) -> RandomGenerator:
-        """Return a random number generator for one part of the data, which has a number.
+        """Return the random number generator for one part of the data, such as 3 for ``answers``.
 
-        It is independent of the generators of other parts.
+        The generators of different parts are independent.
         """
         # A generator per part: a change to one part leaves the others as they are.
         return RandomGenerator(self._seed, self.plan.number, part_number)
 
     def engine_mask(self, column: str, wanted_value: bool | None) -> Array:
-        """Return a boolean array that says for each run whether its engine has a certain value.
+        """Return a boolean array with a value per run: whether its engine has ``wanted_value``.
 
-        ``column`` is a column of the table of engines.
+        ``column`` is the column of the table of engines in which this value is looked for.
         """
         is_match_by_engine = self.plan.fixed_array("engines", column) == wanted_value
         return is_match_by_engine[self.engine_index]  # type: ignore[no-any-return]
@@ -125,22 +127,24 @@ class Runs:
             * 0.1
             - 0.05
         )
-        chances = brand_rates + rate_offsets[self.engine_index]
+        probabilities = brand_rates + rate_offsets[self.engine_index]
         is_chatgpt = plan.fixed_array("engines", "engine") == "chatgpt"
         is_sales = plan.fixed_array("prompts", "topic") == SALES_TOPIC
-        own_rates = chances[:, 0] + 0.05 * (1 - self.days_ago / max(plan.run_days, 1))
+        own_rates = probabilities[:, 0] + 0.05 * (1 - self.days_ago / max(plan.run_days, 1))
         own_rates += np.where(is_recent & is_chatgpt[self.engine_index], 0.12, 0.0)
         own_rates -= np.where(is_sales[self.prompt_index], 0.14, 0.0)
-        chances[:, 0] = own_rates
-        chances = np.clip(chances, 0.0, 1.0)
+        probabilities[:, 0] = own_rates
+        probabilities = np.clip(probabilities, 0.0, 1.0)
         odds_factors = self._odds_factors(brand_rates)[self.prompt_index]
-        chances = chances * odds_factors / (1 - chances + chances * odds_factors)
+        probabilities = (
+            probabilities * odds_factors / (1 - probabilities + probabilities * odds_factors)
+        )
         # The action moves a prompt's rate half of the way to 1: a high rate gains little.
         is_improved = is_recent & np.isin(self.prompt_index, IMPROVED_PROMPTS)
-        chances[:, 0] += np.where(is_improved, 0.5 * (1 - chances[:, 0]), 0.0)
+        probabilities[:, 0] += np.where(is_improved, 0.5 * (1 - probabilities[:, 0]), 0.0)
         is_branded = plan.fixed_array("prompts", "branded", False)[self.prompt_index].astype(bool)
-        chances[:, 0] = np.where(is_branded, 0.93, chances[:, 0])
-        return np.where(brand_rates == 0, 0.0, chances)
+        probabilities[:, 0] = np.where(is_branded, 0.93, probabilities[:, 0])
+        return np.where(brand_rates == 0, 0.0, probabilities)
 
     def _odds_factors(self, rates: Array) -> Array:
         """Return random factors by which the odds of a mention of a brand differ between prompts.
@@ -180,7 +184,7 @@ class Runs:
 
 
 def draw_answers(runs: Runs) -> Tables:
-    """Generate the random table ``answers``, with one row per run of a prompt on an engine."""
+    """Return a dict with the random table ``answers``: one row per run of a prompt on an engine."""
     rng, is_failed = runs.random_generator(3), ~runs.is_answered
     texts = null_where(is_failed, _answer_texts(runs))
     is_truncated = rng.draw_booleans(0.3, len(runs))
@@ -232,22 +236,25 @@ def _answer_texts(runs: Runs) -> pa.Array:
 
 
 def draw_mentions(runs: Runs) -> Tables:
-    """Generate the table of mentions of brands in answers, with random sentiments."""
+    """Return a dict with the random table ``mentions``: the brands that each answer mentions."""
     rng, mention_count, brands = (
         runs.random_generator(4),
         len(runs.mention_run),
         runs.plan.fixed_values("brands", "brand"),
     )
-    tones = runs.plan.fixed_array("brands", "tone", 0.5)[runs.mention_brand]
-    tones = tones + np.where(
+    positive_rates = runs.plan.fixed_array("brands", "tone", 0.5)[runs.mention_brand]
+    positive_rates = positive_rates + np.where(
         (runs.mention_brand == 0) & (runs.days_ago[runs.mention_run] < RECENT_DAYS), 0.15, 0.0
     )
     random_numbers = rng.random(mention_count)
-    sentiments = np.where(
-        random_numbers < tones, 0, np.where(random_numbers > 1 - 0.3 * (1 - tones), 2, 1)
+    sentiment_indices = np.where(
+        random_numbers < positive_rates,
+        0,
+        np.where(random_numbers > 1 - 0.3 * (1 - positive_rates), 2, 1),
     )
-    minima, ranges = np.array([650, 450, 100])[sentiments], np.array([300, 100, 250])[sentiments]
-    scores = (minima + np.floor(ranges * rng.random(mention_count))) / 10
+    min_scores = np.array([650, 450, 100])[sentiment_indices]
+    score_ranges = np.array([300, 100, 250])[sentiment_indices]
+    scores = (min_scores + np.floor(score_ranges * rng.random(mention_count))) / 10
     is_unscored = ~runs.plan.fixed_array("brands", "scored", True)[runs.mention_brand]
     is_unscored |= rng.draw_booleans(0.13, mention_count)
     has_no_position = rng.draw_booleans(0.04, len(runs))[runs.mention_run]
@@ -258,17 +265,17 @@ def draw_mentions(runs: Runs) -> Tables:
         chat_id=take_values(runs.chat_ids, runs.mention_run),
         brand=take_values(brands, runs.mention_brand),
         position=null_where(has_no_position, runs.mention_place + 1),
-        sentiment=null_where(is_unscored, take_values(CHOICES["sentiments"], sentiments)),
+        sentiment=null_where(is_unscored, take_values(CHOICES["sentiments"], sentiment_indices)),
         sentiment_score=null_where(is_unscored, scores),
         excerpt=null_where(
             rng.draw_booleans(0.05, mention_count),
-            take_values(excerpts, 3 * runs.mention_brand + sentiments),
+            take_values(excerpts, 3 * runs.mention_brand + sentiment_indices),
         ),
     )
 
 
 def draw_attributes(runs: Runs) -> Tables:
-    """Generate the random table of attributes, such as "easy to use", of brands in answers."""
+    """Return a dict with the random table ``attributes`` of brands, such as "easy to use"."""
     rng, mention_count = runs.random_generator(5), len(runs.mention_run)
     mention_indices, repeat_numbers = repeat_indices(
         rng.draw_weighted(CHOICES["attribute_counts"], mention_count)
@@ -289,7 +296,7 @@ def draw_attributes(runs: Runs) -> Tables:
 
 
 def draw_claims(runs: Runs) -> Tables:
-    """Generate the random table of claims that answers make about brands."""
+    """Return a dict with the random table ``claim_sightings``: the claims that answers make."""
     rng = runs.random_generator(6)
     mention_count = len(runs.mention_run)
     is_made = rng.draw_booleans(0.2, mention_count)
@@ -313,7 +320,7 @@ def draw_claims(runs: Runs) -> Tables:
 
 
 def draw_sources(runs: Runs) -> Tables:
-    """Return the tables of the pages and domains that answers can cite."""
+    """Return a dict of the tables of the pages and domains that answers can cite."""
     rng, pages = runs.random_generator(11), runs.plan.pages()
     brands = [row for row in runs.plan.fixed_rows("brands") if row["brand"] != "Umbrella"]
     random_numbers = rng.random((len(pages), len(brands)))
@@ -343,7 +350,7 @@ def draw_sources(runs: Runs) -> Tables:
 
 
 def draw_citations(runs: Runs) -> Tables:
-    """Generate the random table of citations of pages in answers."""
+    """Return a dict with the random table ``citations``: the pages that answers cite."""
     rng, pages = runs.random_generator(10), runs.plan.pages()
     citation_counts = rng.draw_weighted(CHOICES["citation_counts"], len(runs))
     run_indices, _ = repeat_indices(citation_counts * runs.is_answered)
@@ -377,7 +384,7 @@ def draw_citations(runs: Runs) -> Tables:
 
 
 def draw_fanouts(runs: Runs) -> Tables:
-    """Generate the random tables ``fanouts`` and ``queries``.
+    """Return a dict of the random tables ``fanouts`` and ``queries``.
 
     A fan-out is a search query that an engine sent while it made an answer.
     """
@@ -386,8 +393,8 @@ def draw_fanouts(runs: Runs) -> Tables:
     run_indices, query_numbers = repeat_indices(
         rng.draw_weighted(CHOICES["fanout_counts"], len(runs)) * is_exposed
     )
-    first_suffixes = rng.draw_weighted(CHOICES["first_suffixes"], len(runs))
-    suffix_indices = (first_suffixes[run_indices] + query_numbers) % len(CHOICES["suffixes"])
+    first_indices = rng.draw_weighted(CHOICES["first_suffixes"], len(runs))
+    suffix_indices = (first_indices[run_indices] + query_numbers) % len(CHOICES["suffixes"])
     query_texts = [
         f"best {(row.get('topic') or 'crm').lower()} 2026"
         if suffix == "2026"
@@ -399,7 +406,7 @@ def draw_fanouts(runs: Runs) -> Tables:
     count = len(queries)
     kept_rows = np.flatnonzero(rng.draw_booleans(0.8, count))
     ranks, volumes = rng.draw_weighted([1.0] * 40, count), rng.draw_weighted([1.0] * 90, count)
-    is_unranked, is_uncounted = rng.draw_booleans(0.4, count), rng.draw_booleans(0.3, count)
+    has_no_rank, has_no_volume = rng.draw_booleans(0.4, count), rng.draw_booleans(0.3, count)
     fanouts = table_from_columns(
         "fanouts",
         runs.host,
@@ -414,13 +421,13 @@ def draw_fanouts(runs: Runs) -> Tables:
         runs.host,
         query=take_values(queries, kept_rows),
         intent=rng.draw_choices("intents", len(kept_rows))[1],
-        own_organic_rank=null_where(is_unranked[kept_rows], ranks[kept_rows] + 1),
-        search_volume=null_where(is_uncounted[kept_rows], volumes[kept_rows] * 10),
+        own_organic_rank=null_where(has_no_rank[kept_rows], ranks[kept_rows] + 1),
+        search_volume=null_where(has_no_volume[kept_rows], volumes[kept_rows] * 10),
     )
 
 
 def draw_ads(runs: Runs) -> Tables:
-    """Generate the random table of advertisements in answers, and the table of their cards."""
+    """Return a dict of the random tables ``ads`` (in answers) and ``ad_cards`` (links in ads)."""
     rng, advertisers = runs.random_generator(20), runs.plan.fixed_rows("advertisers")
     is_examined = (
         runs.engine_mask("shows_ads", True)
@@ -457,7 +464,7 @@ def draw_ads(runs: Runs) -> Tables:
 
 
 def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> Tables:
-    """Generate the random table of cards, which are the links in advertisements.
+    """Return a dict with the random table ``ad_cards``: the links (cards) in advertisements.
 
     ``card_counts`` has the number of cards of each advertisement, and ``advertiser_indices`` its
     advertiser.
@@ -485,7 +492,7 @@ def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> Ta
 
 
 def draw_shopping(runs: Runs) -> Tables:
-    """Generate the random tables of products that answers show, and of offers of the products."""
+    """Return a dict of the random tables ``product_mentions`` (in answers) and ``offers``."""
     rng, product_ids = runs.random_generator(30), runs.plan.fixed_values("products", "product_id")
     shopping_runs = np.flatnonzero(runs.has_shopping)
     order_scores = rng.random((len(shopping_runs), len(product_ids))) + np.linspace(
@@ -504,7 +511,7 @@ def draw_shopping(runs: Runs) -> Tables:
 
 
 def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
-    """Return random offers of the project's products."""
+    """Return random offers of the project's products, as rows of the table ``offers``."""
     rng = runs.random_generator(31)
     merchants, stock_states = CHOICES["merchants"], CHOICES["stock"]
     offers = []
@@ -539,9 +546,9 @@ _WEIGHT_BY_PATH = OWN_PATHS | dict(CHOICES["paths"])
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> Tables:
-    """Generate the random table of crawlers' requests, and the table of the hours recorded.
+    """Return a dict of the random tables ``crawler_hits`` (requests) and ``crawler_hours``.
 
-    ``count`` is the number of rows of the first table.
+    ``count`` is the number of rows of ``crawler_hits``. Without a gateway, the dict is empty.
     """
     if "connected" not in plan.fixed_values("gateways", "cname_state"):
         return {}
@@ -586,14 +593,14 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> Tables:
         ),
         last_at=to_timestamps(0, hit_hours * 3_600 + seconds),
     )
-    hours_recorded = to_timestamps(0, recorded_hours * 3_600)
-    return hits | table_from_columns("crawler_hours", plan.host, hour=hours_recorded)
+    recorded_timestamps = to_timestamps(0, recorded_hours * 3_600)
+    return hits | table_from_columns("crawler_hours", plan.host, hour=recorded_timestamps)
 
 
 def draw_visits(plan: HostPlan, seed: int, visit_count: int) -> Tables:
-    """Generate the random tables of visits and of their conversions.
+    """Return a dict of the random tables ``visits`` and ``conversions``.
 
-    ``visit_count`` is the number of visits.
+    ``visit_count`` is the number of visits. Without web analytics, the dict is empty.
     """
     analytics = next(iter(plan.fixed_rows("analytics")), {"provider": "none"})
     if analytics["provider"] == "none":

@@ -32,12 +32,12 @@ Tables: TypeAlias = dict[str, pa.Table]
 class RandomGenerator(np.random.Generator):
     """A random number generator for one part of the synthetic data.
 
-    ``path`` has numbers that identify the part, such as the number of the host and that of the
-    table. Generators for different parts are independent.
+    ``part_numbers`` identify the part, such as the number of the host and that of the table.
+    Generators for different parts are independent.
     """
 
-    def __init__(self, seed: int, *path: int) -> None:
-        super().__init__(np.random.PCG64([seed, *path]))
+    def __init__(self, seed: int, *part_numbers: int) -> None:
+        super().__init__(np.random.PCG64([seed, *part_numbers]))
 
     def draw_weighted(self, weights: Sequence[float] | Array, count: int) -> Array:
         """Return ``count`` random indices, with probabilities proportional to ``weights``."""
@@ -157,9 +157,9 @@ OWN_PATHS: dict[str, float] = {
 class HostPlan:
     """The settings for the synthetic data of one project.
 
-    ``answer_share`` is the project's share of all answers. ``run_days`` is the number of days, up
-    to the last one, on which it has runs. ``silent_days`` lists the days in between that have no
-    runs, as numbers of days before the last day.
+    ``number`` counts the projects from 0. ``answer_share`` is the project's share of all answers.
+    ``run_days`` is the number of days, up to the last one, on which it has runs. ``silent_days``
+    lists the days in between that have no runs, as numbers of days before the last day.
     """
 
     number: int
@@ -180,7 +180,7 @@ class HostPlan:
         return [row.get(column, default) for row in self.fixed_rows(table)]
 
     def fixed_array(self, table: str, column: str, default: Any = None) -> Array:
-        """Return the same values as `fixed_values`, as a NumPy array."""
+        """Return one column of a table as `fixed_values` does, but as a NumPy array."""
         return np.array(self.fixed_values(table, column, default))
 
     def pages(self) -> list[dict[str, Any]]:
@@ -203,13 +203,17 @@ class HostPlan:
     def domain_types(self) -> dict[str, str | None]:
         """Return a dict from each domain that answers can cite to its type, such as ``owned``."""
         rivals = {row.get("domain") for row in self.fixed_rows("brands") if not row.get("own")}
-        kind_by_domain: dict[str, str | None] = {}
+        type_by_domain: dict[str, str | None] = {}
         for page in self.pages():
             domain = page["domain"]
             is_own = domain == self.host or domain.endswith(f".{self.host}")
-            default_kind = "competitor" if domain in rivals else page.get("domain_type", "other")
-            kind_by_domain.setdefault(domain, "owned" if is_own else default_kind)
-        return {domain: kind for domain, kind in kind_by_domain.items() if kind != "unlisted"}
+            default_type = "competitor" if domain in rivals else page.get("domain_type", "other")
+            type_by_domain.setdefault(domain, "owned" if is_own else default_type)
+        return {
+            domain: domain_type
+            for domain, domain_type in type_by_domain.items()
+            if domain_type != "unlisted"
+        }
 
 
 def _domain_of(url: str) -> str:

@@ -83,13 +83,16 @@ class PlainPandasResult:
     metadata: FrameMetadata
 
     def __init__(
-        self, base_frame: RecomputedFrame | None, changes: Mapping[str, Any], why_unknown: str = ""
+        self,
+        base_frame: RecomputedFrame | None,
+        changes: Mapping[str, Any],
+        why_base_unknown: str = "",
     ) -> None:
-        self._base, self._why_base_unknown = base_frame, why_unknown
+        self._base, self._why_base_unknown = base_frame, why_base_unknown
         self._unknown_columns = changes.get("unknown", ())
         if "lost" in changes or (base_frame is None and self._unknown_columns):
             raise TrailEnd(
-                changes.get("lost", f"{why_unknown}; it is too large to be carried along")
+                changes.get("lost", f"{why_base_unknown}; it is too large to be carried along")
             )
         self.new_values = {
             name: load_values(values) for name, values in changes.get("values", {}).items()
@@ -163,9 +166,9 @@ class MethodResult:
     def merge_sides(self) -> list[tuple[str, RecomputedFrame, pd.Series, dict[str, str]]]:
         """How the result was merged: a tuple for the left frame, and one for the right.
 
-        The tuple has "left" or "right", the recomputed frame, a Series with the position in it of
-        the row that each row of the result came from, and a dict from the columns of the result to
-        their names in that frame.
+        Each has "left" or "right", the recomputed frame, a Series, and a dict. The Series has for
+        each row of the result the position of the matching row in the frame. The dict maps columns
+        of the result to their names in the frame.
         """
         # By row of the result, the position of the row in the side; missing without a match.
         merge_options = {
@@ -248,7 +251,7 @@ def _explain_merge(result: MethodResult, position: int, column: str) -> Explanat
         for side_name, _, input_positions, _ in result.merge_sides
         if pd.isna(input_positions.iloc[position])
     ]
-    sides_with_column = [side_name for side_name in result.merge_sides if column in side_name[-1]]
+    sides_with_column = [side for side in result.merge_sides if column in side[-1]]
     for side_name, input_frame, input_positions, old_name_by_new in sides_with_column:
         if side_name not in sides_without_match:
             input_row = int(input_positions.iloc[position])
@@ -431,14 +434,14 @@ class AggregateCells(MethodResult):
         return tuple(self.inputs[0].explain(int(row), column) for row in row_positions)
 
     def _explain_aggregate(
-        self, cell: Explanation, position: int, planned: PlannedCells, rows: Any
+        self, cell: Explanation, position: int, planned_cells: PlannedCells, rows: Any
     ) -> Explanation:
         """Add formula, used rows and unused rows to the explanation of an aggregate.
 
         ``cell`` is the explanation so far. ``rows`` are the positions of the group's rows in the
         input frame.
         """
-        plan, cells, rule = planned.plan, planned.cells, planned.plan.rule
+        plan, cells, rule = planned_cells.plan, planned_cells.cells, planned_cells.plan.rule
         used_rows = rows[cells.has_number[rows]].tolist()
         unused_rows = rows[~cells.has_number[rows]].tolist()
         count_text = counted(len(used_rows), "row")
@@ -450,7 +453,7 @@ class AggregateCells(MethodResult):
             response_text, denominator_rows = "", used_rows
             if plan.response_totals is not None:
                 group_ids, first_rows = plan.response_totals.used_pairs(
-                    cells.has_number, planned.groups
+                    cells.has_number, planned_cells.groups
                 )
                 denominator_rows = first_rows[group_ids == position].tolist()
                 response_text = f" over {len(denominator_rows)} responses"

@@ -212,7 +212,8 @@ class Explainer:
         # Two rows match if their key columns are equal; without a key, all shared columns except
         # ``column``. If several rows match, the index label decides.
         arrays, recomputed_arrays = (
-            self._compute_once(arrays_of, side) for side in (frame, recomputed_frame.frame)
+            self._compute_once(arrays_of, compared_frame)
+            for compared_frame in (frame, recomputed_frame.frame)
         )
         if column not in recomputed_arrays:
             raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
@@ -256,7 +257,7 @@ class Explainer:
         return frame_or_reason
 
     def _try_replay(self, frame: pd.DataFrame) -> RecomputedFrame | str:
-        """Recompute a frame from its responses; return it, or as text why that failed."""
+        """Return a frame recomputed from its responses, or the reason why that failed as text."""
         stored_metadata, responses = attached_metadata(frame)
         self.finder.responses_in_memory |= dict.fromkeys(responses)
         if stored_metadata.recipe is None:
@@ -350,10 +351,10 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
         if not 0 <= source_position < len(sources):
             raise TrailEnd("its metadata does not name the response it was read from")
         response = finder.find(sources[source_position])
-        table = table_name.rpartition(":")[2]
-        if table not in response.tables:
-            raise TrailEnd(f"the response has no table {table} as it is declared now")
-        return TableCells(response, table)
+        table_name = table_name.rpartition(":")[2]
+        if table_name not in response.tables:
+            raise TrailEnd(f"the response has no table {table_name} as it is declared now")
+        return TableCells(response, table_name)
     if step_kind == VIEW:
         base_recipe, changes = step_details
         if base_recipe[0] == END:

@@ -15,8 +15,8 @@ import pandas as pd
 from aatoolkit._util.text import clipped, joined, markup, wrapped_in_ipython
 from aatoolkit.metadata.column import Source
 
-_MAX_PARTS_IN_TEXT, _MAX_PARTS_IN_HTML = 8, 200
-"""The maximum number of parts of one number that are written, as text and as HTML."""
+_MAX_CHILDREN_IN_TEXT, _MAX_CHILDREN_IN_HTML = 8, 200
+"""The maximum number of children of one number that are written, as text and as HTML."""
 
 
 def to_json_value(value: Any) -> Any:
@@ -361,12 +361,12 @@ class Explanation:
         return f"{name}: {in_words(self.value)}{unit_note}"
 
     def __repr__(self) -> str:
-        return "\n".join(_indent_tree(_build_tree(self, _MAX_PARTS_IN_TEXT, {})))
+        return "\n".join(_indent_tree(_build_tree(self, _MAX_CHILDREN_IN_TEXT, {})))
 
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        tree_html = _tree_to_html(_build_tree(self, _MAX_PARTS_IN_HTML, {}), " open")
+        tree_html = _tree_to_html(_build_tree(self, _MAX_CHILDREN_IN_HTML, {}), " open")
         return f'<div class="tex2jax_ignore aatoolkit-explanation">{tree_html}</div>'
 
 
@@ -392,91 +392,95 @@ def _to_json(value: Any) -> Any:
 
 
 ExplanationTree = tuple[str, list[str], list[Any]]
-"""The first line of an explanation, its further lines, and the trees of its parts."""
+"""The first line of an explanation, its further lines, and the trees of its children."""
 
 
 def _build_tree(
     explanation: Explanation,
-    max_parts: int,
+    max_children: int,
     written_lines: dict[str, Any],
     parent: Explanation | None = None,
 ) -> ExplanationTree:
     """Return an explanation as a tree of text lines.
 
     Lines in ``written_lines`` were written before and are not repeated. Of each number, at most
-    ``max_parts`` of the numbers that it was computed from are listed.
+    ``max_children`` of the numbers that it was computed from are listed.
     """
     further_lines = [*describe_number(explanation, written_lines, parent)]
-    trees_of_parts = [
-        _build_tree(child, max_parts, written_lines, explanation)
-        for child in explanation.children[:max_parts]
+    child_trees = [
+        _build_tree(child, max_children, written_lines, explanation)
+        for child in explanation.children[:max_children]
     ]
-    if len(explanation.children) > max_parts:
-        trees_of_parts.append((f"… {len(explanation.children) - max_parts:,} more", [], []))
-    return explanation.headline, further_lines, trees_of_parts
+    if len(explanation.children) > max_children:
+        child_trees.append((f"… {len(explanation.children) - max_children:,} more", [], []))
+    return explanation.headline, further_lines, child_trees
 
 
 def describe_number(
-    part: Explanation, written_lines: dict[str, Any], parent: Explanation | None
+    explanation: Explanation, written_lines: dict[str, Any], parent: Explanation | None
 ) -> Iterator[str]:
-    """Yield lines of text about one number of an explanation.
+    """Yield lines of text about an explained number, without the numbers it was computed from.
 
-    Lines in ``written_lines`` were written before and are not repeated. ``parent`` is the number
-    that is computed from this one.
+    Lines in ``written_lines`` were written before and are not repeated. ``parent`` explains the
+    number that was computed from this one.
     """
-    if part.meaning and written_lines.setdefault(part.meaning, part) is part:
-        yield clipped(part.meaning)
-    if part.formula:
-        yield f"= {clipped(part.formula)}"
-    if part.missing:
-        yield f"missing: {clipped(joined(part.missing))}"
-    availability = part.availability
+    if (
+        explanation.meaning
+        and written_lines.setdefault(explanation.meaning, explanation) is explanation
+    ):
+        yield clipped(explanation.meaning)
+    if explanation.formula:
+        yield f"= {clipped(explanation.formula)}"
+    if explanation.missing:
+        yield f"missing: {clipped(joined(explanation.missing))}"
+    availability = explanation.availability
     if (
         availability
-        and availability not in (part.missing or "")
+        and availability not in (explanation.missing or "")
         and not (parent and parent.availability == availability)
     ):
         yield clipped(joined(availability))
     # For a missing value, the statements that it was not measured come first.
     for statement in sorted(
-        part.statements, key=lambda stated: bool(part.missing) and stated.status == "available"
+        explanation.statements,
+        key=lambda stated: bool(explanation.missing) and stated.status == "available",
     ):
-        if written_lines.setdefault(str(statement), part) is part:
+        if written_lines.setdefault(str(statement), explanation) is explanation:
             yield f"stated: {statement}"
-    if part.place is not None:
-        yield clipped(str(part.place))
-    if part.response is not None and written_lines.get("") != part.response:
-        written_lines[""] = part.response
-        yield str(part.response)
-    yield from map(clipped, part.notes)
-    for cause in part.causes:
+    if explanation.place is not None:
+        yield clipped(str(explanation.place))
+    if explanation.response is not None and written_lines.get("") != explanation.response:
+        written_lines[""] = explanation.response
+        yield str(explanation.response)
+    yield from map(clipped, explanation.notes)
+    for cause in explanation.causes:
         example = f", such as {clipped(key_in_words(cause.first))}" if cause.first else ""
         predicate = (
             "are missing for the same reason"
-            if cause.why == part.missing
+            if cause.why == explanation.missing
             else f"are missing: {cause.why}"
         )
         yield clipped(f"{cause.rows:,} of them {predicate}{example}")
-    if part.end:
-        yield f"the trail ends here: {clipped(part.end)}"
+    if explanation.end:
+        yield f"the trail ends here: {clipped(explanation.end)}"
 
 
 def _indent_tree(tree: ExplanationTree, indent: str = "") -> Iterator[str]:
     """Yield the lines of a tree as text; children are indented below their parent."""
-    headline, further_lines, trees_of_parts = tree
+    headline, further_lines, child_trees = tree
     yield indent + headline
     yield from (f"{indent}  {line}" for line in further_lines)
-    for tree_of_part in trees_of_parts:
-        yield from _indent_tree(tree_of_part, indent + "  ")
+    for child_tree in child_trees:
+        yield from _indent_tree(child_tree, indent + "  ")
 
 
 def _tree_to_html(tree: ExplanationTree, attribute: str = "") -> str:
-    """Convert a tree to HTML with branches that can be folded."""
-    headline, further_lines, trees_of_parts = tree
-    if not further_lines and not trees_of_parts:
+    """Convert a tree to HTML with foldable branches; the outermost gets the HTML ``attribute``."""
+    headline, further_lines, child_trees = tree
+    if not further_lines and not child_trees:
         return markup(headline)
     items = "".join(
         f"<li>{item_html}</li>"
-        for item_html in (*map(markup, further_lines), *map(_tree_to_html, trees_of_parts))
+        for item_html in (*map(markup, further_lines), *map(_tree_to_html, child_trees))
     )
     return f"<details{attribute}><summary>{markup(headline)}</summary>\n<ul>{items}</ul></details>"

@@ -96,7 +96,7 @@ class ResponseFinder:
     """Finds responses in studies, archives and memory, and parses each at most once."""
 
     def __init__(self, within: Any = None) -> None:
-        self._iterate_stores = [*_iterate_stores(within)]
+        self._stores = [*_iterate_stores(within)]
         self.responses_in_memory: dict[HeldResponse, None] = {}
         self._response_by_source: dict[Source, ReadResponse] = {}
 
@@ -107,9 +107,9 @@ class ResponseFinder:
         return self._response_by_source[source]
 
     def _find_in_stores(self, source: Source) -> ReadResponse:
-        """Search studies, archives and memory for the response of a `Source` record."""
+        """Return the response of a `Source` record, from a study, an archive or memory."""
         reason, bodyless_response = "", None
-        for store in (*self._iterate_stores, self.responses_in_memory):
+        for store in (*self._stores, self.responses_in_memory):
             try:
                 for place, response in _find_candidates(store, source):
                     body = response.body
@@ -138,7 +138,7 @@ class ResponseFinder:
         ``reader_name`` is a method of `Archive`, such as "history", and ``options`` are its
         arguments.
         """
-        for store in self._iterate_stores:
+        for store in self._stores:
             if hasattr(store, "_archived_frame"):
                 try:
                     frame: pd.DataFrame = store._archived_frame(reader_name, options)
@@ -154,7 +154,7 @@ def _iterate_stores(within: Any) -> Iterator[Any]:
     A place is a study, an archive or a list of responses.
     """
     if isinstance(within, Tables):
-        yield within._parts.held
+        yield within._origin.responses
     elif hasattr(within, "_stored_responses"):
         yield within
     elif isinstance(within, Iterable) and not isinstance(within, str | bytes):
@@ -206,7 +206,7 @@ class _ColumnCells:
     """
 
     def __init__(self, table: TableCells, name: str) -> None:
-        table_rows = table.response.tables._parts.built[table.name].rows
+        table_rows = table.response.tables._origin.built_tables[table.name].rows
         frame = table.plain_frame
         self.values = frame[name].array
         self.availability = cells_of(frame, name, table.metadata)
@@ -219,7 +219,7 @@ class _ColumnCells:
         self.path_at = table_rows.path_finder(self.declaration)
         count_names = self.declaration.aggregate.over or self.declaration.aggregate.counts or ()
         self.count_columns = count_names if {*count_names} <= {*frame.columns} else ()
-        for signal in table.response.tables._parts.signals:
+        for signal in table.response.tables._origin.signals:
             is_about_all_rows = signal.scope in ("section", "engine")
             coverage = (
                 "all"
@@ -265,8 +265,8 @@ class TableCells:
                 value, column, {name: self.value_at(position, name) for name in self._key_columns}
             )
         )
-        state_position = int(cells.availability.state_codes[position])
-        availability, place, notes = str(cells.availability.states[state_position]), None, []
+        state_code = int(cells.availability.state_codes[position])
+        availability, place, notes = str(cells.availability.states[state_code]), None, []
         end_reason = _NOT_IN_MEMORY if self.response.body is None else None
         if cells.declaration is not None:
             is_counted = (cells.declaration.source or "").lstrip("^")[:1] == "#"
@@ -446,7 +446,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
 
     This is ``Tables.explain``.
     """
-    held_responses = sorted(tables._parts.held, key=lambda held: held.body is None)
+    held_responses = sorted(tables._origin.responses, key=lambda held: held.body is None)
     response = next(
         (ReadResponse(held.source, tables, held.body, "in memory") for held in held_responses), None
     )
@@ -464,7 +464,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         response=response.citation if response else None,
         statements=tuple(
             _convert_to_statement(signal)
-            for signal in tables._parts.signals
+            for signal in tables._origin.signals
             if signal.path and is_within(signal.path, json_path)
         ),
     )
@@ -487,7 +487,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
 
 def _explain_cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Explanation]:
     """Yield an explanation of each cell whose value is at a JSON path or below it."""
-    for table_name, built_table in tables._parts.built.items():
+    for table_name, built_table in tables._origin.built_tables.items():
         table_cells = TableCells(response, table_name)
         for column in built_table.table.columns:
             if path != "$" and target_extent(path.removesuffix(KEY_SIGN), column.pattern) is None:

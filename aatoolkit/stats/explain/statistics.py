@@ -26,7 +26,7 @@ from aatoolkit.stats.trace import (
     TOTAL_OP,
     Traced,
     formula_text,
-    named_parts,
+    named_operands,
     plain_value,
 )
 
@@ -214,10 +214,10 @@ class TracedExplainer:
     """Converts `Traced` numbers, which store their formula, to explanations; each only once."""
 
     def __init__(self) -> None:
-        self._explained_parts: set[tuple[int, int | None]] = set()
+        self._explained_numbers: set[tuple[int, int | None]] = set()
 
     def explain_number(self, node: Traced, position: int | None = None) -> Explanation:
-        """Explain a single number, or the element of an array at ``position``."""
+        """Explain the number ``node``; of an array, the element at ``position``."""
         position = position if node.is_vector else None
         value = to_json_value(node.value if position is None else node.value[position])
         input_explanation: Explanation | None = None
@@ -228,12 +228,12 @@ class TracedExplainer:
         ):
             return input_explanation or Explanation(value, node.name, operation=SETTING_OP)
         key = _find_key(node, position) if position is not None else {}
-        if (id(node), position) in self._explained_parts:
+        if (id(node), position) in self._explained_numbers:
             return Explanation(value, node.name, key, operation="above")
-        self._explained_parts.add((id(node), position))
+        self._explained_numbers.add((id(node), position))
         if input_explanation is not None:
             return replace(input_explanation, column=node.name)
-        children = tuple(self._explain_parts(node, position))
+        children = tuple(self._explain_operands(node, position))
         operation, formula = DRAWN_OP, node.description
         if node.operation != DRAWN_OP:
             operation, numbers = "formula", formula_text(node, position, in_numbers=True)
@@ -250,20 +250,20 @@ class TracedExplainer:
             children=children,
         )
 
-    def _explain_parts(self, node: Traced, position: int | None) -> Iterable[Explanation]:
+    def _explain_operands(self, node: Traced, position: int | None) -> Iterable[Explanation]:
         """Yield an explanation of each number in the formula of ``node``.
 
         ``position`` selects the element if ``node`` is an array.
         """
-        for part, part_position in named_parts(node, position):
-            if part.is_vector and part_position is None:
-                yield from (self.explain_number(part, i) for i in range(len(part.value)))
+        for operand, operand_position in named_operands(node, position):
+            if operand.is_vector and operand_position is None:
+                yield from (self.explain_number(operand, i) for i in range(len(operand.value)))
             else:
-                yield self.explain_number(part, part_position)
+                yield self.explain_number(operand, operand_position)
 
 
 def _find_key(node: Traced, position: int) -> dict[str, Any]:
-    """Return the key of an element of an array as a dict, such as ``{"prompt_id": "p1"}``."""
+    """Return the key of an element of array ``node`` as a dict, such as ``{"prompt_id": "p1"}``."""
     if node.describe is not None:
         element = node.describe(position)
         return dict(element.row) if node.operation == LEAF_OP else to_json_value(element)
