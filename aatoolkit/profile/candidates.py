@@ -1488,7 +1488,8 @@ class _WordMeanings:
             # What does not apply to an engine is about all of its numbers.
             is_of_engine = engines and word.canonical == "not_applicable"
             # A vague word for all of the response, in which there are always numbers.
-            is_contradicted = word.strength < STRONG and not (engines or is_mixed or self._is_count)
+            is_vague = word.strength < STRONG or word.canonical == "unavailable"
+            is_contradicted = is_vague and not (engines or is_mixed or self._is_count)
             is_of_part = (
                 has_numbers_beside
                 and not is_of_engine
