@@ -17,10 +17,12 @@ from aatoolkit.availability.detect.words import (
     AVAILABLE,
     NO_MEANING,
     PARTIAL,
+    find_nonzero_flags,
     find_target,
     find_word,
     find_word_in_text,
     has_numbers,
+    partial_if_measured,
     rate_key,
     read_word,
     state_of_flag,
@@ -66,6 +68,8 @@ class RuleValue(NamedTuple):
         The names of the fields on the path, the outermost first.
     path : str
         The JSON path of the value.
+    row : mapping
+        The row that has the value, if the value is about a row.
     """
 
     scope: str
@@ -73,6 +77,7 @@ class RuleValue(NamedTuple):
     value: Any
     names: FieldNames
     path: str
+    row: Mapping[str, Any] = {}
 
 
 def read_rules(
@@ -326,12 +331,13 @@ def _find_rule_values(
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
             words_by_subject.setdefault(subject, set()).add(to_word(item))
             if item is not None or "null" in rule.words:
-                row_values.append((subject, target, item, path))
-    for subject, target, item, path in row_values:
+                row_values.append((subject, target, item, path, record))
+    for subject, target, item, path, record in row_values:
         # What differs between the rows of an engine is stated of these rows.
         is_of_row = len(words_by_subject[subject]) > 1 if subject else not rule.of
         scope, stated_target = ("row", target) if is_of_row else subject or ("section", None)
-        yield RuleValue(scope, stated_target, item, field_names, path)
+        row = record if scope == "row" and isinstance(record, dict) else {}
+        yield RuleValue(scope, stated_target, item, field_names, path, row)
 
 
 JointStatement = tuple[list[tuple[str | None, Availability]], str, str, Any]
@@ -370,6 +376,8 @@ def _read_rule_values(
         or AVAILABLE in (availability for _, availability in values_and_availabilities)
     )
     for item, availability in values_and_availabilities:
+        if rule.meaning_of(item.value)[0] is None:  # a word that nobody confirmed
+            availability = partial_if_measured(availability, find_nonzero_flags(item.row))
         # Parts of a section of which one has data.
         if has_data and item.scope == "section" and availability.status in EMPTY:
             availability = replace(availability, status=Status.PARTIAL)
@@ -470,7 +478,7 @@ def _read_object(
             field_names = (*object_names, name, *((rule.status,) if statement is value else ()))
             path = f"{object_path}{key_step(name)}{key_step(target)}"
             rule_values.append(RuleValue(scope, target, statement, field_names, path))
-    for scope, target, statement, field_names, path in rule_values:
+    for scope, target, statement, field_names, path, _ in rule_values:
         word = rule.value_in(statement, response_scan.requested_days)
         meaning, engine = rule.meaning_of(word)
         if meaning == NO_MEANING:
