@@ -38,6 +38,9 @@ def test_rows_are_read_by_a_field_of_theirs() -> None:
         ("row", "rows[0]"): "unavailable (not connected)",
         ("row", "rows[1]"): "available",
     }
+    # A word that nobody confirmed blanks no number.
+    held = [{**row, "q": "on hold"} for row in ROWS]
+    assert read(rule, {"rows": held})["row", "rows[1]"] == "partial (pending)"
     coded = Rule(at="rows[].q", words={"7": "pending"})
     rows = [{"q": 7, "n": 1}, {"q": 0, "n": 2}, {"q": None}, {"n": 1}, 3]
     assert read(coded, {"rows": rows}) == {("row", "rows[0]"): "unavailable (pending)"}
