@@ -81,7 +81,7 @@ class TableReader:
         if not path_by_table or table not in (None, *path_by_table):
             raise ScopeError(
                 unknown(f"archived {item_kind}", name, valid_names),
-                parameter=item_kind.split()[0],
+                parameter=item_kind.split()[-1],
                 unknown=(name,),
             )
         self.path = path_by_table[table or next(iter(path_by_table))]

@@ -32,7 +32,6 @@ _MAX_LABEL_LENGTH = 80
 _MAX_KEY_COLUMNS = 3
 _MAX_KEY_CANDIDATES = 12
 _NON_KEY_DTYPES = ("boolean", "list<string>", "Float64", "timestamp")
-_CODE_START_PATTERN = re.compile(r'((?<=[\[{~])=\\*")')
 _TOTAL_LABEL_PATTERN = re.compile(
     r"[(\[*_\s]*(?:grand total|totals?|all\b.*|overall|sum|summe|gesamt|insgesamt"
     r"|combined|everything|Σ|total général|toplam|итого|всего|合计|総計)[)\]*_\s:]*",
@@ -152,10 +151,9 @@ def _inherit_column(
         name = f"{to_singular(table_word)}_{name}"
     values = [column.values[row] for row in ancestor_rows.tolist()]
     levels_up = _count_levels_up(table.steps, column.draft_table.steps)
-    carets = "^" * (levels_up or 0)
-    source = carets + column.source
-    if column.source[0] == "$":  # with codes in rows around
-        source = _CODE_START_PATTERN.sub(rf"\1{carets}", column.source)
+    source = "^" * (levels_up or 0) + column.source
+    if column.source[0] == "$":
+        source = column.source
     elif levels_up is None or column.source[0] == "[":
         source = f"$.{format_path(bind_to_row(parse_path(column.path)))}"
     return DraftColumn(
