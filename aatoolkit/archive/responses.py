@@ -273,7 +273,7 @@ class ResponseIndex:
         return (request_key, day) in self._archived_days
 
     def has_body(self, response: ArchivedResponse) -> bool:
-        """Return whether the archive has this body for the same request, even of another day."""
+        """Return whether the archive has the same body for the same request, from whatever day."""
         self._load_month(response.month)
         return (*response.request_key, response.sha256 or "") in self._body_keys
 

@@ -250,7 +250,7 @@ class RunWriter:
         self._start_run(response_index)
 
     def _start_run(self, response_index: ResponseIndex) -> None:
-        """Begin a run with a new name, and without responses."""
+        """Begin a run (one addition of responses) with a new name, and without responses."""
         self.run_name = new_run_name()
         self.response_index = response_index
         self.response_count = self.failed_count = 0

@@ -53,7 +53,7 @@ class Condition:
         return [self._meets_comparison(value) for value in values]
 
     def _meets_comparison(self, value: object) -> bool:
-        """Return whether a value meets this condition, if its operator is ``>`` or similar."""
+        """Return whether a value meets this condition, which is ``<``, ``<=``, ``>`` or ``>=``."""
         operand, limit = _make_comparable(as_text(value), self.values[0])
         if operand is None or limit is None or value is None:
             return False

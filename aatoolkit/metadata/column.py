@@ -295,8 +295,8 @@ def _to_nested_lists(value: Any) -> Any:
 def load_statements(dumped_statements: Mapping[str, Any]) -> dict[str, StatementFields]:
     """Parse the dict that `dump_statements` returned.
 
-    The result is a dict from column name to a tuple: the statements on rows, the availability of
-    the other rows, and the reasons why rows are absent.
+    The result is a dict from column name to a tuple: the statements (the availability of some rows,
+    selected by their keys), the availability of all other rows, and why rows are absent.
     """
     return {
         name: (

@@ -457,9 +457,10 @@ class FingerprintCheck:
     def _attempts(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
         """The attempts to find the original position of each row: by index label, then by key.
 
-        The original position is that among the rows that were read. Each attempt is a tuple of the
-        positions, the columns whose values differ, and a dict from each column that counts as
-        changed to the reason. The second attempt is made only if the first finds changed columns.
+        The original position is that among the rows that were read. Each attempt is a tuple: the
+        positions; the columns with other values at these positions; and a dict with those of them
+        that the user changed, by name, to the reason for thinking so. The second attempt is made
+        only if the first finds changed columns.
         """
         attempts = []
         for find_match in (self._match_by_label, self._match_by_key):

@@ -1273,8 +1273,10 @@ def _lists_measured_engines(occurrence: Occurrence) -> bool:
     measured_engines = {
         engine for engine, is_measured in is_measured_by_engine.items() if is_measured
     }
-    have_run = names <= is_measured_by_engine.keys() and len(names.difference(idle_engines)) > 1
-    return have_run or (len(measured_engines) > 1 and measured_engines <= names)
+    are_engines_that_ran = (
+        names <= is_measured_by_engine.keys() and len(names.difference(idle_engines)) > 1
+    )
+    return are_engines_that_ran or (len(measured_engines) > 1 and measured_engines <= names)
 
 
 def _is_in_missing_list(path: Steps) -> bool:

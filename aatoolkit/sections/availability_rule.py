@@ -218,9 +218,9 @@ class Rule:
         return meaning, None
 
     def is_whole(self, record: Mapping[str, Any]) -> bool:
-        """Return whether an object has all four fields of the rule, and the status is a text.
+        """Return whether an object has all four keys that the rule names, and a text as the status.
 
-        The fields are ``status``, ``reason``, ``sample_size`` and ``as_of``.
+        The rule names them in ``status``, ``reason``, ``sample_size`` and ``as_of``.
 
         Examples
         --------

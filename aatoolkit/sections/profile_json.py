@@ -160,7 +160,8 @@ def _load(declaration_class: Any, field_values: Any) -> Any:
 def _dump_path(steps: Any) -> list[Any]:
     """Convert a parsed path to a list of two: the path as text, and a dict.
 
-    The dict maps the position of a step ``{}`` to the keys to which the step is limited, if any.
+    The dict maps the position of a step ``{}`` (the values of an object) to the keys to which the
+    step is limited, if it is.
     """
     keys_by_index = {
         str(index): [*step.only]

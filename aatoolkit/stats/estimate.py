@@ -571,9 +571,9 @@ def judge(
         if verdict != CANNOT_SAY and (assumption := comparison.method.partition("; ")[2]):
             why += f"; {assumption}"
         if isinstance(p, Traced):
-            verdict_condition = p < threshold if p.value < threshold.value else p >= threshold
-            verdict_condition.value = verdict
-            verdict = verdict_condition
+            traced_verdict = p < threshold if p.value < threshold.value else p >= threshold
+            traced_verdict.value = verdict
+            verdict = traced_verdict
         method, df = comparison.method, change.df
         if method and np.isfinite(df):
             method += f", t of {df:.3g} degrees of freedom"

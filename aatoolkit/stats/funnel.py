@@ -18,7 +18,7 @@ from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.stats.estimate import check_level, wilson
 from aatoolkit.stats.results import FUNNEL_STAGES, make_result, percent
-from aatoolkit.stats.sums import period_and_stem
+from aatoolkit.stats.sums import split_off_period
 from aatoolkit.stats.trace import (
     GroupSums,
     column_values,
@@ -95,11 +95,11 @@ def _find_count_column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
     columns = metadata_of(frame).columns
     names_by_stem: dict[tuple[str, ...], str] = {}
     for name in map(str, frame.select_dtypes("number").columns):
-        is_previous, stem = period_and_stem(
+        is_previous, stem = split_off_period(
             (columns[name].declared_name or name).rpartition(".")[2]
         )
         names_by_stem |= {} if is_previous else {stem: name}
-    stems = [period_and_stem(name)[1] for name in names]
+    stems = [split_off_period(name)[1] for name in names]
     return next((names_by_stem[stem] for stem in stems if stem in names_by_stem), None)
 
 

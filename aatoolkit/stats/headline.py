@@ -28,7 +28,7 @@ from aatoolkit.stats.compare import (
     name_sides,
 )
 from aatoolkit.stats.estimate import Change, check_level
-from aatoolkit.stats.sums import PROMPT_COLUMN, WINDOW_NAMES, period_and_stem, rule_and_counts
+from aatoolkit.stats.sums import PROMPT_COLUMN, WINDOW_NAMES, split_off_period, rule_and_counts
 from aatoolkit.stats.trace import name_variables, statistic, trace_frame
 
 MENTION_RATE, AVG_POSITION, SHARE_OF_VOICE = "mention_rate", "average_position", "share_of_voice"
@@ -124,7 +124,7 @@ def _standard_name(name: str, column: Column) -> str:
     """Return the standard name of a known column, such as ``mention_rate``; else ``name``."""
     rule = column.aggregate
     stem, total_stem = (
-        period_and_stem(count_name)[1]
+        split_off_period(count_name)[1]
         for count_name in rule.over or rule.counts or (rule.by or "", "")
     )
     if stem == ("mention",) and "mention" not in total_stem and column.unit in _MEASURE_BY_UNIT:
@@ -253,7 +253,7 @@ def _comparisons_for_question(
 def _select_own_brands(
     table_by_name: TableByName, frames: Sequence[pd.DataFrame]
 ) -> list[pd.DataFrame]:
-    """Return each frame's rows on the project's own brands, if all frames contain the brand."""
+    """Return the rows of each frame on those own brands of the project that all frames have."""
     brand_sets = [{*frame["brand"]} for frame in frames]
     for side in WINDOW_NAMES[: len(frames)]:
         leader_table = table_by_name.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))

@@ -331,12 +331,12 @@ def no_counts_text(rule: Aggregation) -> str:
 _IGNORED_NAME_WORDS = frozenset(("count", "number", "num", "total", "after", "now", "current"))
 
 
-def period_and_stem(column_name: str) -> tuple[bool, tuple[str, ...]]:
+def split_off_period(column_name: str) -> tuple[bool, tuple[str, ...]]:
     """Return whether a column name is about the previous period, and the main words of the name.
 
     Examples
     --------
-    >>> period_and_stem("citations_previous"), period_and_stem("citation_count")
+    >>> split_off_period("citations_previous"), split_off_period("citation_count")
     ((True, ('citation',)), (False, ('citation',)))
     """
     previous_words, name_words = words_of("previous"), tokens(column_name)
@@ -364,7 +364,7 @@ def current_name_by_previous(frame: pd.DataFrame) -> dict[str, str]:
         for name in map(str, frame.columns)
     }
     period_and_stem_by_name = {
-        name: period_and_stem(meaning) for name, meaning in meaning_by_name.items()
+        name: split_off_period(meaning) for name, meaning in meaning_by_name.items()
     }
     name_by_stem = {
         stem: name

@@ -232,7 +232,7 @@ class PlotData:
 
     @cached_property
     def kind_by_column(self) -> dict[str, str]:
-        """A dict from column name to kind: ``number``, ``time``, ``flag``, ``list`` or ``word``.
+        """A dict from column name to ``number``, ``code``, ``time``, ``flag``, ``list``, ``word``.
 
         A ``flag`` is true or false. Whole numbers that nobody would add or compare, such as an HTTP
         status, are of the kind ``code``.

@@ -321,7 +321,7 @@ def _rename_in_rule(rule: Aggregation, old_name: str, new_name: str) -> Aggregat
 
 
 def analyse_responses(responses: Any, name: str | None, *, guesses_units: bool = True) -> Analysis:
-    """Guess the tables in some responses of one section (kind of response).
+    """Infer the tables of a section (kind of response) from example responses.
 
     Parameters
     ----------

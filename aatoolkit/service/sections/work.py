@@ -117,11 +117,11 @@ def actions(observations: Observations) -> SectionAnswer:
     groups = observations.fetch_rows(_ACTIONS_SQL)
     action_states = [action["state"] for group in groups for action in group["actions"]]
     reason = None if action_states else "No action concerns what these filters select."
-    count_by_name = {
+    count_by_state = {
         name: action_states.count(action_state) for name, action_state in _ACTION_STATES.items()
     }
     return SectionAnswer(
-        {"stateCounts": count_by_name, "groups": groups},
+        {"stateCounts": count_by_state, "groups": groups},
         SectionAvailability("available", reason, len(action_states), last_run_time(observations)),
     )
 
