@@ -47,9 +47,9 @@ class Position:
 class Each:
     """A step from an array to all its elements.
 
-    With ``container_number``, it leads to a single element: to that at the position that the current
-    row has in its own array. So each row finds its date in a list of dates beside the rows. The
-    number says which array on the path to the rows is meant; 0 is the first.
+    With ``container_number``, it leads to a single element: to that at the position that the
+    current row has in its own array. So each row finds its date in a list of dates beside the rows.
+    The number says which array on the path to the rows is meant; 0 is the first.
     """
 
     container_number: int | None = None

@@ -28,7 +28,7 @@ from aatoolkit.stats.compare import (
     name_sides,
 )
 from aatoolkit.stats.estimate import Change, check_level
-from aatoolkit.stats.sums import PROMPT_COLUMN, WINDOW_NAMES, split_off_period, rule_and_counts
+from aatoolkit.stats.sums import PROMPT_COLUMN, WINDOW_NAMES, rule_and_counts, split_off_period
 from aatoolkit.stats.trace import name_variables, statistic, trace_frame
 
 MENTION_RATE, AVG_POSITION, SHARE_OF_VOICE = "mention_rate", "average_position", "share_of_voice"
