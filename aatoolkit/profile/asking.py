@@ -413,6 +413,10 @@ def _measure_overlap(document: Any, other_document: Any) -> float:
 # --- what else to ask -------------------------------------------------------------------------
 
 
+_SET_UP_SECTIONS = (None, "crawl", "conversions", "shopping", "ads")
+"""What a project may lack because it is not connected or not in the plan: requested first."""
+
+
 def _plan_further_requests(
     responses: Responses, section_paths: Mapping[str, Any], hosts: Iterable[str], requests_left: int
 ) -> list[PlannedRequest]:
@@ -439,7 +443,7 @@ def _plan_further_requests(
     request_groups = [
         [PlannedRequest(section_name, Scope(), _OTHER_HOST_PURPOSE, host)]
         for host in hosts
-        for section_name in section_names
+        for section_name in sorted(section_names, key=lambda name: name not in _SET_UP_SECTIONS)
     ]
     engine_sets = _choose_engine_sets(active_engines, idle_engines)
     all_engines = (*chain(*engine_sets),)

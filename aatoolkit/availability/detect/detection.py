@@ -191,6 +191,16 @@ def _add_signals(
         if isinstance(response_scan.document, dict):
             general_rules.read_envelope(response_scan, Member("", response_scan.document, "$", {}))
         general_rules.read_rows(response_scan)
+        # A rule of the user knows better what an object says.
+        rule_paths = tuple(
+            signal.path for signal in response_scan.signals if signal.rule == "declared"
+        )
+        response_scan.signals[:] = [
+            signal
+            for signal in response_scan.signals
+            if signal.rule == "declared"
+            or not any(path.startswith(f"{signal.path}.") for path in rule_paths)
+        ]
         explain_signals(response_scan)
     if declared_rules or not covers_response:
         _conclude_about_section(response_scan, has_rules=bool(declared_rules))
