@@ -202,7 +202,10 @@ class Study(metaclass=Chaptered):
                         "more, also in a cell that is run again, by "
                         f"aa.Study.create({path_text}, {arguments_text}, resume=True)"
                     )
-            elif folder.exists() and next(folder.iterdir(), None) is not None:
+            # Hidden files, and the manifest, are there while another process creates the study.
+            elif folder.exists() and any(
+                path.name[0] != "." and path.name != MANIFEST_FILE for path in folder.iterdir()
+            ):
                 problem = "the folder holds other files; empty it"
             else:
                 moment = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
