@@ -32,8 +32,7 @@ MAX_DRAFT_REQUESTS = 60
 ENGINES = ("chatgpt", "perplexity", "gemini", "claude", "copilot", "google-ai-overview")
 """The engines (AI assistants) that a shell completes, and that have a fixed style in plots.
 
-A new engine needs a style at the same position of ``SERIES_STYLES`` in the module
-``aatoolkit.display.plot.style``.
+A new engine needs a style at the same position of ``series`` in ``display/plot/looks.json``.
 """
 
 DEMO_HOST = "acme.example"

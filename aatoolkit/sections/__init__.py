@@ -21,7 +21,7 @@ from aatoolkit.sections.column import *  # noqa: F403
 from aatoolkit.sections.profile import Profile as Profile
 from aatoolkit.sections.registry import *  # noqa: F403
 from aatoolkit.sections.section import *  # noqa: F403
-from aatoolkit.sections.typed import typed_module as typed_module
+from aatoolkit.sections.type_stubs import typed_module as typed_module
 
 _HELPERS = {"annotations", "missing_attribute", "ModuleType", "NoReturn", "TYPE_CHECKING"}
 VOCABULARY = [
