@@ -972,6 +972,7 @@ class _CandidateSearch:
             allowed_types = int  # a code of each, as a count is never
         return (
             all(item is None or isinstance(item, allowed_types) for item in value.values())
+            and not any(map(_is_number_text, value.values()))
             and any(item is not None for item in value.values())
             and 0 < 0.8 * len(value) <= sum(engine in self._engines for engine in value)
         )
@@ -1064,7 +1065,12 @@ def _take_flag_or_text(value: Any) -> Any:
     """Return a text or boolean unchanged; for a list, its first text; for other values, None."""
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
-    return value if isinstance(value, str | bool) else None
+    return value if isinstance(value, str | bool) and not _is_number_text(value) else None
+
+
+def _is_number_text(value: Any) -> bool:
+    """Return whether a value is a number that is written as text."""
+    return isinstance(value, str) and bool(_DECIMAL_PATTERN.fullmatch(value))
 
 
 def _tells_missing_number(

@@ -13,7 +13,7 @@ from aatoolkit._util.text import name_parts, visible
 from aatoolkit.display.plot.data import Numbers, PlotData, shares_of_range
 from aatoolkit.display.plot.style import LIGHT_COLOURS, column_title
 from aatoolkit.display.plot.tables import cell_texts, table_columns
-from aatoolkit.display.report.style import STYLE
+from aatoolkit.display.report.style import COLOURS
 
 if TYPE_CHECKING:
     from aatoolkit.display.report.evidence import TableEvidence
@@ -194,9 +194,8 @@ def image(svg: str, alt: str) -> str:
     """
     # The colours of the page follow its theme; they are repeated, for an image does not see them.
     for name, colour in LIGHT_COLOURS.items():
-        svg = svg.replace(colour, f"var(--{name})") if f"--{name}:" in STYLE else svg
-    colour_css = STYLE.partition("*")[0].replace(":root", "svg")
-    css = f"svg {{ {_FONT_CSS} }} {colour_css}"
+        svg = svg.replace(colour, f"var(--{name})")
+    css = f"svg {{ {_FONT_CSS} }} {COLOURS.replace(':root', 'svg')}"
     opening_tag, _, svg_content = svg[svg.index("<svg") :].partition(">")
     svg = f"{opening_tag}><style>{css}</style>{svg_content}"
     data_uri = " ".join(

@@ -29,7 +29,7 @@ from aatoolkit.display.report.html import (
     scrolling_table,
     sparkline,
 )
-from aatoolkit.display.report.style import STYLE
+from aatoolkit.display.report.style import COLOURS, STYLE
 from aatoolkit.display.report.words import (
     Chapter,
     chapter_of,
@@ -125,7 +125,7 @@ class _Page:
         return _PAGE_TEMPLATE.format(
             host=escape(hosts or "the brand"),
             title=escape(title or hosts or "No responses"),
-            style=STYLE,
+            style=COLOURS + STYLE,
             notes=escape(" ".join(_source_sentences(sources))),
             summary=self._summary_html(earlier_dataset),
             contents="".join(contents_items),

@@ -1,11 +1,19 @@
 """The style sheet of a report, for light and dark screens, phones and print."""
 
+from collections.abc import Mapping
+
+from aatoolkit.display.plot.style import DARK_COLOURS, LIGHT_COLOURS
+
+
+def _declare(colours: Mapping[str, str]) -> str:
+    """Return a rule of CSS that declares colours as variables."""
+    return f":root {{ {' '.join(f'--{name}: {colour};' for name, colour in colours.items())} }}"
+
+
+COLOURS = f"{_declare(LIGHT_COLOURS)} @media (prefers-color-scheme: dark) {{ {_declare(DARK_COLOURS)} }}"
+"""The colours of pictures and of the page, as variables of CSS for light and dark screens."""
+
 STYLE = """
-:root { --ink: #1f2328; --muted: #57606a; --grid: #d8dee4; --paper: #ffffff; --lack: #f6f8fa;
-  --hatch: #7d8590; --link: #0b5394; --shade: #00000038; --found: #fff3c4; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --muted: #9da7b1; --grid: #30363d;
-  --paper: #0d1117; --lack: #161b22; --hatch: #8b949e; --link: #79b8ff; --shade: #ffffff4d;
-  --found: #4a3b00; } }
 * { box-sizing: border-box; }
 h1, h2, p, small, b, a, li, dt, dd, th, td, caption, summary { unicode-bidi: isolate; }
 html { scroll-padding-top: 1rem; }
@@ -73,7 +81,7 @@ details details { padding-left: 1rem; }
 .why li a { color: inherit; text-decoration-color: var(--grid); }
 .why li p { position: sticky; top: 0; margin: 0; background: var(--paper); }
 .why li span { display: block; padding-left: 1rem; scroll-margin-top: 6rem; }
-:target { background: var(--found); }
+:target { background: var(--target); }
 h2:target { background: none; }
 /* For browsers that follow a link into a fold without opening it. */
 details:has(:target)::details-content { content-visibility: visible; block-size: auto; }
@@ -97,7 +105,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
 @media print {
   :root { color-scheme: only light; }
   :root { --ink: #000000; --muted: #444444; --grid: #cccccc; --paper: #ffffff; --lack: #f6f8fa;
-    --hatch: #666666; --link: #000000; --found: #ffffff; }
+    --hatch: #666666; --link: #000000; --target: #ffffff; }
   body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.35; }
   nav, .skip, .screen, details:not(.table) { display: none; }
   .paper { display: block; }
