@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -180,53 +182,28 @@ def test_what_is_thin_keeps_its_zeros_and_what_is_to_come_does_not(
 
 # --- statuses that say why there is no answer -----------------------------------------------
 
-REASONS: dict[str, tuple[int, Any, str, str | None]] = {
-    "no content": (204, b"", "unavailable", None),
-    "accepted": (202, b"", "unavailable", "pending"),
-    "accepted, in words": (202, {"status": "processing"}, "unavailable", "pending"),
-    "a plan": (403, {"error": {"code": "plan_required"}}, "unavailable", "withheld"),
-    "a plan in prose": (402, {"detail": "Upgrade required."}, "unavailable", "withheld"),
-    "a precondition": (
-        412,
-        {"detail": "Domain not connected to the edge gateway."},
-        "unavailable",
-        "not_connected",
-    ),
-    "no source": (409, {"title": "Not connected", "status": 409}, "unavailable", "not_connected"),
-    "no data": (404, {"message": "No data for this section yet."}, "unavailable", None),
-    "no run": (404, {"code": "never_run"}, "unavailable", "not_run"),
-    "a first run": (503, {"code": "awaiting_first_run"}, "unavailable", "pending"),
-    "no such thing": (422, {"code": "not_supported"}, "not_applicable", "not_supported"),
-    "an error inside": (
-        200,
-        {"error": {"code": "plan_required", "message": "Not on your plan."}},
-        "unavailable",
-        "withheld",
-    ),
-    "a failure inside": (
-        200,
-        {"success": False, "message": "Upstream timed out."},
-        "unavailable",
-        "failed",
-    ),
-}
+STATUSES = json.loads(Path(__file__).with_name("reasons.json").read_bytes())
 
 
-@pytest.mark.parametrize("case", REASONS)
-def test_a_reason_gives_empty_tables_with_it(read: Read, case: str) -> None:
-    status, body, word, cause = REASONS[case]
-    tables = read(body, status)
+def body_of(case: dict[str, Any]) -> Any:
+    return case["body"].encode() if isinstance(case["body"], str) else case["body"]
+
+
+@pytest.mark.parametrize("case", STATUSES["reasons"], ids=lambda case: case["name"])
+def test_a_reason_gives_empty_tables_with_it(read: Read, case: dict[str, Any]) -> None:
+    tables = read(body_of(case), case["status"])
+    cause = case["cause"]
     for name, frame in tables.items():
         assert len(frame) == 0
         availability = frame.aa.availability
-        assert {*availability["status"]} == {word}
+        assert {*availability["status"]} == {case["word"]}
         assert [*availability["cause"].dropna().unique()] == ([cause] if cause else [])
         assert tables._status(name).startswith(("○ ", "– "))
     assert tables.main["requests"].dtype == "Int64"
     assert tables.main.aa.aggregate(columns="requests").loc[0, "requests"] is pd.NA
     assert len(tables.drift) == 0
     assert tables.payload is not None
-    assert tables.payload.status == status
+    assert tables.payload.status == case["status"]
     with pytest.raises(errors.AvailabilityError):
         tables.main.aa.require("requests")
 
@@ -238,30 +215,12 @@ def test_a_pending_answer_with_numbers_is_partial(read: Read) -> None:
     assert availability[["status", "cause"]].tolist() == ["partial", "pending"]
 
 
-ERRORS: dict[str, tuple[int, Any, type[errors.FetchError]]] = {
-    "no token": (401, {"code": "plan_required"}, errors.NotAuthorized),
-    "no rights": (403, {"code": "access_denied"}, errors.NotVisible),
-    "no rights in prose": (403, {"detail": "Permission required."}, errors.NotVisible),
-    "no body": (403, b"", errors.NotVisible),
-    "no payment, no words": (402, {}, errors.StatusError),
-    "no host": (404, {"code": "not_found"}, errors.NotVisible),
-    "no host in prose": (404, {"message": "The domain is not set up."}, errors.NotVisible),
-    "a conflict": (409, {"code": "conflict"}, errors.StatusError),
-    "a parameter": (422, {"code": "not_supported", "parameter": "engine"}, errors.BadRequest),
-    "too many": (429, {"code": "awaiting_data"}, errors.RateLimited),
-    "down": (503, {"message": "Service unavailable"}, errors.ServerFailed),
-    "broken": (500, {"code": "not_connected"}, errors.ServerFailed),
-    "a page": (404, b"<html>Not connected</html>", errors.NotVisible),
-}
-
-
-@pytest.mark.parametrize("case", ERRORS)
+@pytest.mark.parametrize("case", STATUSES["errors"], ids=lambda case: case["name"])
 def test_an_error_is_never_an_empty_frame(
-    scripted: Any, reply: Any, project: aa.Project, case: str
+    scripted: Any, reply: Any, project: aa.Project, case: dict[str, Any]
 ) -> None:
-    status, body, kind = ERRORS[case]
-    scripted.script = reply(body, status, {"Retry-After": "0"})
-    with pytest.raises(kind):
+    scripted.script = reply(body_of(case), case["status"], {"Retry-After": "0"})
+    with pytest.raises(getattr(errors, case["error"])):
         project.read("probe")
     with pytest.raises(errors.AAToolkitError):
         project.scope_options()

@@ -56,132 +56,7 @@ def test_a_code_names_the_cause_of_an_absence_and_prose_does_not() -> None:
 
 # --- names of keys: without one in the vocabulary, its row fails ------------------------------
 
-NAME = "NAME"
-ROWS = [{"visits": 3}]
-NAMES: list[tuple[str, Any, dict[str, str]]] = [
-    (
-        "meta metadata info envelope header context extensions diagnostics provenance measurement "
-        "sampling access entitlement _meta responseInfo data result results response payload body "
-        "content",
-        {NAME: {"hasData": False}, "rows": []},
-        {"section": "unavailable"},
-    ),
-    (
-        "filters filter query request params parameters arguments scope requested config settings "
-        "options schema links paging pagination window sort echo input selection appliedFilters "
-        "requestedMetrics",
-        {NAME: {"hasData": False, "availability": "unavailable"}, "rows": []},
-        {},
-    ),
-    (
-        "product stock offers price sku listing page site server uptime booking delivery credits "
-        "budget plans order payment job task experiment campaign user subscription account robots "
-        "billing license permissions features sitemap file certificate checkout",
-        {NAME: {"x": {"connected": False, "status": "unavailable"}}},
-        {},
-    ),
-    (
-        "in_stock out_of_stock inStock low_stock sold_out preorder back_ordered discontinued "
-        "on_sale in_store online_only made_to_order",
-        {"availability": NAME, "price": 3},
-        {},
-    ),
-    (
-        "engine engines platform platforms model models assistant assistants provider llm surface",
-        {"coverage": [{NAME: "zz", "status": "unsupported"}]},
-        {"engine zz": "not_applicable"},
-    ),
-    (
-        "field fields metric metrics column columns measure measures kpi kpis section sections "
-        "dimension dimensions feature features",
-        {"missing_NAME": ["zz"]},
-        {"field zz": "unavailable"},
-    ),
-    (
-        "caveat caveats limitation limitations disclaimer dataNote coverageNotes availabilityNote",
-        {NAME: "Two of five.", "rows": []},
-        {"section": "partial"},
-    ),
-    (
-        "warning warnings notice notices alerts",
-        {NAME: ["GA4 is not connected."], "rows": []},
-        {"section": "not_connected"},
-    ),
-    (
-        "flags messages qualityFlags warnings",
-        {NAME: ["LOW_SAMPLE"], "rows": []},
-        {"section": "insufficient_sample"},
-    ),
-    ("flags messages qualityFlags", {NAME: ["GA4 is not connected."], "rows": []}, {}),
-    (
-        "availability available avail unavailability completeness readiness dataStatus "
-        "dataset_state measurementQuality collectionCoverage sampleLevel ingestionHealth status "
-        "state quality coverage health level support freshness tier confidence reliability "
-        "evidence basis xAvailability isAvailable availabilityByField metaStatus overallQuality",
-        {NAME: "not_connected", "rows": []},
-        {"section": "not_connected"},
-    ),
-    (
-        "status state level availability tier quality code grade kind result type",
-        {"availability": {NAME: "not_connected"}},
-        {"section": "not_connected"},
-    ),
-    (
-        "error errors fault failure problem partialFailureError",
-        {NAME: {"message": "It broke.", "requestId": "x"}},
-        {"section": "error"},
-    ),
-    ("error errors fault failure problem", {NAME: {"4xx": 3}, "rows": []}, {}),
-    (
-        "status type reason source domain name details hint statusCode link requestId",
-        {"error": {"message": "It broke.", "code": "E1", NAME: "x"}},
-        {"section": "error"},
-    ),
-    (
-        "noData dataMissing insufficientData lowSample underpowered tooThin withheld unmeasured",
-        {"rows": [{NAME: False}, {"x": 1}]},
-        {},
-    ),
-    (
-        "masked suppressed redacted hidden missing absent isMasked",
-        {"rows": [{NAME: True, "hits": 4}, {NAME: False, "hits": 3}]},
-        {},
-    ),
-    (
-        "available supported connected enabled complete pending active verified truncated "
-        "estimated configured ready locked visible tracked found",
-        {"rows": [{NAME: True, "v": None}, {NAME: False, "v": 3}]},
-        {},
-    ),
-    *(
-        (names, {NAME: False, "rows": []}, {"section": word})
-        for word, names in {
-            "unavailable": "data hasAnyData dataAvailable measured collected captured hasResults",
-            "not_connected": "connected ga4Linked integrated configured installed isSetUp",
-            "not_applicable": "supported applicable exposed exposesQueries",
-            "pending": "ready dataReady computed calculated processed",
-            "partial": "complete",
-            "insufficient_sample": "hasEnoughData sufficientSample",
-            "forbidden": "entitled licensed enabled permitted granted",
-        }.items()
-    ),
-    *(
-        (names, {"rows": [{NAME: flag, "v": None}]}, {"row rows[0]": word})
-        for word, flag, names in [
-            ("unavailable", False, "hasData dataAvailable measured"),
-            ("unavailable", True, "noData dataMissing dataUnavailable"),
-            ("insufficient_sample", True, "lowSample underpowered tooThin unmeasured lowVolume"),
-            ("forbidden", True, "withheld"),
-        ]
-    ),
-    *(
-        (names, {"days": [{"day": "2026-11-20", NAME: flag, "n": 3}]}, {"row days[0]": "partial"})
-        for flag, names in [
-            (True, "partial isPartial incomplete estimated provisional preliminary sampled"),
-            (False, "final complete"),
-        ]
-    ),
-]
+CASES = json.loads(Path(__file__).with_name("names.json").read_bytes())
 
 
 def named(value: Any, name: str) -> Any:
@@ -190,14 +65,15 @@ def named(value: Any, name: str) -> Any:
         return {named(key, name): named(item, name) for key, item in value.items()}
     if isinstance(value, list):
         return [named(item, name) for item in value]
-    return value.replace(NAME, name) if isinstance(value, str) else value
+    return value.replace("NAME", name) if isinstance(value, str) else value
 
 
 @pytest.mark.parametrize(
-    ("name", "body", "expected"), [(n, b, e) for names, b, e in NAMES for n in names.split()]
+    ("name", "case"), [(name, case) for case in CASES for name in case["names"]]
 )
-def test_a_name_means_what_it_means(name: str, body: Any, expected: dict[str, str]) -> None:
-    assert statements_in(named(body, name)) == named(expected, name)
+def test_a_name_means_what_it_means(name: str, case: dict[str, Any]) -> None:
+    """``names.json``: names, a response in which ``NAME`` stands for each, what it states."""
+    assert statements_in(named(case["body"], name)) == named(case["expect"], name)
 
 
 REASONS = "reason message detail details description note explanation why text hint cause title"

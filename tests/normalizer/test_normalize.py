@@ -40,12 +40,12 @@ from aatoolkit.sections import (
     number,
     records,
     ref,
-    single,
     text,
 )
 
 HERE = Path(__file__).parent
 SECTIONS = sections.all()
+CASES = json.loads((HERE / "things.json").read_bytes())
 
 each_section = pytest.mark.parametrize("name", SECTIONS)
 some_sections = pytest.mark.parametrize("name", one_in(4, SECTIONS))
@@ -251,76 +251,27 @@ def things(*rows: Any, **envelope: Any) -> dict[str, Any]:
     return {"things": [*rows], **envelope}
 
 
-def test_what_no_column_takes_is_kept_and_listed() -> None:
-    answer = things(thing(new={"deep": [1, None]}), thing("y", new=2), **{"odd key": True})
-    tables = read(THINGS, {**answer, "known": {"a": 1}, "generatedAt": "now", "window": None})
-    assert drifts(tables) == [
-        ("new", "things[].new", 2, "1"),
-        ("new", "odd key", 1, "true"),
-    ]
-    assert extra(tables) == {
-        "$.things[0].new.deep[0]": ("1", "new"),
-        "$.things[0].new.deep[1]": ("null", "new"),
-        "$.things[1].new": ("2", "new"),
-        '$["odd key"]': ("true", "new"),
-        "$.known.a": ("1", "known"),
-        "$.generatedAt": ('"now"', "envelope"),
-        "$.window": ("null", "envelope"),
+def facts_of(frame: pd.DataFrame, name: str) -> dict[str, Any]:
+    """What is read of a column, and what is known of it."""
+    dtype = frame[name].dtype
+    return {
+        "values": [plain(value) for value in frame[name]],
+        "state": [plain(part) for part in frame.aa.availability.loc[name]],
+        "levels": [*getattr(dtype, "categories", ())],
+        "ordered": getattr(dtype, "ordered", None),
     }
 
 
-def test_a_declared_field_that_is_absent_gives_an_empty_column_marked_absent() -> None:
-    answer = thing()
-    del answer["seenCount"], answer["byDay"]
-    tables = read(THINGS, things(answer, availability={"status": "available"}))
-    assert drifts(tables) == [
-        ("absent", "things[].seenCount", 1, ""),
-        ("absent", "things[].byDay", 1, ""),
-    ]
-    assert tables.main["seen_count"].isna().all()
-    states = tables.main.aa.availability
-    assert tuple(states.loc["seen_count", ["status", "cause"]]) == ("unknown", "absent")
-    assert states.loc["score", "status"] == "available"
-    assert {*tables["thing_days"].aa.availability["cause"]} == {"absent"}
-
-
-def test_a_value_of_the_wrong_type_is_missing_in_its_column_and_kept() -> None:
-    tables = read(
-        THINGS,
-        things(thing("x", seenCount="7"), thing("y", seenCount=True), thing("z", seenCount=[{}])),
-    )
-    assert drifts(tables) == [("wrong type", "things[].seenCount", 3, '"7"')]
-    assert tables.main["seen_count"].isna().all()
-    assert extra(tables) == {
-        "$.things[0].seenCount": ('"7"', "wrong type"),
-        "$.things[1].seenCount": ("true", "wrong type"),
-        "$.things[2].seenCount[0]": ("{}", "wrong type"),
-    }
-
-
-def test_a_new_level_comes_last_where_levels_have_no_order() -> None:
-    tables = read(THINGS, things(thing("x", kind="z"), thing("y", kind="c"), thing("w", kind="b")))
-    assert tables.main["kind"].tolist() == ["z", "c", "b"]
-    assert [*tables.main["kind"].cat.categories] == ["a", "b", "c", "z"]
-    assert not tables.main["kind"].cat.ordered
-    assert drifts(tables) == [("new level", "things[].kind", 2, '"c"')]
-    assert extra(tables) == {}
-
-
-def test_a_new_level_where_levels_have_an_order_is_missing_and_kept() -> None:
-    tables = read(THINGS, things(thing("x", grade="best"), thing("y", grade="high")))
-    assert tables.main["grade"].tolist()[1:] == ["high"]
-    assert tables.main["grade"].isna().tolist() == [True, False]
-    assert [*tables.main["grade"].cat.categories] == ["low", "high"]
-    assert tables.main["grade"].cat.ordered
-    assert drifts(tables) == [("new level", "things[].grade", 1, '"best"')]
-    assert extra(tables) == {"$.things[0].grade": ('"best"', "new level")}
-
-
-def test_a_key_that_is_null_is_listed() -> None:
-    tables = read(THINGS, things(thing(None, byDay={}), thing("y")))
-    assert drifts(tables) == [("null key", "things(name)", 1, "")]
-    assert tables.main["name"].tolist() == [pd.NA, "y"]
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_an_answer_that_is_not_as_declared_is_read_as_far_as_it_goes(case: dict[str, Any]) -> None:
+    """``things.json``: answers of THINGS, their drift and extra, and facts of some columns."""
+    tables = read(THINGS, case["answer"])
+    assert [[*row] for row in drifts(tables)] == case.get("drift", [])
+    assert {path: [*what] for path, what in extra(tables).items()} == case.get("extra", {})
+    for name, expected in case.get("columns", {}).items():
+        table, _, column = name.partition(".")
+        facts = facts_of(tables[table], column)
+        assert {fact: facts[fact] for fact in expected} == expected
 
 
 def test_a_key_that_repeats_keeps_all_its_rows_and_numbers_them() -> None:
@@ -364,74 +315,11 @@ def test_strict_lists_every_problem() -> None:
     assert all(problem in str(raised.value) for problem in problems)
 
 
-# --- numbers --------------------------------------------------------------------------------
-
-
-def test_null_is_never_zero_and_zero_is_never_null() -> None:
-    days = aa.normalize(THINGS, things(thing(byDay={"2026-11-19": 0, "2026-11-20": None})))
-    assert days["thing_days"]["n"].tolist() == [0, pd.NA]
-
-
-# --- keys of the data, and rows of every shape ----------------------------------------------
+# --- rows that a function makes ---------------------------------------------------------------
 
 
 def table(rows: Any, *columns: aa.Column, key: str | tuple[str, ...]) -> aa.Section:
     return aa.Section("odd", "Synthetic.", aa.Table("odd", "One row.", rows, key, columns))
-
-
-SERIES = table(
-    records("series.requests{}", key="bot"),
-    text("bot"),
-    text("hour", source="$.series.hours[@1]"),
-    integer("n", source="."),
-    key=("bot", "hour"),
-)
-
-
-def series(hours: Any, **requests: Any) -> aa.Tables:
-    return read(SERIES, {"series": {"hours": hours, "requests": requests}})
-
-
-def test_arrays_side_by_side() -> None:
-    tables = series(["1h", "2h"], a=[0, None], b=[3, 4])
-    assert drifts(tables) == []
-    assert tables.main.to_numpy(dtype=object, na_value=None).tolist() == [
-        ["a", "1h", 0],
-        ["a", "2h", None],
-        ["b", "1h", 3],
-        ["b", "2h", 4],
-    ]
-
-
-MATRIX = table(
-    records("m.values[][]"),
-    text("brand", source="$.m.brands[@0]"),
-    text("engine", source="$.m.engines[@1]"),
-    number("rate", source="."),
-    key=("brand", "engine"),
-)
-
-
-def cells(values: Any) -> aa.Tables:
-    return read(MATRIX, {"m": {"brands": ["A", "B"], "engines": ["x", "y"], "values": values}})
-
-
-def test_a_matrix() -> None:
-    tables = cells([[0.1, None], [0.0, 1]])
-    assert drifts(tables) == []
-    assert tables.main.to_numpy(dtype=object, na_value=None).tolist() == [
-        ["A", "x", 0.1],
-        ["A", "y", None],
-        ["B", "x", 0.0],
-        ["B", "y", 1.0],
-    ]
-
-
-def test_a_matrix_smaller_than_its_axes_keeps_its_labels() -> None:
-    assert extra(cells([[0.1]])) == {
-        "$.m.brands[1]": ('"B"', "known"),
-        "$.m.engines[1]": ('"y"', "known"),
-    }
 
 
 def bands(text: str) -> list[dict[str, Any]]:
@@ -471,69 +359,7 @@ def test_a_function_that_makes_no_rows_is_refused(odd: Any) -> None:
         read(section, {"x": "y"})
 
 
-def test_one_row_an_answer() -> None:
-    section = table(
-        single("gateway"),
-        text("domain", source="$.domain"),
-        text("state", source="cname.state"),
-        key="domain",
-    )
-    answer = {"domain": "acme.example", "gateway": {"cname": {"state": "pending"}}}
-    assert aa.normalize(section, answer).main.to_numpy().tolist() == [["acme.example", "pending"]]
-    assert len(aa.normalize(section, {"domain": "acme.example", "gateway": None}).main) == 1
-
-
 # --- availability ---------------------------------------------------------------------------
-
-
-def states(availability: dict[str, Any], answer: dict[str, Any] | None = None) -> pd.DataFrame:
-    frame = read(THINGS, {**(answer or things(thing())), "availability": availability}).main
-    return frame.aa.availability
-
-
-def test_a_statement_about_a_section_applies_to_its_columns_that_about_a_field_to_it() -> None:
-    stated = states(
-        {
-            "status": "available",
-            "fields": {
-                "things[].score": {"status": "partial", "reason": "Sampled."},
-                "things[].detail": "not_run",
-            },
-        }
-    )
-    assert stated.loc["seen_count", "status"] == "available"
-    assert tuple(stated.loc["score"])[::2] == ("partial", "Sampled.")
-    assert tuple(stated.loc["note", ["status", "cause"]]) == ("unavailable", "not_run")
-
-
-@pytest.mark.parametrize("order", [1, -1])
-def test_the_narrowest_statement_holds_whatever_the_order(order: int) -> None:
-    fields = [("things[]", "not_run"), ("things[].score", "pending")][::order]
-    stated = states({"status": "available", "fields": dict(fields)}, things())
-    assert stated.loc["score", "cause"] == "pending"
-    assert stated.loc["seen_count", "cause"] == "not_run"
-
-
-def test_a_field_whose_name_merely_begins_alike_is_no_statement() -> None:
-    stated = states({"status": "available", "fields": {"things[].sc": "pending"}})
-    assert stated.loc["score", "status"] == "available"
-
-
-def test_words_of_an_unmeasured_section_stay_and_its_numbers_are_denied() -> None:
-    stated = {"status": "not_run", "reason": "No run."}
-    tables = read(THINGS, things(thing(), availability=stated))
-    availability = tables.main.aa.availability
-    assert availability.loc["name"].tolist() == ["partial", "not_run", "No run."]
-    assert availability.loc["seen_count"].tolist() == ["unavailable", "not_run", "No run."]
-    assert availability.loc["note"].tolist() == ["unavailable", "not_run", "No run."]
-    assert tables.main["seen_count"].isna().all()
-    assert "denied" in tables.extra["why"].tolist()
-
-
-def test_what_an_unmeasured_section_leaves_out_is_unmeasured_not_unknown() -> None:
-    tables = read(THINGS, {"availability": {"status": "not_connected"}})
-    for frame in tables.values():
-        assert {*frame.aa.availability["cause"]} == {"not_connected"}
 
 
 def test_the_statements_of_an_answer_are_a_table() -> None:
@@ -629,17 +455,6 @@ def test_a_single_row_is_not_made_of_an_answer_that_lacks_it(answer: dict[str, o
     with pytest.warns(SchemaDriftWarning):
         pending = aa.normalize("crawl", {**answer, "gateway": {"cname": {"state": "pending"}}})
     assert pending["crawl_gateway"]["cname_state"].tolist() == ["pending"]
-
-
-def test_a_member_of_a_map_that_is_null_is_a_row_of_which_nothing_is_known() -> None:
-    section = table(
-        keyed("byEngine", key="engine"), text("engine"), integer("visit_count"), key="engine"
-    )
-    answer = {"byEngine": {"chatgpt": {"visitCount": 3}, "gemini": None}}
-    tables = aa.normalize(section, answer, strict=True)
-    assert tables.main["engine"].tolist() == ["chatgpt", "gemini"]
-    assert tables.main["visit_count"].isna().tolist() == [False, True]
-    assert tables.rebuild() == answer
 
 
 @pytest.mark.parametrize(
