@@ -601,12 +601,7 @@ class JsonStructure:
             if items is not MISSING
             for key in (items if step_type is Entries else range(first_position, len(items)))
         ]
-        # A step to a single element leads to all of its array.
-        widened_steps = (
-            Each() if isinstance(path_step, Position | Named) else path_step
-            for path_step in main_container[0]
-        )
-        steps = (*widened_steps, step_type())
+        steps = (*_widen_to_all_elements(main_container[0]), step_type())
         parent_rows = [parent_row for parent_row, _ in rows_and_keys]
         keys = [key for _, key in rows_and_keys]
         containers_and_names = [*containers]
@@ -830,8 +825,13 @@ class JsonStructure:
         )
         neighbour.holds_names = True
         self.header_paths.add(neighbour.steps)
+        widened_steps = _widen_to_all_elements(neighbour.steps)
+        row_steps = (
+            _widen_to_all_elements(list_group.steps) if list_group.is_of_lists else row_set.steps
+        )
+        shared_count = count_shared_steps(widened_steps, row_steps)
         return (
-            *bind_to_row(neighbour.steps),
+            *bind_to_row((*widened_steps[:shared_count], *neighbour.steps[shared_count:])),
             Each(),
             *([Field(field_name)] if field_name is not None else []),
         ), names_by_row
@@ -949,6 +949,11 @@ def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any])
 def _last_field(steps: Steps) -> str:
     """Return the name of the last field in a parsed path; "" if there is none."""
     return next((step.name for step in reversed(steps) if isinstance(step, Field)), "")
+
+
+def _widen_to_all_elements(steps: Steps) -> Steps:
+    """Replace each step to a single element, such as ``[0]``, by one to all of its array."""
+    return tuple(Each() if isinstance(step, Position | Named) else step for step in steps)
 
 
 def bind_to_row(steps: Iterable[Step]) -> Steps:

@@ -208,10 +208,7 @@ def _declare_header(table: DraftTable, row_set: RowSet, raw_columns: list[RawCol
     ):
         return
     header_path = header_paths.pop()
-    if header_path and not any(
-        isinstance(header_step, Each | Entries) and header_step.container_number is not None
-        for header_step in header_path
-    ):
+    if header_path and not any(isinstance(step, Position) for step in header_path):
         table.rows = replace(rows, header=header_path)
         for column, (step,) in zip(table.columns, steps_below_row, strict=True):
             column.source = f"[{step.name}]"  # type: ignore[union-attr]
