@@ -17,7 +17,7 @@ from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, raw, read_word
 from aatoolkit.availability.detect.words import NO_MEANING
 from aatoolkit.errors import AAToolkitError, did_you_mean, near_matches
-from aatoolkit.jsontree.paths import Named, leaf_values, parse_pattern
+from aatoolkit.jsontree.paths import Named, format_path, leaf_values, parse_path, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
@@ -104,10 +104,10 @@ def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[s
             differences = _list_differences(_normalize_quietly(analysis.declaration, response))
             optional_paths |= {path for kind, path, *_ in differences if kind == "absent"}
     field_paths = {column.path for column in columns}
-    for parent in sorted({path.rpartition(".")[0] for path in optional_paths} - {""}):
-        paths_below = {path for path in field_paths if path.startswith(f"{parent}.")}
+    for parent in sorted({parse_path(path)[:-1] for path in optional_paths} - {()}, key=len):
+        paths_below = {path for path in field_paths if parse_path(path)[: len(parent)] == parent}
         if paths_below <= optional_paths:
-            optional_paths = optional_paths - paths_below | {parent}
+            optional_paths = optional_paths - paths_below | {format_path(parent)}
     return tuple(sorted(optional_paths))
 
 
@@ -231,7 +231,9 @@ def _list_differences(tables: Tables) -> list[Difference]:
     drift_frame = tables.drift.astype(object).where(tables.drift.notna(), None)
     return [
         (str(kind), str(path), int(count), example if example is None else str(example))
-        for kind, path, count, example in drift_frame[["kind", "path", "count", "example"]].itertuples(index=False)
+        for kind, path, count, example in drift_frame[
+            ["kind", "path", "count", "example"]
+        ].itertuples(index=False)
     ]
 
 

@@ -236,3 +236,17 @@ def test_the_command_line_drafts_shows_and_checks(project, scripted, tmp_path, m
     assert "One row per" in capsys.readouterr().out
     assert main(["profile", "check", "shop.example", "--profile", str(out), *connection]) == 0
     assert "nothing changed" in capsys.readouterr().err
+
+
+def test_tables_in_a_list_of_one_are_saved_and_read(tmp_path: Path):
+    def answer(*rows: list[Any]) -> dict[str, Any]:
+        columns = [{"key": "site"}, {"key": "visits"}]
+        return {"crawl": {"tables": [{"id": "sites", "columns": columns, "rows": [*rows]}]}}
+
+    more = answer(["c.example", 5], ["a.example", 2])
+    draft = draft_of(
+        answer(["a.example", 3], ["b.example", 4]), {}, options(), by_host={"b.example": more}
+    )
+    section = Profile.load(draft.save(tmp_path / "service.py"))["crawl"]
+    table = aa.normalize(section, more["crawl"]).main
+    assert table[["site", "visits"]].to_numpy().tolist() == [["c.example", 5], ["a.example", 2]]

@@ -10,7 +10,9 @@ def _declare(colours: Mapping[str, str]) -> str:
     return f":root {{ {' '.join(f'--{name}: {colour};' for name, colour in colours.items())} }}"
 
 
-COLOURS = f"{_declare(LIGHT_COLOURS)} @media (prefers-color-scheme: dark) {{ {_declare(DARK_COLOURS)} }}"
+COLOURS = (
+    f"{_declare(LIGHT_COLOURS)} @media (prefers-color-scheme: dark) {{ {_declare(DARK_COLOURS)} }}"
+)
 """The colours of pictures and of the page, as variables of CSS for light and dark screens."""
 
 STYLE = """

@@ -17,7 +17,7 @@ position as the row.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -333,24 +333,37 @@ class JsonStructure:
         """
         for ancestor in [*row_set.iter_with_ancestors()][1:-1]:
             ancestor_keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
+            row_counts = Counter(ancestor_keys)
             paths_by_key: dict[Any, set[Steps]] = {}
+            labels_by_key: dict[Any, set[Steps]] = defaultdict(set)
             for column in raw_columns:
+                types_by_key: dict[Any, list[type]] = defaultdict(list)
                 for key, value in zip(ancestor_keys, column.values, strict=True):
                     if value is not MISSING:
-                        paths_by_key.setdefault(key, set()).add(column.steps)
-            variants: list[tuple[set[Steps], list[Any]]] = []
+                        types_by_key[key].append(type(value))
+                for key, value_types in types_by_key.items():
+                    paths_by_key.setdefault(key, set()).add(column.steps)
+                    if value_types == [str] * row_counts[key]:
+                        labels_by_key[key].add(column.steps)
+            variants: list[tuple[set[Steps], set[Steps], list[Any]]] = []
             for key, paths in paths_by_key.items():
+                labels = labels_by_key[key]
                 similar_variants = (
-                    variant for variant in variants if _have_similar_paths(variant[0], paths)
+                    variant
+                    for variant in variants
+                    if _have_similar_paths(variant[0], paths)
+                    # Rows by engine and rows by page are two tables.
+                    and (variant[1] <= paths or labels <= variant[0])
                 )
-                variant = next(similar_variants, (set(), []))
-                variants += [variant] * (not variant[1])
+                variant = next(similar_variants, (set(), set(), []))
+                variants += [variant] * (not variant[2])
                 variant[0].update(paths)
-                variant[1].append(key)
+                variant[1].update(labels)
+                variant[2].append(key)
             if 1 < len(variants) <= _MAX_TUPLE_LENGTH:
                 self.row_sets.remove(row_set)
-                for variant in variants:
-                    self._add_partial_row_set(row_set, raw_columns, ancestor, *variant)
+                for kept_paths, _, kept_keys in variants:
+                    self._add_partial_row_set(row_set, raw_columns, ancestor, kept_paths, kept_keys)
                 return
 
     def _add_partial_row_set(
