@@ -282,6 +282,8 @@ def find_candidate_paths(
         (response, [signal.path for signal in detect(response).signals]) for response in responses
     ]
     legends = [*filter(_is_legend, _iter_nested(responses))]
+    # A response may explain only the codes that it has.
+    legends.append(dict(chain.from_iterable(legend.items() for legend in legends)))
     measured_responses = [
         engine_response
         for engine_response in response_by_engines.values()
@@ -1179,7 +1181,7 @@ Legend = Mapping[str, str]
 def _is_legend(value: Any) -> bool:
     """Return whether a value is a dict from codes to sentences that explain them."""
     texts = [*value.values()] if isinstance(value, dict) else []
-    are_texts = len(texts) > 1 and all(isinstance(text, str) for text in texts)
+    are_texts = bool(texts) and all(isinstance(text, str) for text in texts)
     return are_texts and " " in "".join(texts) and " " not in "".join(value)
 
 
@@ -1525,8 +1527,10 @@ class _WordMeanings:
         # A kind of rows that lack nothing.
         is_kind_of_rows = self._is_in_rows and not is_mixed and not has_word_of(self._key, "place")
         is_sole_word = len(self._number_flags_by_word) == 1
-        # With numbers in one response and without in another, or without a contrast to other words.
-        says_nothing = text != "false" if is_mixed else is_sole_word or is_flag
+        # With numbers in one response and without in another, or without a contrast to other words;
+        # a sentence that names no lack tells what was measured.
+        is_sentence = text.count(" ") > 3
+        says_nothing = text != "false" if is_mixed else is_sole_word or is_flag or is_sentence
         is_silent = is_kind_of_rows or (says_nothing and not self._is_in_rows)
         return (
             NO_MEANING
