@@ -336,7 +336,8 @@ def warn(
     line_number = next((key[2] for key in registry or () if message in key), caller.f_lineno)
     if registry is None:
         registry = caller.f_globals.setdefault("__warningregistry__", {})
-    path, module_name = caller.f_code.co_filename, caller.f_globals.get("__name__", "")
+    path = caller.f_code.co_filename
+    module_name = caller.f_globals.get("__name__", "")
     warnings.warn_explicit(message, category, path, line_number, module_name, registry)
 
 

@@ -237,7 +237,8 @@ def _exchange_folders(new_folder: Path, target: Path) -> None:
     # Linux exchanges the names in one step. Elsewhere `remove_abandoned` restores the old folder
     # after a kill.
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
-    cwd, exchange_flag = -100, 2
+    cwd = -100
+    exchange_flag = 2
     if swap is not None and swap(cwd, bytes(new_folder), cwd, bytes(target), exchange_flag) == 0:
         return
     old_folder = target.with_name(f".old-{secrets.token_hex(8)}-{target.name}")

@@ -262,7 +262,8 @@ def wrap_lines(text: str) -> str:
       name  partial: no
         engine has run yet
     """
-    width, lines = terminal_width(), []
+    width = terminal_width()
+    lines = []
     for line in text.split("\n"):
         indent = " " * (len(line) - len(line.lstrip()) + 2)
         if len(line) > width:
@@ -324,7 +325,10 @@ def unused_name(name: str, used_names: Iterable[str]) -> str:
     >>> unused_name("hits", ["hits", "hits_2"])
     'hits_3'
     """
-    taken_names, free_name, next_number = set(used_names), name, 2
+    taken_names = set(used_names)
+    free_name = name
+    next_number = 2
     while free_name in taken_names:
-        free_name, next_number = f"{name}_{next_number}", next_number + 1
+        free_name = f"{name}_{next_number}"
+        next_number = next_number + 1
     return free_name

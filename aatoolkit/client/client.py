@@ -180,8 +180,11 @@ class Client(NamesNear):
         ``workers`` is the number of concurrent requests. ``profile`` is as in the class.
         """
         client = cls.__new__(cls)
-        client.base_url, client.workers, client._source = base_url, workers, source
-        client.offline, client._profile = source.offline, profile
+        client.base_url = base_url
+        client.workers = workers
+        client._source = source
+        client.offline = source.offline
+        client._profile = profile
         client._settings = None
         return client
 
@@ -408,7 +411,8 @@ class Project(NamesNear):
             error.message = error.message.replace(self.host, self.alias)
             error.args = (error.message,)
             raise
-        url_path, quoted_alias = f"/api/domains/{self.host}/", quote(self.alias, safe="")
+        url_path = f"/api/domains/{self.host}/"
+        quoted_alias = quote(self.alias, safe="")
         url = payload.url.replace(url_path, f"/api/domains/{quoted_alias}/")
         return replace(payload, host=self.alias, url=url)
 
@@ -587,10 +591,8 @@ class Project(NamesNear):
         >>> list(aa.demo().read_all(["urls", "domains"], days=7))
         ['urls', 'domains']
         """
-        merged_scope, names = (
-            _with_filters(scope, filters),
-            known_sections(sections, self.client._profile),
-        )
+        merged_scope = _with_filters(scope, filters)
+        names = known_sections(sections, self.client._profile)
         (dataset,) = read_many(
             [partial(self.fetch, scope=merged_scope)],
             names,

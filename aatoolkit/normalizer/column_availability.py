@@ -77,7 +77,8 @@ class TableStatements:
         array_of: Callable[[str], pa.Array],  # returns the values of a column
         size: int,  # the number of rows
     ) -> None:
-        self._table, self._dimensions = plan.table, plan.dimension_columns
+        self._table = plan.table
+        self._dimensions = plan.dimension_columns
         self._size = size
         self._values = cache(lambda name: array_of(name).to_pylist())
         self._signals = [signal for signal in signals if signal.rule != ENGINE_LIST_RULE]
@@ -392,7 +393,8 @@ def target_extent(target: str, pattern: str) -> str | None:
     >>> [target_extent(target, "domains[].rank") for target in ("domains[].rank", "domains[0]")]
     ['all', 'some']
     """
-    steps, column_steps = parse_target(target), parse_path(pattern)
+    steps = parse_target(target)
+    column_steps = parse_path(pattern)
     # A single name means all fields of this name, and the fields inside them.
     if len(steps) == 1 and isinstance(steps[0], Field) and steps[0] in column_steps:
         return "all"

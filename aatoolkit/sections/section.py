@@ -303,7 +303,8 @@ def is_on_path_of_rule(path: str, rule_path: str) -> bool:
     >>> is_on_path_of_rule("meta", "meta.state"), is_on_path_of_rule("metadata", "meta")
     (True, False)
     """
-    path, rule_path = path.replace("{}", ""), rule_path.replace("{}", "")
+    path = path.replace("{}", "")
+    rule_path = rule_path.replace("{}", "")
     return f"{path}.".startswith(f"{rule_path}.") or f"{rule_path}.".startswith(f"{path}.")
 
 
@@ -326,7 +327,8 @@ def make_pattern(rows: Rows, source: str) -> str:
         return format_path(_widen_to_all_elements(parse_path(source[1:].lstrip("."))))
     steps = rows.steps
     while source.startswith("^"):
-        steps, source = _find_enclosing_steps(steps), source[1:]
+        steps = _find_enclosing_steps(steps)
+        source = source[1:]
     if source == "." or source[0] in "@#":
         return format_path(steps)
     if source.startswith("[") and (rows.positional or rows.header is not None):

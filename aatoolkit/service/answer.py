@@ -204,7 +204,8 @@ def _run_stats_by_engine(observations: Observations) -> dict[str, JsonObject]:
 @cache_results
 def _silent_engine_states(observations: Observations) -> dict[str, State]:
     """Return a dict from each engine (AI assistant) without answers to a state that says why."""
-    run_stats, state_by_engine = _run_stats_by_engine(observations), {}
+    run_stats = _run_stats_by_engine(observations)
+    state_by_engine = {}
     for row in scoped_engines(observations):
         engine = row["engine"]
         if not row["configured"]:

@@ -169,10 +169,8 @@ def measure_brands(observations: Observations, table_prefix: str = "") -> list[J
     )
     answer_count = count_answers(observations, TOTAL, table_prefix)[()]
     all_mention_count = sum(row["voice_count"] for row in counts_by_brand.values())
-    requested_brands, is_measured = (
-        observations.question.filter("brand"),
-        observations.has_rows("mentions"),
-    )
+    requested_brands = observations.question.filter("brand")
+    is_measured = observations.has_rows("mentions")
     brand_rows = observations.fetch_rows("SELECT brand, own FROM store.brands WHERE host = $host")
     rows = [
         brand_row | _ZERO_COUNTS | counts_by_brand.get(brand_row["brand"], {})
@@ -248,7 +246,8 @@ def _add_rates(
     ``answer_count`` is the number of answers, and ``all_mention_count`` that of the mentions of all
     brands. If ``is_measured`` is False, or there are no answers, all measures in the row are None.
     """
-    row["answer_count"], row["all_voice_count"] = answer_count, all_mention_count
+    row["answer_count"] = answer_count
+    row["all_voice_count"] = all_mention_count
     if not row["voice_count"]:
         row["position_sum"] = 0
     row["mention_rate"] = ratio(row["mention_count"], answer_count)

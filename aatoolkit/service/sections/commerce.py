@@ -137,10 +137,13 @@ def _ads_availability(
     examined for advertisements. ``engines`` has a row per engine that says whether it has
     advertisements; ``body`` has the fields of the section.
     """
-    unexamined_labels, reason_template = [], "Answers of {} were not examined for advertisements."
+    unexamined_labels = []
+    reason_template = "Answers of {} were not examined for advertisements."
     state_by_engine = {}
     for engine in engines:
-        name, label, ad_support = engine["engine"], engine["label"], engine["support"]
+        name = engine["engine"]
+        label = engine["label"]
+        ad_support = engine["support"]
         if ad_support == "not_applicable":
             state_by_engine[name] = State(ad_support, f"{label} carries no advertisements.")
         elif ad_support == "not_checked":
@@ -464,7 +467,8 @@ def conversions(observations: Observations) -> SectionAnswer:
         sentence = "No visits were recorded in this window."
         reason = sentence if observations.has_rows("visits") else why_no_rows("visits")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    has_currency, is_measured = analytics_row["currency"] is not None, day_counts["measured"]
+    has_currency = analytics_row["currency"] is not None
+    is_measured = day_counts["measured"]
     parameters = {"through": last_day, "priced": has_currency, "measured": is_measured}
     body["totals"] = observations.fetch_row(_CONVERSIONS_TOTALS_SQL, **parameters)
     body["engines"] = observations.fetch_rows(_VISITS_BY_ENGINE_SQL, **parameters)
@@ -472,7 +476,9 @@ def conversions(observations: Observations) -> SectionAnswer:
         _VISITS_BY_PAGE_SQL, **parameters, counted=are_citations_counted(observations)
     )
     body["daily"] = observations.fetch_rows(_VISITS_BY_DAY_SQL, through=last_day)
-    reasons, state_by_path, state_by_engine = [], {}, {}
+    reasons = []
+    state_by_path = {}
+    state_by_engine = {}
     if day_counts["days"] < observations.window.days:
         missing_days = observations.window.days - day_counts["days"]
         reasons.append(
@@ -490,7 +496,8 @@ def conversions(observations: Observations) -> SectionAnswer:
     if not has_currency:
         state = State("unavailable", "The analytics property records no revenue.")
         state_by_path |= dict.fromkeys(_REVENUE_PATHS.split(), state)
-    inseparable_labels, reason_template = [], "{} traffic cannot be separated from other traffic."
+    inseparable_labels = []
+    reason_template = "{} traffic cannot be separated from other traffic."
     for row in observations.fetch_rows(_TRAFFIC_ENGINES_SQL, through=last_day):
         if row["inseparable"]:
             inseparable_labels.append(row["label"])

@@ -315,7 +315,8 @@ def _find_position(
         positions = np.flatnonzero(Explainer.rows_with(flat_frame, row))
         description = key_in_words(row)
     else:
-        positions, description = _find_label_positions(frame, row), f"the label {row!r}"
+        positions = _find_label_positions(frame, row)
+        description = f"the label {row!r}"
         if not len(positions):
             if isinstance(row, int | np.integer) and -row_count <= row < row_count:
                 return int(row) % row_count

@@ -15,7 +15,8 @@ import pandas as pd
 from aatoolkit._util.text import clipped, joined, markup, wrapped_in_ipython
 from aatoolkit.metadata.column import Source
 
-_MAX_CHILDREN_IN_TEXT, _MAX_CHILDREN_IN_HTML = 8, 200
+_MAX_CHILDREN_IN_TEXT = 8
+_MAX_CHILDREN_IN_HTML = 200
 """The maximum number of children of one number that are written, as text and as HTML."""
 
 
@@ -67,7 +68,8 @@ def are_equal(value: Any, other_value: Any) -> bool:
     >>> are_equal(3, 3.0), are_equal(None, pd.NA), are_equal("3", 3), are_equal(0.1 + 0.2, 0.3)
     (True, True, False, True)
     """
-    value, other_value = to_json_value(value), to_json_value(other_value)
+    value = to_json_value(value)
+    other_value = to_json_value(other_value)
     if isinstance(value, float) and isinstance(other_value, int | float):
         return abs(value - other_value) <= 1e-12 * max(abs(value), abs(other_value))
     return bool(value == other_value)
