@@ -27,6 +27,9 @@ _UNSAFE_CHARACTERS = (
 plain_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 """Serialize a value to JSON text without escaping characters outside of ASCII."""
 
+Names = str | Iterable[str]
+"""One name, or several."""
+
 _NAME_BREAK_PATTERN = re.compile(r"(?<=[./?&=])(?=\w)")
 _UNSAFE_CHARACTER_PATTERN = re.compile(f"[{_UNSAFE_CHARACTERS}]")
 _ESCAPABLE_PATTERN = re.compile(rf"[\r{_UNSAFE_CHARACTERS}]|\\(?=u[0-9a-f]{{4}})")

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import parse_moment
+from aatoolkit._util.text import Names, parse_moment
 from aatoolkit.archive.schema import CHANGES_TABLE, CONTEXT_SCHEMA, FIXED_SCHEMAS
 from aatoolkit.archive.store import (
     EXTENDED_PROPERTY,
@@ -109,7 +109,7 @@ class Selection:
     @classmethod
     def from_args(
         cls,
-        hosts: str | Iterable[str] | None = None,
+        hosts: Names | None = None,
         since: DayOrMoment | None = None,
         until: DayOrMoment | None = None,
         scope: Scope | None = None,

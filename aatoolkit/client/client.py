@@ -28,6 +28,7 @@ from aatoolkit._util.defaults import (
     needed,
 )
 from aatoolkit._util.hosts import canonical_host
+from aatoolkit._util.text import Names
 from aatoolkit.client.dataset import Collection, Dataset
 from aatoolkit.client.options import read_scope_options, register_completion
 from aatoolkit.client.reading import (
@@ -237,8 +238,8 @@ class Client(NamesNear):
 
     def collect(
         self,
-        hosts: str | Iterable[str],
-        sections: str | Iterable[str] | None = None,
+        hosts: Names,
+        sections: Names | None = None,
         scopes: Scope | Iterable[Scope] | None = None,
         *,
         progress: bool | None = None,
@@ -282,8 +283,8 @@ class Client(NamesNear):
 
     def _read_each_host(
         self,
-        hosts: str | Iterable[str],
-        sections: str | Iterable[str] | None,
+        hosts: Names,
+        sections: Names | None,
         scopes: Scope | Iterable[Scope] | None,
         *,
         progress: bool | None = None,
@@ -554,7 +555,7 @@ class Project(NamesNear):
 
     def read_all(
         self,
-        sections: str | Iterable[str] | None = None,
+        sections: Names | None = None,
         scope: Scope | None = None,
         *,
         progress: bool | None = None,

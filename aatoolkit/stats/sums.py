@@ -18,7 +18,13 @@ from aatoolkit._util.lexicon import tokens, words_of
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
-from aatoolkit.frame.aggregation_plan import Plan, ResponseTotals, names_by_declared, plan_columns
+from aatoolkit.frame.aggregation_plan import (
+    Plan,
+    ResponseTotals,
+    Rules as Rules,
+    names_by_declared,
+    plan_columns,
+)
 from aatoolkit.frame.duplicates import response_scope
 from aatoolkit.frame.groupby import (
     By,
@@ -43,8 +49,6 @@ from aatoolkit.sections.aggregation import FRACTION, Aggregation, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.results import refusal
 from aatoolkit.stats.trace import GroupSums, Integers, Numbers, Row, input_numbers, trace_frame
-
-Rules = Mapping[str, Aggregation | str]  # aggregation rules by column
 
 PROMPT_COLUMN = "prompt_id"  # the usual name of the column with the ids of prompts
 WINDOW_NAMES = ("now", "before")

@@ -30,7 +30,7 @@ import pandas as pd
 from aatoolkit import __version__
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.files import FilePath, writing_folder
-from aatoolkit._util.text import counted, json_text, visible
+from aatoolkit._util.text import Names, counted, json_text, visible
 from aatoolkit.errors import NotWritten, did_you_mean, near_matches, warn
 from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.csv import csv_bytes
@@ -179,7 +179,7 @@ def publish(
     details: PublicationDetails,
     *,
     failures: Iterable[tuple[Payload, str]] = (),
-    redact: str | Iterable[str] = (),
+    redact: Names = (),
     excel: bool = False,
     csv: bool = False,
     overwrite: bool = False,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import cycle
@@ -23,7 +23,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from aatoolkit._util.text import joined
+from aatoolkit._util.text import Names, joined
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
@@ -69,7 +69,7 @@ By default the functions are called in this order, until one returns a `Spec`.
 
 
 def plot(
-    frame: pd.DataFrame, kind: str | None, x: str | None, y: str | Iterable[str] | None,
+    frame: pd.DataFrame, kind: str | None, x: str | None, y: Names | None,
     color: str | None, freq: str | None, top: int | None, ax: Axes | None, title: str | None = None,
     figsize: tuple[float, float] | None = None, theme: str = "auto",
 ) -> Axes:  # fmt: skip

@@ -18,7 +18,7 @@ import pandas as pd
 import traitlets
 
 from aatoolkit._util.attributes import Chaptered
-from aatoolkit._util.text import clipped, code, counted, visible
+from aatoolkit._util.text import Names, clipped, code, counted, visible
 from aatoolkit.client.client import Project
 from aatoolkit.client.reading import known_sections, section_names
 from aatoolkit.errors import ScopeError
@@ -387,9 +387,7 @@ class SectionPicker(Picker):
     ('domains', 'urls')
     """
 
-    def __init__(
-        self, project: Project | None = None, chosen: str | Iterable[str] | None = None
-    ) -> None:
+    def __init__(self, project: Project | None = None, chosen: Names | None = None) -> None:
         profile = default_profile() if project is None else project.client.profile
         names = section_names(profile)
         options = [_Option(name, detail=(profile.get(name) or PROFILE[name]).doc) for name in names]
@@ -403,7 +401,7 @@ class SectionPicker(Picker):
         return self.value  # type: ignore[no-any-return]
 
     @sections.setter
-    def sections(self, sections: str | Iterable[str]) -> None:
+    def sections(self, sections: Names) -> None:
         self.value = sections
 
     def _check_value(self, value: Any) -> tuple[str, ...]:

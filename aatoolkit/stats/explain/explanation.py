@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
 from typing import Any
@@ -18,6 +18,9 @@ from aatoolkit.metadata.column import Source
 _MAX_CHILDREN_IN_TEXT = 8
 _MAX_CHILDREN_IN_HTML = 200
 """The maximum number of children of one number that are written, as text and as HTML."""
+
+RowChoice = int | Hashable | Mapping[str, Any] | None
+"""A row of a frame: its position or label, or values by column; by default one is chosen."""
 
 
 def to_json_value(value: Any) -> Any:
