@@ -235,9 +235,9 @@ def block(content: str) -> str:
     return f'<div class="tex2jax_ignore">{content}</div>'
 
 
-def fold(title: str, content: str) -> str:
+def fold(title: str, content: str, attribute: str = "") -> str:
     """Return an HTML element that shows its title; a click on the title shows the content."""
-    return f"<details><summary>{title}</summary>{content}</details>"
+    return f"<details{attribute}><summary>{title}</summary>{content}</details>"
 
 
 def markup_long(text: str) -> str:

@@ -113,17 +113,15 @@ def joined(text: str) -> str:
     return text.replace(".; ", "; ")
 
 
-def clipped(text: str) -> str:
-    """Truncate a text to 300 characters for display, followed by ``…``.
+def clipped(text: str, max_length: int = _MAX_SHOWN_CHARACTERS) -> str:
+    """Truncate a text for display, by default to 300 characters, followed by ``…``.
 
     Examples
     --------
     >>> len(clipped("n" * 10_000))
     301
     """
-    return visible(
-        text if len(text) <= _MAX_SHOWN_CHARACTERS else f"{text[:_MAX_SHOWN_CHARACTERS]}…"
-    )
+    return visible(text if len(text) <= max_length else f"{text[:max_length]}…")
 
 
 def combined_reason(reasons: Iterable[str | None]) -> str | None:

@@ -111,9 +111,8 @@ def why_no_mentions(observations: Observations) -> str | None:
 
     The focus brands are the brands of the brand filter; by default, the project's own brands.
     """
-    if not observations.has_rows("mentions"):
-        return why_no_rows("mentions")
-    return None if focus_brands(observations) else NO_OWN_BRAND_REASON
+    no_brand_reason = None if focus_brands(observations) else NO_OWN_BRAND_REASON
+    return why_no_rows(observations, "mentions") or no_brand_reason
 
 
 @cache_results
@@ -196,8 +195,8 @@ def why_no_own_citations(observations: Observations) -> str | None:
     Own pages are the pages on domains of the focus brands. These are the brands of the brand
     filter; by default, the project's own brands.
     """
-    if not observations.has_rows("citations"):
-        return why_no_rows("citations")
+    if reason := why_no_rows(observations, "citations"):
+        return reason
     brands = observations.fetch_column(
         "SELECT brand FROM focus WHERE domain IS NULL AND own IS NOT TRUE ORDER BY brand"
     )

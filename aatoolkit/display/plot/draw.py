@@ -30,7 +30,6 @@ from aatoolkit.display.plot import rows, tables, times
 from aatoolkit.display.plot.data import Options, PlotData, one_row_per_mark, plot_data
 from aatoolkit.display.plot.layout import (
     MARGIN,
-    PICTURE_WIDTH,
     Layout,
     Text,
     compute_layout,
@@ -110,7 +109,7 @@ def plot(
         how_to_read = f"{spec.title_with_extent}. {spec.how_to_read}".strip(". ")
         spec = replace(spec, title=title, headline="", how_to_read=how_to_read)
     if ax is None:
-        return draw(spec, size_in_points, Palette(is_dark))
+        return draw(spec, size_in_points or (), Palette(is_dark))
     text_colour = to_hex(mpl.rcParams["text.color"])
     draw_on(ax, spec, Palette(is_dark, ink=text_colour, muted=text_colour))
     return ax
@@ -138,7 +137,7 @@ def picture_of(data: PlotData, width: float) -> Picture | None:
     spec = _spec_of(data, Options(top=8))
     # The report itself says where numbers are from, and what was not measured.
     spec = replace(spec, caption=[spec.sample_note])
-    return None if spec.kind in ("empty", "table") else draw(spec, None, Palette(), width)
+    return None if spec.kind in ("empty", "table") else draw(spec, (width,), Palette())
 
 
 def _spec_of(data: PlotData, options: Options) -> Spec:
@@ -339,16 +338,15 @@ def has_dark_background(ax: Axes | None) -> bool:
 
 def draw(
     spec: Spec,
-    size_in_points: Sequence[float] | None,
+    size_in_points: Sequence[float],
     palette: Palette,
-    width: float = PICTURE_WIDTH,
 ) -> Picture:
     """Draw a picture on a new figure, and return its axes.
 
-    ``size_in_points`` is the width and height; if it is None, the picture is ``width`` points wide,
-    and as high as it needs.
+    ``size_in_points`` is the width and height. By default the picture has the usual width, and is
+    as high as it needs.
     """
-    layout = compute_layout(spec, *(size_in_points or (width,)))
+    layout = compute_layout(spec, *size_in_points)
     figure = Figure((layout.width / 72, layout.height / 72), facecolor=palette["paper"])
     figure.set_layout_engine("none")
     axes = figure.add_axes((0, 0, 1, 1), axes_class=Picture)

@@ -91,8 +91,6 @@ def interactive_form(picture: Any) -> InteractivePicture:
         )
     }
     drawn_texts = [text for text in (layout.title, *layout.texts, layout.caption) if text.text]
-    rule_line = {"x0": MARGIN / layout.width, "x1": 1 - MARGIN / layout.width,
-            "line_color": palette["grid"], "line_width": 1}  # fmt: skip
     figure = InteractivePicture(traces)
     figure.update_layout(
         template=go.layout.Template(),
@@ -113,9 +111,12 @@ def interactive_form(picture: Any) -> InteractivePicture:
                 "type": "line",
                 "xref": "paper",
                 "yref": "paper",
+                "x0": MARGIN / layout.width,
+                "x1": 1 - MARGIN / layout.width,
                 "y0": rule_y,
                 "y1": rule_y,
-                **rule_line,
+                "line_color": palette["grid"],
+                "line_width": 1,
             }
             for rule_y in (
                 1 - (rule_height + _TOOL_BAR_HEIGHT) / figure_height

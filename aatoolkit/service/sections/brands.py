@@ -326,12 +326,11 @@ def ranking(observations: Observations) -> SectionAnswer:
         if has_mentions
         else [],
     }
-    reasons = () if has_mentions else [why_no_rows("mentions")]
     return SectionAnswer(
         body,
         answers_availability(
             observations,
-            reasons=reasons,
+            reasons=[why_no_rows(observations, "mentions")],
             fields=missing_previous_states(observations, _RANKING_PREVIOUS_PATHS),
         ),
     )
@@ -417,10 +416,12 @@ def perception(observations: Observations) -> SectionAnswer:
     ]
     day_rows = measure_focus_brands(observations, BY_DAY).items()
     reason_by_field = {
-        "sentiment": None if observations.has_rows("mentions") else why_no_rows("mentions"),
+        "sentiment": why_no_rows(observations, "mentions"),
         "sentimentTrend": why_no_mentions(observations),
-        "attributes": None if observations.has_rows("attributes") else why_no_rows("attributes"),
-        "claims": None if observations.has_rows("claim_sightings") else why_no_rows("claims"),
+        "attributes": why_no_rows(observations, "attributes"),
+        "claims": None
+        if observations.has_rows("claim_sightings")
+        else "The store holds no claims for this project.",
     }
     state_by_field = {
         field_name: State("unavailable", reason)
@@ -699,9 +700,9 @@ def chats(observations: Observations) -> SectionAnswer:
         sample_count=matched_count,
         reasons=[reason] if len(rows) < matched_count else (),
         fields={
-            f"chats[].{table}": State("unavailable", why_no_rows(table))
+            f"chats[].{table}": State("unavailable", empty_reason)
             for table in _SQL_BY_CHAT_FIELD
-            if not observations.has_rows(table)
+            if (empty_reason := why_no_rows(observations, table))
         },
     )
     if matched_count and availability.status == "unavailable":

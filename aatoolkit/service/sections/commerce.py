@@ -152,8 +152,8 @@ def _ads_availability(
     if engines and all(engine["support"] == "not_applicable" for engine in engines):
         reason = " ".join(str(state.reason) for state in state_by_engine.values())
         return SectionAvailability("not_applicable", reason, engines=state_by_engine)
-    if not observations.has_rows("ads"):
-        return SectionAvailability("unavailable", why_no_rows("ads"), engines=state_by_engine)
+    if empty_reason := why_no_rows(observations, "ads"):
+        return SectionAvailability("unavailable", empty_reason, engines=state_by_engine)
     answer_count = body["totals"]["answersChecked"]
     reasons = [reason_template.format(", ".join(unexamined_labels))] if unexamined_labels else ()
     availability = answers_availability(observations, sample_count=answer_count, reasons=reasons)
@@ -290,10 +290,8 @@ def shopping(observations: Observations) -> SectionAnswer:
         "products": [],
         "merchants": [],
     }
-    if not observations.has_rows("product_mentions"):
-        return SectionAnswer(
-            body, SectionAvailability("unavailable", why_no_rows("product_mentions"))
-        )
+    if reason := why_no_rows(observations, "product_mentions"):
+        return SectionAnswer(body, SectionAvailability("unavailable", reason))
     totals = observations.fetch_row(_SHOPPING_TOTALS_SQL)
     engine_labels = observations.fetch_column(_UNEXAMINED_ENGINES_SQL)
     reasons = [f"Answers of {', '.join(engine_labels)} were not examined."] if engine_labels else ()
@@ -465,7 +463,7 @@ def conversions(observations: Observations) -> SectionAnswer:
         day_counts = observations.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
     if not day_counts["days"]:
         sentence = "No visits were recorded in this window."
-        reason = sentence if observations.has_rows("visits") else why_no_rows("visits")
+        reason = why_no_rows(observations, "visits") or sentence
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     has_currency = analytics_row["currency"] is not None
     is_measured = day_counts["measured"]

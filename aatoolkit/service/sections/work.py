@@ -107,10 +107,8 @@ GROUP BY "group" ORDER BY "group"
 @section("actions")
 def actions(observations: Observations) -> SectionAnswer:
     """Return the section ``actions``: actions by group, and the number of actions by state."""
-    if not observations.has_rows("actions"):
-        availability = SectionAvailability(
-            "unavailable", why_no_rows("actions"), 0, last_run_time(observations)
-        )
+    if reason := why_no_rows(observations, "actions"):
+        availability = SectionAvailability("unavailable", reason, 0, last_run_time(observations))
         return SectionAnswer(
             {"stateCounts": dict.fromkeys(_ACTION_STATES), "groups": []}, availability
         )
@@ -202,7 +200,11 @@ def impact(observations: Observations) -> SectionAnswer:
     sample_count = 0
     if not outcomes:
         sentence = "No completed action is measured in this window."
-        reasons = [sentence if has_experiments else why_no_rows("completed actions")]
+        reasons = [
+            sentence
+            if has_experiments
+            else "The store holds no completed actions for this project."
+        ]
         status = "unavailable"
     elif not any(outcome["metrics"] for outcome in outcomes):
         status = "insufficient_sample" if countable_metrics else "unavailable"
