@@ -287,7 +287,7 @@ class ScopeOptions(NamesNear):
         """
         if filter not in FILTERS:
             raise _unknown_filter_error(str(filter))
-        frame: pd.DataFrame = getattr(self, FILTERS[filter])
+        frame = getattr(self, FILTERS[filter])
         return tuple(frame[filter].dropna().tolist())
 
     def __repr__(self) -> str:

@@ -132,7 +132,7 @@ class Frame(pd.DataFrame):
 
     def _constructor_from_mgr(self, mgr: Any, axes: Any) -> Frame:
         # pandas would copy every column's block once more
-        frame: Any = pd.DataFrame._from_mgr(mgr, axes)  # type: ignore[attr-defined]
+        frame = pd.DataFrame._from_mgr(mgr, axes)  # type: ignore[attr-defined]
         frame.__class__ = Frame
         return frame  # type: ignore[no-any-return]
 
@@ -140,7 +140,7 @@ class Frame(pd.DataFrame):
         return pd.DataFrame, (), self.__getstate__()
 
     def __finalize__(self, other: Any, method: str | None = None, **options: Any) -> Self:
-        finalize: Any = super().__finalize__  # type: ignore[misc]  # which has no stub
+        finalize = super().__finalize__  # type: ignore[misc]  # which has no stub
         finalize(other, method, **options)
         merged_frames = (other.left, other.right) if method == "merge" else ()
         annotated_frames = [frame for frame in merged_frames if frame.attrs]

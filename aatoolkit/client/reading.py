@@ -369,7 +369,7 @@ def _concat_listings(
     filter_name: str, tables_by_value: Mapping[str, Tables], listing_name: str
 ) -> pd.DataFrame:
     """Concatenate ``tables.extra``, or another listing, that was read for each filter value."""
-    value_listings: Iterator[pd.DataFrame] = (
+    value_listings = (
         getattr(tables, listing_name).assign(**{f"filter_{filter_name}": value})
         for value, tables in tables_by_value.items()
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -177,7 +176,7 @@ def aggregate(
                 filter(Duplicates(flat_frame, metadata, groups).is_in_several_groups, joined_tables)
             )
         )
-    result_columns: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
+    result_columns = {name: groups.keys[name] for name in groups.keys.columns}
     new_columns = {str(name): metadata.columns[str(name)] for name in result_columns}
     for planned_cells in plans:
         values, availability, extras = _aggregate_column(

@@ -327,7 +327,7 @@ class _Planner:
         key_values = {
             key: self.frame[frame_names[key][-1]].array for key in table_key if key in frame_names
         }
-        positions: Any = np.arange(len(self.frame))
+        positions = np.arange(len(self.frame))
         inputs_and_unlisted_keys = [(name, key) for key in dict.fromkeys([*table_key, "engine"])
                       for name in added_keys
                       if added_keys[name] and key not in added_keys[name]]  # fmt: skip

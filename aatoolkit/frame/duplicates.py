@@ -320,8 +320,7 @@ def without_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
         hint = f"keep {' and '.join(missing)}" if is_named else "draw what was read before the join"
         why = "rows that are alike were repeated by a join or stacked twice, and nothing tells them"
         raise AvailabilityError(f"{why} apart; {hint}", columns=dict.fromkeys(missing, why))
-    distinct_rows: pd.DataFrame = frame.loc[is_first]
-    return distinct_rows
+    return frame.loc[is_first]
 
 
 def _is_first(frame: pd.DataFrame, *other_arrays: Codes) -> Mask:

@@ -401,7 +401,7 @@ def _with_undeclared_table(
         [*merge_keys, *undeclared_names],
         unique_names,
     ]
-    table_key: tuple[str, ...] = (NO_KEY,)
+    table_key = (NO_KEY,)
     for candidate_key in map(dict.fromkeys, candidate_keys):
         with suppress(TypeError):  # lists have no hash
             if {*candidate_key} <= {*unique_names} and not (

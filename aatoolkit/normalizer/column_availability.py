@@ -134,7 +134,7 @@ class TableStatements:
         value. ``path_of_row`` takes a row number, and returns the JSON path of the row's value.
         """
         availability_by_path = self._availability_by_path(column)
-        denied_mask: Mask = is_valid & self._mask_denied_engines(
+        denied_mask = is_valid & self._mask_denied_engines(
             self._find_availability(column).status in EMPTY
         )
         for row in np.flatnonzero(is_valid).tolist() if availability_by_path else ():

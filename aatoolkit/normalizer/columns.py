@@ -68,7 +68,7 @@ class BuiltTable:
         self._signals = signals
         self.absent_columns: set[str] = set()
         self._blocks: list[Block] = []
-        self._block_positions: dict[str, tuple[int, int]] = dict.fromkeys(self.table.names, (0, 0))
+        self._block_positions = dict.fromkeys(self.table.names, (0, 0))
         if rows.absent_path and not self.table.is_optional:
             report.record("absent", rows.absent_path, 1)
         columns_by_group: dict[str, list[ColumnValues]] = {}

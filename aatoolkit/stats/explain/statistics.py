@@ -209,7 +209,7 @@ class StatisticCells(MethodResult):
                 cell, missing=str(reason) if cell.value is None else None, notes=tuple(notes)
             )
         field_names = ("formula", "rows", "place", "response", "statements", "children", "end")
-        fields: Any = {name: getattr(number_cell, name) for name in field_names}
+        fields = {name: getattr(number_cell, name) for name in field_names}
         return replace(cell, **fields, notes=(*number_cell.notes, *notes))
 
 
