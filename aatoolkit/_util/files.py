@@ -87,7 +87,8 @@ def writing_folder(path: FilePath, *, overwrite: bool = False) -> Iterator[Path]
             raise FileExistsError(errno.EEXIST, problem)
         with _temporary_path(target_path.parent, is_folder=True) as temporary_path:
             yield temporary_path
-            _sync_all(temporary_path)
+            for written_path in (*temporary_path.rglob("*"), temporary_path):
+                _sync(written_path)
             if overwrite and _is_nonempty_folder(target_path):
                 _exchange_folders(temporary_path, target_path)
             else:
@@ -249,12 +250,6 @@ def _exchange_folders(new_folder: Path, target: Path) -> None:
         _replace(old_folder, target)
         raise
     _remove(old_folder)
-
-
-def _sync_all(folder: Path) -> None:
-    """Sync a folder and all files in it to disk."""
-    for path in (*folder.rglob("*"), folder):
-        _sync(path)
 
 
 def _sync(path: Path) -> None:

@@ -16,7 +16,7 @@ from weakref import ref
 import numpy as np
 
 from aatoolkit.jsontree.layout import MAX_FIELDS, values_by_common_key
-from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, key_step
+from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, Steps, key_step
 
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
 """For each row, the position of a row in another table or `Level`; -1 for none."""
@@ -265,7 +265,7 @@ class Vector:
         return end_vector
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> Steps:
         """The steps of the path from the document to the values."""
         container = self.level.container
         field_steps = map(Field, self.field_names)

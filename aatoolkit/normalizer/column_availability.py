@@ -33,7 +33,7 @@ from aatoolkit.jsontree.paths import (
     Entries,
     Field,
     Position,
-    Step,
+    Steps,
     format_json_path,
     parse_path,
 )
@@ -368,7 +368,7 @@ def narrowest_path(
 
 
 @lru_cache(maxsize=4096)
-def parse_target(target: str) -> tuple[Step, ...]:
+def parse_target(target: str) -> Steps:
     """Parse a JSON path to a tuple of steps; a text that is not a path is taken as a field name.
 
     Examples

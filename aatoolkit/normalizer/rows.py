@@ -31,6 +31,7 @@ from aatoolkit.jsontree.paths import (
     Named,
     Position,
     Step,
+    Steps,
     format_path,
     leaf_values,
     parse_path,
@@ -39,7 +40,6 @@ from aatoolkit.jsontree.paths import (
 from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, Vector, compose_row_indexes
 from aatoolkit.sections.section import ENVELOPE_FIELDS, Column, Section, Table, make_pattern
 
-PathSteps = tuple[Step, ...]
 RowPositions = Sequence[int] | RowIndex
 
 RowValues = tuple[Vector, RowIndex]
@@ -143,7 +143,7 @@ def _is_measure(table: Table, column: Column) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def _parse_value_path(value_path: str, header: tuple[Step, ...] | None) -> tuple[int, str, Any]:
+def _parse_value_path(value_path: str, header: Steps | None) -> tuple[int, str, Any]:
     """Parse the path from a row to the value of a column, such as ``^name`` or ``@0``.
 
     `Column.source` describes such paths. ``header`` is the path of the array with the column names,
@@ -164,8 +164,8 @@ def _parse_value_path(value_path: str, header: tuple[Step, ...] | None) -> tuple
 
 @lru_cache(maxsize=8192)
 def find_paths_read(
-    value_path: str, valid_path: str | None, header_steps: PathSteps | None
-) -> list[tuple[str, list[PathSteps]]]:
+    value_path: str, valid_path: str | None, header_steps: Steps | None
+) -> list[tuple[str, list[Steps]]]:
     """Return the JSON paths from which the values of a column are read.
 
     Each item is a tuple of a path from the row, and a list of paths of arrays with column names.

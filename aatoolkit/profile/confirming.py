@@ -180,7 +180,7 @@ class Confirmation:
         box = w.VBox()
         questions = iter(self)
 
-        def show_next_question(_: object = None) -> None:
+        def show_next_question() -> None:
             """Show the next question, or a text that there are no more."""
             question = next(questions, None)
             if question is None:

@@ -775,12 +775,12 @@ class PlotData:
         """Return the slice of rows to draw: the last rows if ``x`` is a time, else the first."""
         return slice(-max_rows, None) if self.kind_by_column[x] == "time" else slice(max_rows)
 
-    def best_first(self, name: str, x: str = "") -> npt.NDArray[np.intp]:
+    def best_first(self, name: str, x: str) -> npt.NDArray[np.intp]:
         """Return the positions of the rows, sorted by time or from the best number to the worst.
 
         Rates with small samples come after the others, and rows without a number last.
         """
-        if self.kind_by_column.get(x) == "time":
+        if self.kind_by_column[x] == "time":
             return np.argsort(self.moments(x), kind="stable")
         values = self.values(name)
         sort_values = values if self.unit(name) == RANK else -values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import Any
 
@@ -343,9 +343,7 @@ class Explanation:
         >>> Explanation(3, "n", end="a plain pandas step").to_dict()
         {'value': 3, 'column': 'n', 'end': 'a plain pandas step'}
         """
-        json_fields = {
-            json_field.name: _to_json(getattr(self, json_field.name)) for json_field in fields(self)
-        }
+        json_fields = {name: _to_json(value) for name, value in vars(self).items()}
         return {
             name: json_field
             for name, json_field in json_fields.items()
