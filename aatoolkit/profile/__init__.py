@@ -22,8 +22,6 @@ The guesses themselves are made by the package ``aatoolkit.sections.inference``.
 'count'
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from aatoolkit.errors import only_names

@@ -8,8 +8,6 @@ aggregate it (such as `ratio`). The package ``inference`` guesses such declarati
 'source_domains'
 """
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -23,7 +21,7 @@ from aatoolkit.sections.registry import *  # noqa: F403
 from aatoolkit.sections.section import *  # noqa: F403
 from aatoolkit.sections.typed import typed_module as typed_module
 
-_HELPERS = {"annotations", "only_names", "ModuleType", "TYPE_CHECKING"}
+_HELPERS = {"only_names", "ModuleType", "TYPE_CHECKING"}
 VOCABULARY = [
     name
     for name, value in globals().items()

@@ -46,8 +46,6 @@ Methods, assumptions and checks: ``help("aatoolkit.stats.results")``.
 # (what each column says), then the verbs: interval, compare, headline, changes, treatment, members,
 # funnel, answer_rows.
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from aatoolkit.errors import only_names
