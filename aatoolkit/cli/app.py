@@ -17,6 +17,7 @@ import click
 
 import aatoolkit as aa
 from aatoolkit._util.defaults import DEMO_HOST, EXTRAS, KEEP_HOURS, MAX_DRAFT_REQUESTS
+from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import counted, visible
 from aatoolkit.cli.shell import (
     CONNECTION_OPTIONS,
@@ -489,7 +490,6 @@ def types(args: Args) -> int:
 
     With it, editors complete the names of tables and columns.
     """
-    from aatoolkit._util.files import write_whole
     from aatoolkit.sections import Profile, typed_module
 
     module_source = typed_module(Profile.load(args.file)).encode()
@@ -777,19 +777,13 @@ def add(args: Args) -> int:
         report = aa.Archive(args.dir).add(
             client, hosts, scope, args.section or None, refresh=args.refresh
         )
-    failure_rows = report.failures.fillna("").to_dict("records")
-    if args.json:
-        failure_objects = [
-            {str(name): value or None for name, value in row.items()} for row in failure_rows
-        ]
-        report_fields = {
-            name: getattr(report, name) for name in ("run", "responses", "resumed", "skipped")
-        }
-        show(args, {**report_fields, "failures": failure_objects})
+    failure_rows = json_rows(report.failures.replace("", None))
+    report_fields = {
+        name: getattr(report, name) for name in ("run", "responses", "resumed", "skipped")
+    }
+    show(args, {**report_fields, "failures": failure_rows})
     for row in failure_rows:
-        request_text = " ".join(
-            value for value in (row["host"], row["section"], row["scope"]) if value
-        )
+        request_text = " ".join(filter(None, (row["host"], row["section"], row["scope"])))
         print_note(f"aatoolkit: {visible(request_text)} failed: {row['message']}")
     print_note(_first_line(report))
     return 0 if report else 1
@@ -909,7 +903,6 @@ def explain(args: Args) -> int:
     archive. TABLE is one of its tables, such as overview.overview_kpis. Exits with 1 if the number
     cannot be traced to the bytes of a response.
     """
-    from aatoolkit._util.files import write_whole
     from aatoolkit.study.files import PACKED_STUDY_FILE
 
     conditions = {}
