@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -178,9 +177,7 @@ def filled_times(moments: pd.Series) -> pd.DatetimeIndex:
     if len(times) < 3:
         return times
     # If most steps are longer than the smallest, the times are not regular.
-    regular_times = pd.date_range(
-        times[0], times[-1], freq=min(later - earlier for earlier, later in pairwise(times))
-    )
+    regular_times = pd.date_range(times[0], times[-1], freq=times.diff().min())
     is_regular = times.isin(regular_times).all() and len(regular_times) < 2 * len(times)
     return regular_times if is_regular else times
 

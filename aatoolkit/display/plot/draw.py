@@ -303,9 +303,7 @@ class Picture(Axes):
             figure_of(self).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
         return buffer.getvalue()
 
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, str], dict[str, Any]]:
+    def _repr_mimebundle_(self, **_: object) -> tuple[dict[str, str], dict[str, Any]]:
         figure = figure_of(self)
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=144)

@@ -34,9 +34,7 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
             return
         raise NotImplementedError  # IPython then uses _repr_mimebundle_
 
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None, **_: object
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _repr_mimebundle_(self, **_: object) -> tuple[dict[str, Any], dict[str, Any]]:
         static_images, metadata = self._picture._repr_mimebundle_() if self._picture else ({}, {})
         # Numbers as arrays of bytes are unknown to older front ends; JSON is known to all.
         plotly_data = {"application/vnd.plotly.v1+json": json.loads(self.to_json())}
