@@ -92,18 +92,19 @@ def linked_table(evidence: TableEvidence, data: PlotData, columns: Sequence[str]
     shown_data = evidence.data
     title = evidence.title
     shown_columns = _columns_to_show(data, shown_data, columns)
-    labels = [f"row {position}" for position in range(1, len(shown_data) + 1)]
     has_labels = data.kind_by_column[shown_columns[0]] in ("word", "time")
-    if has_labels:
-        labels = [*cell_texts(shown_data, shown_columns[0])]
+    labels = (
+        cell_texts(shown_data, shown_columns[0])
+        if has_labels
+        else [f"row {position}" for position in range(1, len(shown_data) + 1)]
+    )
     cells_by_column = [
         _cells(shown_data, column, labels, evidence) for column in shown_columns[has_labels:]
     ]
     if has_labels:
-        cells_by_column = [
-            [f'<th scope="row">{_with_line_break_points(label)}</th>' for label in labels],
-            *cells_by_column,
-        ]
+        cells_by_column.insert(
+            0, [f'<th scope="row">{_with_line_break_points(label)}</th>' for label in labels]
+        )
     rows = (
         f"<tr{attribute('id', evidence.row_anchor(position))}>{''.join(row)}</tr>"
         for position, row in enumerate(zip(*cells_by_column, strict=True))

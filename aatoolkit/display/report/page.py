@@ -157,8 +157,7 @@ class _Page:
         picture = self._picture_html(tables, chapter)
         columns_by_open_table = {
             table: columns for table, columns in chapter.tables.items() if table in tables
-        }
-        columns_by_open_table = columns_by_open_table or {next(iter(title_by_table)): []}
+        } or {next(iter(tables)): []}
         body_parts = [
             f'<section aria-labelledby="s{number}"><h2 id="s{number}">{escape(chapter.title)}</h2>',
             f'<p class="note">{escape(availability, 600)}</p>',
@@ -228,7 +227,7 @@ class _Page:
             for section, error in self._dataset.errors.items()
         ]
         try:
-            comparisons = [*self._dataset.compare(earlier_dataset).to_dict("records")]
+            comparisons = self._dataset.compare(earlier_dataset).to_dict("records")
         except AAToolkitError as error:
             failure_items.append(
                 f"What changed cannot be said: {escape(plain_words(str(error)), 400)}"
