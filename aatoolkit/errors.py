@@ -42,7 +42,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
@@ -336,7 +336,8 @@ def warn(
     line_number = next((key[2] for key in registry or () if message in key), caller.f_lineno)
     if registry is None:
         registry = caller.f_globals.setdefault("__warningregistry__", {})
-    path, module_name = caller.f_code.co_filename, caller.f_globals.get("__name__", "")
+    path = caller.f_code.co_filename
+    module_name = caller.f_globals.get("__name__", "")
     warnings.warn_explicit(message, category, path, line_number, module_name, registry)
 
 
@@ -418,15 +419,23 @@ def missing_attribute(
 __all__: list[str] = []  # ``help`` would print every class in full after the tree of them
 
 
-def __dir__() -> list[str]:
-    return [
-        name
-        for name, value in globals().items()
-        if isinstance(value, type) and issubclass(value, AAToolkitError | AAToolkitWarning)
-    ]
+def only_names(
+    module: str, names: Sequence[str]
+) -> tuple[Callable[[], Sequence[str]], Callable[[str], NoReturn]]:
+    """Return the ``__dir__`` and ``__getattr__`` of a module whose public names are ``names``."""
+
+    def raise_missing(name: str) -> NoReturn:
+        raise missing_attribute(f"module {module!r}", name, names)
+
+    return lambda: names, raise_missing
 
 
 if not TYPE_CHECKING:  # type checkers go by what is declared
-
-    def __getattr__(name: str) -> NoReturn:
-        raise missing_attribute(f"module {__name__!r}", name, __dir__())
+    __dir__, __getattr__ = only_names(
+        __name__,
+        [
+            name
+            for name, value in globals().items()
+            if isinstance(value, type) and issubclass(value, AAToolkitError | AAToolkitWarning)
+        ],
+    )

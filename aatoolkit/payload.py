@@ -172,7 +172,8 @@ class Request:
         try:
             params = {str(name): str(value) for name, value in json_dict["params"]}
             url_match: Any = _REQUEST_URL_PATTERN.fullmatch(json_dict["origin"] + json_dict["path"])
-            resource, scope = url_match["resource"], None
+            resource = url_match["resource"]
+            scope = None
             if resource == "agent-analytics":
                 filters = {name: value for name, value in params.items() if name != "section"}
                 scope = Scope._from_query(urlencode(filters))
@@ -268,7 +269,8 @@ class Response(_WithBodyHash):
             If the body does not have the hash in ``json_dict``, or a value there is not valid.
         """
         try:
-            moment, status = datetime.fromisoformat(json_dict["fetched_at"]), json_dict["status"]
+            moment = datetime.fromisoformat(json_dict["fetched_at"])
+            status = json_dict["status"]
             sent_request = Request.from_dict(json_dict["request"]) if request is None else request
             response = cls(sent_request, status, dict(json_dict["headers"]), moment, body)
             is_intact = (json_dict["sha256"], json_dict["size"]) == (response.sha256, len(body))

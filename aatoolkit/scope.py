@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs, urlencode
 
 from aatoolkit._util.attributes import NamesNear
-from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
+from aatoolkit._util.text import Names, clipped, visible, wrapped_in_ipython
 from aatoolkit.errors import ScopeError, did_you_mean, near_matches, unknown, warn
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ class Scope(NamesNear):
     def __init__(
         self,
         days: int = 30,
-        engine: str | Iterable[str] | None = (),
-        topic: str | Iterable[str] | None = (),
-        category: str | Iterable[str] | None = (),
-        brand: str | Iterable[str] | None = (),
+        engine: Names | None = (),
+        topic: Names | None = (),
+        category: Names | None = (),
+        brand: Names | None = (),
     ) -> None:
         if isinstance(days, bool) or days not in ALLOWED_DAYS:
             raise ScopeError(
@@ -287,7 +287,7 @@ class ScopeOptions(NamesNear):
         """
         if filter not in FILTERS:
             raise _unknown_filter_error(str(filter))
-        frame: pd.DataFrame = getattr(self, FILTERS[filter])
+        frame = getattr(self, FILTERS[filter])
         return tuple(frame[filter].dropna().tolist())
 
     def __repr__(self) -> str:
@@ -308,9 +308,7 @@ class ScopeOptions(NamesNear):
     _repr_pretty_ = wrapped_in_ipython
 
 
-def _validate_filter_values(
-    filter_name: str, argument: str | Iterable[str] | None
-) -> tuple[str, ...]:
+def _validate_filter_values(filter_name: str, argument: Names | None) -> tuple[str, ...]:
     """Return the values of a filter as a sorted tuple without duplicates.
 
     A value that is not a string, is empty or has a comma raises `ScopeError`. ``argument`` is one

@@ -73,4 +73,5 @@ def _load_dtypes() -> Mapping[str, Dtype]:
 DTYPES = _load_dtypes()
 
 # The names of the dtypes of numbers, and of days and timestamps.
-NUMBERS, MOMENTS = ("Int64", "Float64"), ("date", "timestamp")
+NUMBERS = ("Int64", "Float64")
+MOMENTS = ("date", "timestamp")

@@ -87,7 +87,8 @@ def writing_folder(path: FilePath, *, overwrite: bool = False) -> Iterator[Path]
             raise FileExistsError(errno.EEXIST, problem)
         with _temporary_path(target_path.parent, is_folder=True) as temporary_path:
             yield temporary_path
-            _sync_all(temporary_path)
+            for written_path in (*temporary_path.rglob("*"), temporary_path):
+                _sync(written_path)
             if overwrite and _is_nonempty_folder(target_path):
                 _exchange_folders(temporary_path, target_path)
             else:
@@ -237,7 +238,8 @@ def _exchange_folders(new_folder: Path, target: Path) -> None:
     # Linux exchanges the names in one step. Elsewhere `remove_abandoned` restores the old folder
     # after a kill.
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
-    cwd, exchange_flag = -100, 2
+    cwd = -100
+    exchange_flag = 2
     if swap is not None and swap(cwd, bytes(new_folder), cwd, bytes(target), exchange_flag) == 0:
         return
     old_folder = target.with_name(f".old-{secrets.token_hex(8)}-{target.name}")
@@ -248,12 +250,6 @@ def _exchange_folders(new_folder: Path, target: Path) -> None:
         _replace(old_folder, target)
         raise
     _remove(old_folder)
-
-
-def _sync_all(folder: Path) -> None:
-    """Sync a folder and all files in it to disk."""
-    for path in (*folder.rglob("*"), folder):
-        _sync(path)
 
 
 def _sync(path: Path) -> None:

@@ -25,7 +25,8 @@ from aatoolkit._util.text import (
     wrap_cell,
 )
 
-_MAX_ROWS, _MAX_LISTED = 60, 200
+_MAX_ROWS = 60
+_MAX_LISTED = 200
 """The maximum number of rows shown, of tables and of listings."""
 
 _PAGE_WIDTH = 110
@@ -34,7 +35,11 @@ _PAGE_WIDTH = 110
 # The number of spaces between two columns.
 _COLUMN_GAP = 2
 
-_NARROW_WIDTH, _SENTENCE_WIDTH, _PHRASE_LENGTH, _WORD_LENGTH, _NAME_LENGTH = 12, 24, 40, 34, 24
+_NARROW_WIDTH = 12
+_SENTENCE_WIDTH = 24
+_PHRASE_LENGTH = 40
+_WORD_LENGTH = 34
+_NAME_LENGTH = 24
 """Widths in characters: the minimum of a column of words and of sentences, and the longest phrase,
 word and name that is not broken.
 """
@@ -127,7 +132,7 @@ class Frame(pd.DataFrame):
 
     def _constructor_from_mgr(self, mgr: Any, axes: Any) -> Frame:
         # pandas would copy every column's block once more
-        frame: Any = pd.DataFrame._from_mgr(mgr, axes)  # type: ignore[attr-defined]
+        frame = pd.DataFrame._from_mgr(mgr, axes)  # type: ignore[attr-defined]
         frame.__class__ = Frame
         return frame  # type: ignore[no-any-return]
 
@@ -135,7 +140,7 @@ class Frame(pd.DataFrame):
         return pd.DataFrame, (), self.__getstate__()
 
     def __finalize__(self, other: Any, method: str | None = None, **options: Any) -> Self:
-        finalize: Any = super().__finalize__  # type: ignore[misc]  # which has no stub
+        finalize = super().__finalize__  # type: ignore[misc]  # which has no stub
         finalize(other, method, **options)
         merged_frames = (other.left, other.right) if method == "merge" else ()
         annotated_frames = [frame for frame in merged_frames if frame.attrs]
@@ -205,9 +210,11 @@ def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
         return pandas_html
     hidden_names: list[str] = []
     if view.details is None:
-        (columns, notes), label_count = _format_listing(frame), frame.index.nlevels
+        columns, notes = _format_listing(frame)
+        label_count = frame.index.nlevels
     else:
-        (columns, notes, hidden_names), label_count = _select_columns(frame, view, _PAGE_WIDTH), 1
+        columns, notes, hidden_names = _select_columns(frame, view, _PAGE_WIDTH)
+        label_count = 1
     table = _columns_to_html(columns, label_count)
     footer = "".join(f"<p>{markup_long(note)}</p>" for note in notes)
     if hidden_names:
@@ -228,9 +235,9 @@ def block(content: str) -> str:
     return f'<div class="tex2jax_ignore">{content}</div>'
 
 
-def fold(title: str, content: str) -> str:
+def fold(title: str, content: str, attribute: str = "") -> str:
     """Return an HTML element that shows its title; a click on the title shows the content."""
-    return f"<details><summary>{title}</summary>{content}</details>"
+    return f"<details{attribute}><summary>{title}</summary>{content}</details>"
 
 
 def markup_long(text: str) -> str:
@@ -290,7 +297,8 @@ def _select_columns(
     tuple of (list, list of str, list of str)
         The columns, notes to print below the table, and the names of hidden columns.
     """
-    rows, details = frame.head(_MAX_ROWS), view.details or ()
+    rows = frame.head(_MAX_ROWS)
+    details = view.details or ()
     names = [*map(str, frame.columns)]
     marks, _ = view.remarks(frame, names)
     index_column = _Column("", [cell_text(label) for label in rows.index], is_number=False)
@@ -306,7 +314,8 @@ def _select_columns(
         and not columns[name].is_number
         and len({*columns[name].cells}) == 1 < len(rows)
     }
-    width_left, shown_names = width - index_column.natural_width, [*required_names]
+    width_left = width - index_column.natural_width
+    shown_names = [*required_names]
     width_left -= sum(columns[name].min_width + _COLUMN_GAP for name in required_names)
     for name in optional_names:
         min_width = columns[name].min_width + _COLUMN_GAP
@@ -393,7 +402,8 @@ def _split_into_blocks(columns: Sequence[_Column], level_count: int, width: int)
     Each block has some of the columns, and begins with the columns of the index. There are
     ``level_count`` of these, and they come first in ``columns``.
     """
-    label_columns, column_blocks = [*columns[:level_count]], [[*columns[:level_count]]]
+    label_columns = [*columns[:level_count]]
+    column_blocks = [[*columns[:level_count]]]
     for column in columns[level_count:]:
         longer_block = [*column_blocks[-1], column]
         block_width = sum(column.min_width + _COLUMN_GAP for column in longer_block) - _COLUMN_GAP
@@ -420,7 +430,8 @@ def _align_columns(columns: Sequence[_Column], width: int) -> str:
         max(min_width, min(size, max_width))
         for min_width, size in zip(min_widths, natural_widths, strict=True)
     ]
-    headers, lines = [column.name for column in columns], []
+    headers = [column.name for column in columns]
+    lines = []
     for row in (headers, *zip(*(column.cells for column in columns), strict=True)):
         wrapped_cells = [
             wrap_cell(cell, size) for cell, size in zip(row, column_widths, strict=True)

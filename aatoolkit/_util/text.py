@@ -27,6 +27,9 @@ _UNSAFE_CHARACTERS = (
 plain_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 """Serialize a value to JSON text without escaping characters outside of ASCII."""
 
+Names = str | Iterable[str]
+"""One name, or several."""
+
 _NAME_BREAK_PATTERN = re.compile(r"(?<=[./?&=])(?=\w)")
 _UNSAFE_CHARACTER_PATTERN = re.compile(f"[{_UNSAFE_CHARACTERS}]")
 _ESCAPABLE_PATTERN = re.compile(rf"[\r{_UNSAFE_CHARACTERS}]|\\(?=u[0-9a-f]{{4}})")
@@ -110,17 +113,15 @@ def joined(text: str) -> str:
     return text.replace(".; ", "; ")
 
 
-def clipped(text: str) -> str:
-    """Truncate a text to 300 characters for display, followed by ``…``.
+def clipped(text: str, max_length: int = _MAX_SHOWN_CHARACTERS) -> str:
+    """Truncate a text for display, by default to 300 characters, followed by ``…``.
 
     Examples
     --------
     >>> len(clipped("n" * 10_000))
     301
     """
-    return visible(
-        text if len(text) <= _MAX_SHOWN_CHARACTERS else f"{text[:_MAX_SHOWN_CHARACTERS]}…"
-    )
+    return visible(text if len(text) <= max_length else f"{text[:max_length]}…")
 
 
 def combined_reason(reasons: Iterable[str | None]) -> str | None:
@@ -262,7 +263,8 @@ def wrap_lines(text: str) -> str:
       name  partial: no
         engine has run yet
     """
-    width, lines = terminal_width(), []
+    width = terminal_width()
+    lines = []
     for line in text.split("\n"):
         indent = " " * (len(line) - len(line.lstrip()) + 2)
         if len(line) > width:
@@ -324,7 +326,10 @@ def unused_name(name: str, used_names: Iterable[str]) -> str:
     >>> unused_name("hits", ["hits", "hits_2"])
     'hits_3'
     """
-    taken_names, free_name, next_number = set(used_names), name, 2
+    taken_names = set(used_names)
+    free_name = name
+    next_number = 2
     while free_name in taken_names:
-        free_name, next_number = f"{name}_{next_number}", next_number + 1
+        free_name = f"{name}_{next_number}"
+        next_number = next_number + 1
     return free_name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from copy import copy
 from dataclasses import replace
@@ -19,7 +19,7 @@ from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.defaults import KEEP_HOURS
 from aatoolkit._util.files import FilePath
 from aatoolkit._util.show import show_as
-from aatoolkit._util.text import code, counted, visible, wrapped_in_ipython
+from aatoolkit._util.text import Names, code, counted, visible, wrapped_in_ipython
 from aatoolkit.archive import upkeep
 from aatoolkit.archive.adding import (
     AddReport,
@@ -58,7 +58,7 @@ from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
-from aatoolkit.stats.explain import Explainer, Explanation
+from aatoolkit.stats.explain import Explainer, Explanation, RowChoice
 from aatoolkit.study.recording import StudyResponseStore, payload_to_response
 from aatoolkit.study.study import Study
 
@@ -114,9 +114,9 @@ class Archive(metaclass=Chaptered):
     def add(
         self,
         source: Client | Project | Study | Iterable[Payload],
-        hosts: str | Iterable[str] | None = None,
+        hosts: Names | None = None,
         scopes: Scope | Iterable[Scope] | None = None,
-        sections: str | Iterable[str] | None = None,
+        sections: Names | None = None,
         *,
         refresh: bool = False,
         progress: bool | None = None,
@@ -266,7 +266,7 @@ class Archive(metaclass=Chaptered):
         section: str,
         table: str | None = None,
         *,
-        hosts: str | Iterable[str] | None = None,
+        hosts: Names | None = None,
         since: DayOrMoment | None = None,
         until: DayOrMoment | None = None,
         scope: Scope | None = None,
@@ -315,7 +315,7 @@ class Archive(metaclass=Chaptered):
         section: str,
         table: str | None = None,
         *,
-        hosts: str | Iterable[str] | None = None,
+        hosts: Names | None = None,
         since: DayOrMoment | None = None,
         until: DayOrMoment | None = None,
         scope: Scope | None = None,
@@ -507,7 +507,7 @@ class Archive(metaclass=Chaptered):
     def explain(
         self,
         table: str,
-        row: int | Hashable | Mapping[str, Any] | None = None,
+        row: RowChoice = None,
         column: str | None = None,
         *,
         host: str | None = None,
@@ -590,7 +590,7 @@ class Archive(metaclass=Chaptered):
 
     @raise_typed_errors
     def forget(
-        self, hosts: str | Iterable[str] | None = None, *, before: DayOrMoment | None = None
+        self, hosts: Names | None = None, *, before: DayOrMoment | None = None
     ) -> UpkeepReport:
         """Delete responses, and the rows of tables that were made from them.
 
@@ -679,7 +679,7 @@ class Archive(metaclass=Chaptered):
         self,
         path: FilePath,
         *,
-        hosts: str | Iterable[str] | None = None,
+        hosts: Names | None = None,
         since: DayOrMoment | None = None,
         until: DayOrMoment | None = None,
         scope: Scope | None = None,

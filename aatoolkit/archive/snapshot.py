@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import parse_moment
+from aatoolkit._util.text import Names, parse_moment
 from aatoolkit.archive.schema import CHANGES_TABLE, CONTEXT_SCHEMA, FIXED_SCHEMAS
 from aatoolkit.archive.store import (
     EXTENDED_PROPERTY,
@@ -109,7 +109,7 @@ class Selection:
     @classmethod
     def from_args(
         cls,
-        hosts: str | Iterable[str] | None = None,
+        hosts: Names | None = None,
         since: DayOrMoment | None = None,
         until: DayOrMoment | None = None,
         scope: Scope | None = None,
@@ -138,23 +138,20 @@ class Selection:
             return self
         return replace(self, until=moment if self.until is None else min(self.until, moment))
 
-    def time_conditions(self, column: str) -> list[str]:
-        """Return SQL conditions: a datetime column must lie between ``since`` and ``until``."""
+    def time_conditions(
+        self, column: str, to_sql: Callable[[datetime], str] = quote_value
+    ) -> list[str]:
+        """Return SQL conditions: a column of times must lie between ``since`` and ``until``."""
         bounds = {">=": self.since, "<=": self.until}
         return [
-            f"{column} {operator} {quote_value(bound)}"
-            for operator, bound in bounds.items()
-            if bound
+            f"{column} {operator} {to_sql(bound)}" for operator, bound in bounds.items() if bound
         ]
 
     @property
     def where_sql(self) -> str:
         """The SQL condition that a selected row meets."""
         conditions = [] if self.hosts is None else [sql_in("host", self.hosts)]
-        bounds = {">=": self.since, "<=": self.until}
-        conditions += [
-            f"month {operator} '{bound:%Y-%m}'" for operator, bound in bounds.items() if bound
-        ]
+        conditions += self.time_conditions("month", "'{:%Y-%m}'".format)
         conditions += self.time_conditions("fetched_at")
         if self.scope is not None:
             conditions.append(f"days = {self.scope.days}")

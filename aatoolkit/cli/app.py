@@ -17,6 +17,7 @@ import click
 
 import aatoolkit as aa
 from aatoolkit._util.defaults import DEMO_HOST, EXTRAS, KEEP_HOURS, MAX_DRAFT_REQUESTS
+from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import counted, visible
 from aatoolkit.cli.shell import (
     CONNECTION_OPTIONS,
@@ -233,7 +234,8 @@ def report(args: Args) -> int:
     scope = make_scope(args)
     with make_client(args).project(args.host, alias=args.alias) as project:
         dataset = project.read_all(args.section or None, scope)
-    path, errors = str(dataset.report(args.out, title=args.title)), _print_errors(dataset)
+    path = str(dataset.report(args.out, title=args.title))
+    errors = _print_errors(dataset)
     show(args, {"file": path, "sections": [*dataset], "errors": errors}, [path])
     print_note(f"a report of {counted(len(dataset), 'section')} is in {path}")
     return 1 if errors else 0
@@ -269,7 +271,8 @@ def collect(args: Args) -> int:
         for host in dict.fromkeys(client.project(host).host for host in args.host):
             folder = args.out / host / folder_name
             due_sections = [name for name in sections if args.force or not (folder / name).is_dir()]
-            table_count, errors = 0, {}
+            table_count = 0
+            errors = {}
             for _, _, dataset in (
                 client._read_each_host(host, due_sections, scope) if due_sections else ()
             ):
@@ -487,7 +490,6 @@ def types(args: Args) -> int:
 
     With it, editors complete the names of tables and columns.
     """
-    from aatoolkit._util.files import write_whole
     from aatoolkit.sections import Profile, typed_module
 
     module_source = typed_module(Profile.load(args.file)).encode()
@@ -764,7 +766,8 @@ def _study_as_json(study: aa.Study) -> dict[str, Any]:
 )
 def add(args: Args) -> int:
     """Fetch today's responses of hosts into an archive; exits with 1 if any request failed."""
-    scope, hosts = make_scope(args), args.host
+    scope = make_scope(args)
+    hosts = args.host
     if args.hosts is not None:
         lines = args.hosts.read_text("utf-8", errors="replace").splitlines()
         hosts = [*hosts, *filter(None, (line.partition("#")[0].strip() for line in lines))]
@@ -774,19 +777,13 @@ def add(args: Args) -> int:
         report = aa.Archive(args.dir).add(
             client, hosts, scope, args.section or None, refresh=args.refresh
         )
-    failure_rows = report.failures.fillna("").to_dict("records")
-    if args.json:
-        failure_objects = [
-            {str(name): value or None for name, value in row.items()} for row in failure_rows
-        ]
-        report_fields = {
-            name: getattr(report, name) for name in ("run", "responses", "resumed", "skipped")
-        }
-        show(args, {**report_fields, "failures": failure_objects})
+    failure_rows = json_rows(report.failures.replace("", None))
+    report_fields = {
+        name: getattr(report, name) for name in ("run", "responses", "resumed", "skipped")
+    }
+    show(args, {**report_fields, "failures": failure_rows})
     for row in failure_rows:
-        request_text = " ".join(
-            value for value in (row["host"], row["section"], row["scope"]) if value
-        )
+        request_text = " ".join(filter(None, (row["host"], row["section"], row["scope"])))
         print_note(f"aatoolkit: {visible(request_text)} failed: {row['message']}")
     print_note(_first_line(report))
     return 0 if report else 1
@@ -906,7 +903,6 @@ def explain(args: Args) -> int:
     archive. TABLE is one of its tables, such as overview.overview_kpis. Exits with 1 if the number
     cannot be traced to the bytes of a response.
     """
-    from aatoolkit._util.files import write_whole
     from aatoolkit.study.files import PACKED_STUDY_FILE
 
     conditions = {}
@@ -916,7 +912,8 @@ def explain(args: Args) -> int:
             raise ArgumentError(f"{condition_text!r} is not NAME=VALUE")
     row_selector = conditions or args.row
     scope = None if args.scope is None else Scope._from_query(args.scope)
-    path, packed = args.store, args.store / PACKED_STUDY_FILE
+    path = args.store
+    packed = args.store / PACKED_STUDY_FILE
     is_archive = (path / "responses" / "_delta_log").is_dir()
     store = aa.Archive(path) if is_archive else _open_study(packed if packed.is_file() else path)
     explanation = store.explain(args.table, row_selector, args.column, host=args.host, scope=scope)

@@ -112,11 +112,13 @@ class OutputPath(click.Path):
 
     def __init__(self, *suffixes: str, is_folder: bool = False) -> None:
         super().__init__()
-        self._suffixes, self._is_folder = suffixes, is_folder
+        self._suffixes = suffixes
+        self._is_folder = is_folder
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Convert the value of an option to a path, or to None for standard output (``-``)."""
-        path, problem = Path(value), ""
+        path = Path(value)
+        problem = ""
         folder = path if path.exists() else path.absolute().parent
         if value == "-" and not (self._is_folder or param.required):
             return None
@@ -156,7 +158,8 @@ def option(
     words = spelling.split()
     names = [word for word in words if word.startswith("-")]
     _ALL_OPTION_NAMES.update(names)
-    placeholders, name = words[len(names) :], names[-1].strip("-").replace("-", "_")
+    placeholders = words[len(names) :]
+    name = names[-1].strip("-").replace("-", "_")
     return click.Option(
         [*names, name],
         type=_click_type("".join(placeholders[:1]), click_type),

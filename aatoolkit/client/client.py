@@ -28,6 +28,7 @@ from aatoolkit._util.defaults import (
     needed,
 )
 from aatoolkit._util.hosts import canonical_host
+from aatoolkit._util.text import Names
 from aatoolkit.client.dataset import Collection, Dataset
 from aatoolkit.client.options import read_scope_options, register_completion
 from aatoolkit.client.reading import (
@@ -180,8 +181,11 @@ class Client(NamesNear):
         ``workers`` is the number of concurrent requests. ``profile`` is as in the class.
         """
         client = cls.__new__(cls)
-        client.base_url, client.workers, client._source = base_url, workers, source
-        client.offline, client._profile = source.offline, profile
+        client.base_url = base_url
+        client.workers = workers
+        client._source = source
+        client.offline = source.offline
+        client._profile = profile
         client._settings = None
         return client
 
@@ -234,8 +238,8 @@ class Client(NamesNear):
 
     def collect(
         self,
-        hosts: str | Iterable[str],
-        sections: str | Iterable[str] | None = None,
+        hosts: Names,
+        sections: Names | None = None,
         scopes: Scope | Iterable[Scope] | None = None,
         *,
         progress: bool | None = None,
@@ -279,8 +283,8 @@ class Client(NamesNear):
 
     def _read_each_host(
         self,
-        hosts: str | Iterable[str],
-        sections: str | Iterable[str] | None,
+        hosts: Names,
+        sections: Names | None,
         scopes: Scope | Iterable[Scope] | None,
         *,
         progress: bool | None = None,
@@ -408,7 +412,8 @@ class Project(NamesNear):
             error.message = error.message.replace(self.host, self.alias)
             error.args = (error.message,)
             raise
-        url_path, quoted_alias = f"/api/domains/{self.host}/", quote(self.alias, safe="")
+        url_path = f"/api/domains/{self.host}/"
+        quoted_alias = quote(self.alias, safe="")
         url = payload.url.replace(url_path, f"/api/domains/{quoted_alias}/")
         return replace(payload, host=self.alias, url=url)
 
@@ -550,7 +555,7 @@ class Project(NamesNear):
 
     def read_all(
         self,
-        sections: str | Iterable[str] | None = None,
+        sections: Names | None = None,
         scope: Scope | None = None,
         *,
         progress: bool | None = None,
@@ -587,10 +592,8 @@ class Project(NamesNear):
         >>> list(aa.demo().read_all(["urls", "domains"], days=7))
         ['urls', 'domains']
         """
-        merged_scope, names = (
-            _with_filters(scope, filters),
-            known_sections(sections, self.client._profile),
-        )
+        merged_scope = _with_filters(scope, filters)
+        names = known_sections(sections, self.client._profile)
         (dataset,) = read_many(
             [partial(self.fetch, scope=merged_scope)],
             names,

@@ -57,7 +57,8 @@ def _is_recognised(table: BuiltTable, column_names: Sequence[str] = ()) -> bool:
     The list must be empty, or its items must have the field of one of the columns ``column_names``,
     by default of one of the key columns.
     """
-    rows, list_vector = table.rows, table.rows.vectors[-2]
+    rows = table.rows
+    list_vector = table.rows.vectors[-2]
     if list_vector.kinds.isdisjoint((list, dict)):
         return False
     field_paths = [
@@ -132,9 +133,11 @@ def register_completion() -> None:
         section_names = getattr(type(project), "_section_names", None)
         if call_match is None or section_names is None:
             return {"completions": []}
-        completion_type, names = "filter", FILTERS if _FILTER_RE.fullmatch(call_match[2]) else ()
+        completion_type = "filter"
+        names = FILTERS if _FILTER_RE.fullmatch(call_match[2]) else ()
         if _SECTION_RE.fullmatch(call_match[2]):
-            completion_type, names = "section", section_names(project)
+            completion_type = "section"
+            names = section_names(project)
         completions = [
             SimpleCompletion(text=name, type=completion_type)
             for name in names

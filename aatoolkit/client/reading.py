@@ -369,7 +369,7 @@ def _concat_listings(
     filter_name: str, tables_by_value: Mapping[str, Tables], listing_name: str
 ) -> pd.DataFrame:
     """Concatenate ``tables.extra``, or another listing, that was read for each filter value."""
-    value_listings: Iterator[pd.DataFrame] = (
+    value_listings = (
         getattr(tables, listing_name).assign(**{f"filter_{filter_name}": value})
         for value, tables in tables_by_value.items()
     )
@@ -536,7 +536,8 @@ def _tables_from_files(
             f"{', '.join(metadata_by_table)}, and it gives {', '.join(tables)}; give profile="
         )
     response = ResponseAtHand(response_source, None, lambda _: tables)
-    tables.payload, tables._origin = None, tables._origin._replace(responses=[response])
+    tables.payload = None
+    tables._origin = tables._origin._replace(responses=[response])
     for table in tables:
         tables._frames[table] = attach(
             frames[table], metadata_by_table[table], responses=[response]
@@ -589,7 +590,8 @@ def run_in_order(
                 future.set_exception(error)
             yield argument, future
         return
-    call_group, pending_calls = CallGroup(), deque[tuple[Q, Future[R]]]()
+    call_group = CallGroup()
+    pending_calls = deque[tuple[Q, Future[R]]]()
     pool = ThreadPoolExecutor(workers, "aatoolkit")
     try:
         for argument in arguments:

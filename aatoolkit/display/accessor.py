@@ -5,8 +5,7 @@ This module has the signatures and the documentation of the methods. Other modul
 
 from __future__ import annotations
 
-import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,8 +13,9 @@ import pandas as pd
 
 from aatoolkit._util.attributes import NamesNear, members_of
 from aatoolkit._util.defaults import LEVEL, needed
+from aatoolkit._util.files import FilePath
 from aatoolkit._util.show import fold, show_as
-from aatoolkit._util.text import Described, wrap_lines
+from aatoolkit._util.text import Described, Names, wrap_lines
 from aatoolkit.availability import Status
 from aatoolkit.errors import ArgumentError
 from aatoolkit.frame import merge, reshape, views
@@ -31,7 +31,7 @@ from aatoolkit.metadata.attrs import Source, metadata_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from aatoolkit.stats.explain.explanation import Explanation
+    from aatoolkit.stats.explain.explanation import Explanation, RowChoice
 
 
 def _baseline_frame(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
@@ -161,7 +161,7 @@ class Accessor(NamesNear, Described):
 
     def explain(
         self,
-        row: int | Hashable | Mapping[str, Any] | None = None,
+        row: RowChoice = None,
         column: str | None = None,
         *,
         within: Any = None,
@@ -219,7 +219,7 @@ class Accessor(NamesNear, Described):
 
         return Explainer(within).explain(self._frame, row, column)
 
-    def require(self, *columns: str | Iterable[str]) -> pd.DataFrame:
+    def require(self, *columns: Names) -> pd.DataFrame:
         """Return the frame itself, or raise if one of the columns was not measured.
 
         No error is raised for a column that was measured in part, or that has unknown availability
@@ -251,7 +251,7 @@ class Accessor(NamesNear, Described):
         """
         return views.require(self._frame, flatten_names(columns))
 
-    def measured(self, *columns: str | Iterable[str], drop: bool = False) -> pd.DataFrame:
+    def measured(self, *columns: Names, drop: bool = False) -> pd.DataFrame:
         """Return the rows in which these columns were measured, wholly or in part.
 
         A row whose value is a measured 0 is kept. A row is dropped if the service reports 0 but
@@ -286,7 +286,7 @@ class Accessor(NamesNear, Described):
     def aggregate(
         self,
         by: By = None,
-        columns: str | Iterable[str] | None = None,
+        columns: Names | None = None,
         skip_missing: bool = False,
         *,
         freq: str | None = None,
@@ -536,7 +536,7 @@ class Accessor(NamesNear, Described):
         """
         return merge.adopt(self._frame, frames)
 
-    def to_long(self, columns: str | Iterable[str] | None = None) -> pd.DataFrame:
+    def to_long(self, columns: Names | None = None) -> pd.DataFrame:
         """Reshape to one row per number, with its value, unit and availability.
 
         Parameters
@@ -1296,7 +1296,7 @@ class Accessor(NamesNear, Described):
         kind: str | None = None,
         *,
         x: str | None = None,
-        y: str | Iterable[str] | None = None,
+        y: Names | None = None,
         color: str | None = None,
         freq: str | None = None,
         top: int | None = None,
@@ -1400,7 +1400,7 @@ class Accessor(NamesNear, Described):
         axes = plot(self._frame, kind, x, y, color, freq, top, ax, title, figsize, theme)
         return interactive_form(axes) if interactive else axes
 
-    def to_parquet(self, path: str | os.PathLike[str]) -> Path:
+    def to_parquet(self, path: FilePath) -> Path:
         """Write the frame with its metadata to a Parquet file.
 
         The write is atomic: if it fails, no incomplete file is left.
@@ -1423,7 +1423,7 @@ class Accessor(NamesNear, Described):
         """
         return write_parquet(self._frame, path)
 
-    def to_excel(self, path: str | os.PathLike[str]) -> Path:
+    def to_excel(self, path: FilePath) -> Path:
         """Write the frame to a workbook of three sheets: an overview, the data, their columns.
 
         - ``Overview``: the key figures, a chart, the source, and how to read the data.

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -87,7 +86,8 @@ class PlannedCells:
 
         A row that was itself aggregated from measured and missing rows counts as a fraction.
         """
-        coverage_name, row_share = f"{self.plan.column}{COVERAGE_END}", np.ones(len(self.frame))
+        coverage_name = f"{self.plan.column}{COVERAGE_END}"
+        row_share = np.ones(len(self.frame))
         # A row that was itself aggregated counts by its coverage, such as half a row.
         if coverage_name in self.frame.columns:
             row_share = np.nan_to_num(as_floats(self.frame[coverage_name]), nan=1.0)
@@ -107,8 +107,11 @@ class PlannedCells:
 
     def values(self) -> tuple[pd.Series, Mask]:
         """Return each group's aggregate, and a boolean mask of groups whose denominator is 0."""
-        plan, groups, has_number = self.plan, self.groups, self.cells.has_number
-        rule, values = plan.rule, self.frame[plan.inputs[0]]
+        plan = self.plan
+        groups = self.groups
+        has_number = self.cells.has_number
+        rule = plan.rule
+        values = self.frame[plan.inputs[0]]
         is_undefined = np.zeros(len(groups), bool)
         if rule.rule == "sum":
             return sum_by_group(values, has_number, groups, plan.column), is_undefined
@@ -160,7 +163,8 @@ def aggregate(
     """Return one row per group, with each column aggregated; see ``df.aa.aggregate``."""
     flat_frame = flatten_index(frame)
     plans = plan_cells(flat_frame, by, columns, rules, observed)
-    metadata, groups = plans[0].metadata, plans[0].groups
+    metadata = plans[0].metadata
+    groups = plans[0].groups
     partial_periods = find_partial_periods(flat_frame, by, groups, metadata)
     joined_tables = {
         metadata.columns[planned_cells.plan.column].table for planned_cells in plans
@@ -172,13 +176,14 @@ def aggregate(
                 filter(Duplicates(flat_frame, metadata, groups).is_in_several_groups, joined_tables)
             )
         )
-    result_columns: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
+    result_columns = {name: groups.keys[name] for name in groups.keys.columns}
     new_columns = {str(name): metadata.columns[str(name)] for name in result_columns}
     for planned_cells in plans:
         values, availability, extras = _aggregate_column(
             planned_cells, partial_periods, skip_missing, status or bool(partial_periods)
         )
-        name, source_column = planned_cells.plan.column, metadata.columns[planned_cells.plan.column]
+        name = planned_cells.plan.column
+        source_column = metadata.columns[planned_cells.plan.column]
         kind_column = planned_cells.plan.rule.within
         if kind_column and kind_column not in result_columns:
             has_value = (flat_frame[name].notna() & flat_frame[kind_column].notna()).to_numpy(bool)
@@ -231,8 +236,11 @@ def _aggregate_column(
     its days that the data have, and a text. ``has_statuses`` says whether columns with each group's
     status are returned even if all groups have the same.
     """
-    plan, groups, cells = planned.plan, planned.groups, planned.cells
-    used_rows, expected_rows = groups.count(cells.has_number), planned.expected_row_counts
+    plan = planned.plan
+    groups = planned.groups
+    cells = planned.cells
+    used_rows = groups.count(cells.has_number)
+    expected_rows = planned.expected_row_counts
     totals = plan.response_totals
     is_complete = (expected_rows > 0) & (used_rows == expected_rows)
     is_pooled = plan.rule.rule in ("ratio", "mean")
@@ -247,7 +255,8 @@ def _aggregate_column(
         replace(state, status=Status.UNAVAILABLE) if state.status == Status.PARTIAL else state
         for state in states
     ]
-    codes, states = (np.where(used_rows > 0, codes, codes + len(states)), [*states, *unused_states])
+    codes = np.where(used_rows > 0, codes, codes + len(states))
+    states = [*states, *unused_states]
     # Further reasons for single groups: rows without a value, absent rows, partial periods.
     code_by_new_state: dict[Availability, int] = {}
     has_no_value = np.array([state.reason == NO_VALUE.reason for state in states], bool)[codes]
@@ -257,7 +266,8 @@ def _aggregate_column(
     for i in sorted({*np.flatnonzero(has_own_reason).tolist(), *partial_periods}):
         state = states[codes[i]]
         if has_no_value[i]:
-            missing, row_count = int(expected_rows[i] - used_rows[i]), int(expected_rows[i])
+            missing = int(expected_rows[i] - used_rows[i])
+            row_count = int(expected_rows[i])
             why = f"{missing:,} of {row_count:,} rows {'has' if missing == 1 else 'have'} no value"
             state = replace(state, reason=why if missing < row_count else "no row has a value")
         added_states = [*planned.absent_availabilities]
@@ -304,7 +314,8 @@ def _aggregate_column(
         coverages[i] *= period_share
     used_states = dict.fromkeys(all_states[code] for code in np.unique(codes).tolist())
     state = combine(used_states) if used_states else no_rows_state
-    values, coverage = values.where(has_number), pd.Series(pd.array(coverages, dtype="Float64"))
+    values = values.where(has_number)
+    coverage = pd.Series(pd.array(coverages, dtype="Float64"))
     has_number = values.notna().to_numpy(bool)
     is_partial = skip_missing or bool((coverage[has_number] < 1).any())
     extra_columns = {f"{plan.column}{COVERAGE_END}": coverage} if is_partial else {}

@@ -202,7 +202,8 @@ class _Planner:
         """
         if name in self.groups.keys.columns:
             raise AggregationRefused("the rows are grouped by it")
-        user_rule, is_boolean = rules.get(name), self.frame[name].dtype.kind == "b"
+        user_rule = rules.get(name)
+        is_boolean = self.frame[name].dtype.kind == "b"
         has_no_rule = not (_has_rule(self.metadata, name) or self.metadata.has_lost_values(name))
         if user_rule is None and is_requested and is_boolean and has_no_rule:
             user_rule = "mean"
@@ -242,7 +243,9 @@ class _Planner:
 
         For example, the rows of one group must not have amounts in several currencies.
         """
-        frame, column_name, rule = self.frame, plan.column, plan.rule
+        frame = self.frame
+        column_name = plan.column
+        rule = plan.rule
         if rule.rule in _NO_RULES:
             hint = "" if rule.why else _rule_hint(frame, self.metadata, rule, column_name)
             number_keys = self.groups.keys.select_dtypes("number").columns
@@ -301,7 +304,8 @@ class _Planner:
         different kinds must not be combined.
         """
         has_value = self.frame[column_name].notna().to_numpy(bool)
-        kind_of_row, group_of_row = kind_of_row[has_value], self.groups.of_row[has_value]
+        kind_of_row = kind_of_row[has_value]
+        group_of_row = self.groups.of_row[has_value]
         has_several_kinds = kind_of_row.groupby(group_of_row).nunique(dropna=False) > 1
         return bool(
             (has_several_kinds | (kind_of_row.isna().groupby(group_of_row).sum() > 1)).any()
@@ -312,27 +316,31 @@ class _Planner:
 
         For example, an answer that names two brands has a row for each of them.
         """
-        table, column = (plan.declared_name or "").partition(".")[0], plan.column
+        table = (plan.declared_name or "").partition(".")[0]
+        column = plan.column
         added_keys = {column: plan.rule.across}
         for name in plan.inputs:  # a mean counts twice what its weight counts twice
             if name != column:
                 added_keys[name] = self.metadata.declaration_of(name).aggregate.across
-        table_key, frame_names = sections.table(table).key, names_by_declared(self.metadata, table)
+        table_key = sections.table(table).key
+        frame_names = names_by_declared(self.metadata, table)
         key_values = {
             key: self.frame[frame_names[key][-1]].array for key in table_key if key in frame_names
         }
-        positions: Any = np.arange(len(self.frame))
+        positions = np.arange(len(self.frame))
         inputs_and_unlisted_keys = [(name, key) for key in dict.fromkeys([*table_key, "engine"])
                       for name in added_keys
                       if added_keys[name] and key not in added_keys[name]]  # fmt: skip
         for name, key in inputs_and_unlisted_keys:
             if key in table_key:
-                equal_keys, addends = {}, key_values.get(key, positions)
+                equal_keys = {}
+                addends = key_values.get(key, positions)
             else:  # the same key in several responses
                 scopes, row_scopes = self.duplicates.scopes_and_positions(table)
                 if len(scopes) < 2:
                     continue
-                equal_keys, addends = key_values, positions if row_scopes is None else row_scopes
+                equal_keys = key_values
+                addends = positions if row_scopes is None else row_scopes
             rows = pd.DataFrame({**equal_keys, "_group": self.groups.of_row, "_added": addends})
             if rows.drop_duplicates().drop(columns="_added").duplicated().any():
                 rule = plan.rule
@@ -349,7 +357,8 @@ class _Planner:
         For example, rows can be aggregated if ``metric`` is "mentionRate" in all of them. Otherwise
         ``plan`` is returned unchanged.
         """
-        rule, frame = plan.rule, self.frame
+        rule = plan.rule
+        frame = self.frame
         if rule.rule != "none" or not {rule.within, *(rule.counts or ())} <= {*frame.columns}:
             return plan
         if is_requested and (self.groups.sizes <= 1).all():
@@ -375,7 +384,8 @@ class _Planner:
         frame = self.frame
         metadata = self.metadata
         groups = self.groups
-        rule, table = metadata.declaration_of(name).aggregate, metadata.columns[name].table
+        rule = metadata.declaration_of(name).aggregate
+        table = metadata.columns[name].table
         if rule.counts is None or rule.rule not in ("sum", "none"):
             return None
         frame_names = names_by_declared(metadata, table)
@@ -505,11 +515,13 @@ def plan_declared_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) 
     The plan names columns as they are named in this frame, e.g. after a merge. A column without a
     declared rule raises `AggregationRefused`.
     """
-    column, declared_name = metadata.declaration_of(name), metadata.columns[name].declared_name
+    column = metadata.declaration_of(name)
+    declared_name = metadata.columns[name].declared_name
     if column is UNDECLARED or declared_name is None:
         raise AggregationRefused(why_no_rule(frame, metadata, name))
     table, _, column_name = declared_name.partition(".")
-    rule, frame_names = column.aggregate, names_by_declared(metadata, table)
+    rule = column.aggregate
+    frame_names = names_by_declared(metadata, table)
     if rule.rule == "sum" and column.unit == FRACTION and len(metadata.sources) > 1:
         raise AggregationRefused(rule.why or "shares of different wholes do not add")
     if rule.rule in _ROW_RULES and not rule.by:

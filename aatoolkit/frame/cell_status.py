@@ -34,7 +34,9 @@ from aatoolkit.metadata.attrs import (
 STATUS = "availability"
 """The name of the column with the status of each row."""
 
-CAUSE_END, REASON_END, COVERAGE_END = "_cause", "_reason", "_coverage"
+CAUSE_END = "_cause"
+REASON_END = "_reason"
+COVERAGE_END = "_coverage"
 """Endings of the names of columns that describe another column, such as ``sales_coverage``."""
 
 STATUS_DTYPE = pd.CategoricalDtype([str(status) for status in Status], ordered=True)
@@ -101,11 +103,13 @@ class Cells:
 
 def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     """Return the status of each cell of a column: whether it was measured, or why not."""
-    column, values = metadata.columns.get(name, NO_METADATA), frame[name]
+    column = metadata.columns.get(name, NO_METADATA)
+    values = frame[name]
     has_value = values.notna().to_numpy(bool)
     if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
         has_value = has_value & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
-    states, codes = [column.other_availability], np.zeros(len(frame), np.int64)
+    states = [column.other_availability]
+    codes = np.zeros(len(frame), np.int64)
     value_states = states
     if column.statements:
         states, codes = row_status_of(frame, metadata).distinct_availabilities(
@@ -198,7 +202,8 @@ def combine_cells(first: Cells, second: Cells) -> Cells:
     pair_of_row, distinct_pair_ids = pd.factorize(pair_ids, sort=True)
     states = []
     for pair in distinct_pair_ids.tolist():
-        side, (code1, code2) = pair // pair_count, divmod(pair % pair_count, len(second.states))
+        side = pair // pair_count
+        code1, code2 = divmod(pair % pair_count, len(second.states))
         two_states = (first.states[code1], second.states[code2])
         not_applicable = [state for state in two_states if state.status == Status.NOT_APPLICABLE]
         deciding_states = two_states if not side else (two_states[2 - side],)
@@ -339,7 +344,8 @@ def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, 
         if is_partial.any():
             mask_by_column[str(name)] = is_partial
         for code in np.unique(cells.state_codes).tolist():
-            reason, mask = cells.states[code].reason or "", cells.state_codes == code
+            reason = cells.states[code].reason or ""
+            mask = cells.state_codes == code
             if (mask & is_partial).any():
                 masks_by_reason[reason] = masks_by_reason.get(reason, False) | (mask & is_partial)
             elif reason.startswith(_PARTIAL_PREFIX):

@@ -59,7 +59,8 @@ def as_texts(values: pd.Series) -> pd.Series:
     """Convert a column to texts: times in ISO 8601 (UTC), lists as JSON; missing stays missing."""
     utc_suffix = ""
     if isinstance(values.dtype, pd.DatetimeTZDtype):
-        values, utc_suffix = values.dt.tz_convert("UTC").dt.tz_localize(None), "Z"
+        values = values.dt.tz_convert("UTC").dt.tz_localize(None)
+        utc_suffix = "Z"
 
     def to_text(value: Any) -> str:
         if isinstance(value, pd.Timestamp):

@@ -112,7 +112,9 @@ class Duplicates:
     """Finds the rows of a grouped frame that a sum would count twice, e.g. after a join."""
 
     def __init__(self, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups) -> None:
-        self._frame, self._metadata, self._groups = frame, metadata, groups
+        self._frame = frame
+        self._metadata = metadata
+        self._groups = groups
         self._first_rows_by_table: dict[str, tuple[Codes, list[ResponseScope]]] = {}
         self._context = [
             name for name in CONTEXT if name in frame.columns and metadata.has_valid_metadata(name)
@@ -163,7 +165,8 @@ class Duplicates:
         overlapping_pairs = [pair for pair in scope_pairs if not pair[0].is_disjoint(pair[1])]
         overlapping_scopes = [scope for pair in overlapping_pairs for scope in pair]
         key_columns, missing_columns = self._key_columns(table)
-        group_of_row, all_rows = self._groups.of_row, np.arange(len(self._frame))
+        group_of_row = self._groups.of_row
+        all_rows = np.arange(len(self._frame))
         is_repeated = table in self._metadata.repeated_tables
         was_repeated = table in attached_metadata(self._frame)[0].repeated_tables
         if is_repeated and not was_repeated and not overlapping_scopes:
@@ -292,11 +295,9 @@ def without_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
     If the key columns are gone, equal rows cannot be told apart, and `AvailabilityError` is raised.
     """
-    (stored_metadata, _), metadata, change_check = (
-        attached_metadata(frame),
-        metadata_of(frame),
-        change_check_of(frame),
-    )
+    stored_metadata, _ = attached_metadata(frame)
+    metadata = metadata_of(frame)
+    change_check = change_check_of(frame)
     key_by_table = {
         name: stored_metadata.key_of(name) or () for name in table_names_of(stored_metadata)
     }
@@ -319,8 +320,7 @@ def without_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
         hint = f"keep {' and '.join(missing)}" if is_named else "draw what was read before the join"
         why = "rows that are alike were repeated by a join or stacked twice, and nothing tells them"
         raise AvailabilityError(f"{why} apart; {hint}", columns=dict.fromkeys(missing, why))
-    distinct_rows: pd.DataFrame = frame.loc[is_first]
-    return distinct_rows
+    return frame.loc[is_first]
 
 
 def _is_first(frame: pd.DataFrame, *other_arrays: Codes) -> Mask:
@@ -435,7 +435,8 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
 
     It is a count for texts, a sum for counts, and a weighted mean for rates.
     """
-    values, column = frame[name], metadata.declaration_of(name)
+    values = frame[name]
+    column = metadata.declaration_of(name)
     if not pd.api.types.is_numeric_dtype(values.dtype):
         return f"rules={{{name!r}: 'count'}}"
     currency_columns = [
@@ -471,7 +472,8 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
     return f"rules={{{name!r}: aa.sections.weighted({count_columns[0]!r})}}"
 
 
-_MAX_REPEAT_CHANCE, _EQUAL_VALUE_CHANCE = 0.01, 0.05
+_MAX_REPEAT_CHANCE = 0.01
+_EQUAL_VALUE_CHANCE = 0.05
 """Rows with equal values are taken for repeats if the chance that unrelated rows have such values
 is below the first number. The second is the assumed chance that two unrelated values are equal.
 """

@@ -27,17 +27,23 @@ from aatoolkit.metadata.attrs import UNDECLARED, Source, metadata_of
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE
 
-_MAX_ROWS, _MAX_TEXT, _MAX_NAME = 1_048_576, 32_767, 31
+_MAX_ROWS = 1_048_576
+_MAX_TEXT = 32_767
+_MAX_NAME = 31
 """Limits of Excel: rows of a sheet, characters of a cell, characters of a sheet's name."""
 
-_MAX_BARS, _TEXT_WIDTH, _PAGE_WIDTH = 10, 60, 220
+_MAX_BARS = 10
+_TEXT_WIDTH = 60
+_PAGE_WIDTH = 220
 """The maximum number of bars; the widths of a text column and of a page, in characters."""
 
 _FIRST_DAY = pd.Timestamp("1900-03-01")
 """Spreadsheets disagree about earlier days, which are therefore written as text."""
 
-_DAY_FORMAT, _MOMENT_FORMAT = "yyyy-mm-dd", 'yyyy-mm-dd hh:mm:ss "UTC"'
-_WHOLE_FORMAT, _FRACTION_FORMAT = "#,##0", "#,##0.00##"
+_DAY_FORMAT = "yyyy-mm-dd"
+_MOMENT_FORMAT = 'yyyy-mm-dd hh:mm:ss "UTC"'
+_WHOLE_FORMAT = "#,##0"
+_FRACTION_FORMAT = "#,##0.00##"
 _NUMBER_FORMAT_BY_UNIT = {
     FRACTION: "0.0%",
     "fraction": "0.0%",
@@ -77,7 +83,8 @@ def write_workbook(
 
     ``created`` is the creation time in the properties of the workbook; by default, it is now.
     """
-    path, sheet_tables = Path(path), [*tables]
+    path = Path(path)
+    sheet_tables = [*tables]
     if path.suffix.lower() != ".xlsx":
         raise NotWritten(
             f"{path.name} is no name of an Excel workbook; let it end in .xlsx", path=path
@@ -124,7 +131,8 @@ class _Workbook:
     """A workbook that is being written, and a cache of its cell formats."""
 
     def __init__(self, writer: pd.ExcelWriter[Any]) -> None:
-        self._writer, self._book = writer, writer.book
+        self._writer = writer
+        self._book = writer.book
         self._format_by_number_format: dict[str | None, Any] = {None: None}
         self._bold_format = self._book.add_format({"bold": True})
         self._right_aligned = self._book.add_format({"bold": True, "align": "right"})
@@ -160,11 +168,13 @@ class _Workbook:
         pd.DataFrame(dict(enumerate(object_columns))).to_excel(
             self._writer, sheet_name=sheet_name, index=False, header=False, startrow=1
         )
-        sheet, column_widths = self._writer.sheets[sheet_name], []
+        sheet = self._writer.sheets[sheet_name]
+        column_widths = []
         for position, (column, values) in enumerate(
             zip(map(str, frame.columns), cell_values_of_columns, strict=True)
         ):
-            header, number_formats = _fit_text(headers[column]), formats.get(column, [])
+            header = _fit_text(headers[column])
+            number_formats = formats.get(column, [])
             usual_format = max({*number_formats}, key=number_formats.count, default=None)
             sheet.write_string(
                 0, position, header, self._right_aligned if number_formats else self._bold_format
@@ -242,7 +252,8 @@ class _Workbook:
                 label_and_value_positions = _chart_columns(frame, chart_type)
                 if label_and_value_positions is None:
                     continue
-                (label_position, value_position), last_row = label_and_value_positions, len(frame)
+                label_position, value_position = label_and_value_positions
+                last_row = len(frame)
                 last_row = min(last_row, _MAX_BARS) if chart_type == "bar" else last_row
                 column = frame.columns[value_position]
                 header = header_by_name(frame)[column]
@@ -351,7 +362,8 @@ def _chart_columns(frame: pd.DataFrame, chart_type: str) -> tuple[int, int] | No
 
     ``chart_type`` is "line" to use a column of days as labels, and "bar" to use other labels.
     """
-    metadata, names = metadata_of(frame), [*map(str, frame.columns)]
+    metadata = metadata_of(frame)
+    names = [*map(str, frame.columns)]
     if len(metadata.key) != 1 or metadata.key[0] not in names or len(frame) < 2:
         return None
     is_time = frame[metadata.key[0]].dtype.kind == "M"

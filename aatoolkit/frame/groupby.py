@@ -59,7 +59,8 @@ class Groups:
             np.flatnonzero(has_availability), availability_count
         )
         group_bounds = np.searchsorted(group_positions, np.arange(len(self) + 1)).tolist()
-        codes_by_group, position_by_code_set = distinct_codes.tolist(), dict[tuple[int, ...], int]()
+        codes_by_group = distinct_codes.tolist()
+        position_by_code_set = dict[tuple[int, ...], int]()
         code_set_of_group = [
             position_by_code_set.setdefault(
                 tuple(codes_by_group[group_start:group_end]), len(position_by_code_set)
@@ -90,7 +91,8 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
                 frame = frame.assign(**{str(grouper.key): times.dt.tz_localize(None)})
     try:
         grouped_rows = frame.groupby(list(dict.fromkeys(groupers)), dropna=False, observed=observed)
-        group_sizes, pandas_ids = grouped_rows.size(), grouped_rows.ngroup()
+        group_sizes = grouped_rows.size()
+        pandas_ids = grouped_rows.ngroup()
     except (LookupError, NotImplementedError, TypeError, ValueError) as error:
         raise AvailabilityError(
             f"the rows cannot be grouped by {', '.join(map(str, groupers))}: {error}",
@@ -229,7 +231,8 @@ def period_groupers(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Gro
 
     ``freq`` is a pandas frequency, such as "W".
     """
-    flat_frame, groupers = flatten_index(frame), groupers_of(by)
+    flat_frame = flatten_index(frame)
+    groupers = groupers_of(by)
     metadata = metadata_of(flat_frame)
     if not all(isinstance(key, str) for key in groupers):
         raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
@@ -282,14 +285,18 @@ def find_partial_periods(
     Each value of the dict is the fraction of days that the data have, and a text such as "3 of the
     7 days from …".
     """
-    time_columns, partial_periods = _binned_columns(by), dict[int, tuple[float, str]]()
+    time_columns = _binned_columns(by)
+    partial_periods = dict[int, tuple[float, str]]()
     if len(time_columns) != 1 or not len(frame):
         return partial_periods
     (grouper,) = (key for key in groupers_of(by) if isinstance(key, pd.Grouper))
-    days, period_labels = _as_days(frame[time_columns[0]]), _as_days(groups.keys[time_columns[0]])
+    days = _as_days(frame[time_columns[0]])
+    period_labels = _as_days(groups.keys[time_columns[0]])
     if days is None or period_labels is None or days.isna().any():
         return partial_periods
-    day, first_day, last_day = pd.Timedelta(days=1), days.min(), days.max()
+    day = pd.Timedelta(days=1)
+    first_day = days.min()
+    last_day = days.max()
     # No two rows of neighbouring days: the rows stand for whole weeks or months.
     if first_day != last_day and not (days.drop_duplicates().sort_values().diff() == day).any():
         return partial_periods
@@ -304,7 +311,8 @@ def find_partial_periods(
         name in key_names or (name in frame and frame[name].nunique() == 1) for name in metadata.key
     )
     for i in day_counts.index:
-        label, offset = period_labels.iloc[i], grouper.freq
+        label = period_labels.iloc[i]
+        offset = grouper.freq
         is_end_label = grouper.closed == "right"  # type: ignore[attr-defined]
         start, end = (
             (label - offset + day, label) if is_end_label else (label, label + offset - day)

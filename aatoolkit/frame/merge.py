@@ -81,7 +81,8 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         _with_undeclared_table(*arguments)
         for arguments in zip((left, right), input_metadata, keys_of_sides, strict=True)
     ]
-    shared_keys, renamings = _shared_keys(left, right, options), merged_names(left, right, options)
+    shared_keys = _shared_keys(left, right, options)
+    renamings = merged_names(left, right, options)
     columns: dict[str, ColumnMetadata] = {}
     key_by_table: dict[str, tuple[str, ...]] = {}
     # The keys of a side whose rows may have no match are replaced by those of the other side.
@@ -131,7 +132,8 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
             renamings[1 - side].get(key) for key in keys_of_sides[1 - side] if isinstance(key, str)
         ]
         unmatched_keys = merged_frame[[name for name in merged_frame if name in other_keys]][mask]
-        state, statements = no_match_state(unmatched_counts[side], len(mask)), list[Statement]()
+        state = no_match_state(unmatched_counts[side], len(mask))
+        statements = list[Statement]()
         if can_list_keys(unmatched_keys, FrameMetadata(columns)):
             statements = key_statements(unmatched_keys, [state])
         for name in metadata_with_tables[side].columns.keys() - {*shared_keys}:
@@ -193,7 +195,9 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     A column takes the metadata of a column with the same name and equal values.
     """
     metadata = metadata_of(frame, with_levels=True)
-    metadata_by_column, all_metadata, key = dict(metadata.columns), [metadata], metadata.key
+    metadata_by_column = dict(metadata.columns)
+    all_metadata = [metadata]
+    key = metadata.key
     repeated_tables = {*metadata.repeated_tables}
     for other_frame in frames:
         other_metadata = metadata_of(other_frame, with_levels=True)
@@ -246,7 +250,8 @@ def without_rows(
     # No keys tell which rows have no match.
     if not new_statements:
         return column.combined_with(state)
-    total, statements = combine([column.availability, state]), (*column.statements, *new_statements)
+    total = combine([column.availability, state])
+    statements = (*column.statements, *new_statements)
     return replace(
         column,
         availability=total,
@@ -396,7 +401,7 @@ def _with_undeclared_table(
         [*merge_keys, *undeclared_names],
         unique_names,
     ]
-    table_key: tuple[str, ...] = (NO_KEY,)
+    table_key = (NO_KEY,)
     for candidate_key in map(dict.fromkeys, candidate_keys):
         with suppress(TypeError):  # lists have no hash
             if {*candidate_key} <= {*unique_names} and not (
@@ -476,7 +481,8 @@ def _check_keys(
     key_options = ("on", "left_on", "right_on", "left_index", "right_index")
     if any(options.get(name) is not None and options[name] is not False for name in key_options):
         return
-    left_metadata, shared_keys = metadata_of(left, with_levels=True), keys[0]
+    left_metadata = metadata_of(left, with_levels=True)
+    shared_keys = keys[0]
     measure_columns = [
         name
         for name in map(str, shared_keys)

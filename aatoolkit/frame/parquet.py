@@ -118,7 +118,8 @@ def read_parquet(path: FilePath) -> pd.DataFrame:
     0  1
     """
     with open_parquet(path) as file:
-        schema, key_values = file.schema_arrow, _key_values(file)
+        schema = file.schema_arrow
+        key_values = _key_values(file)
         table = read_arrow(file)
         metadata = read_file_metadata(key_values, schema.names)
         table = table.cast(schema).replace_schema_metadata(_with_known_dtypes(key_values))

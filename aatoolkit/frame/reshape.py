@@ -232,7 +232,8 @@ def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
     not fit the dtype raise `AvailabilityError`.
     """
     level_list: Any = values if pd.api.types.is_list_like(values) else [values]
-    levels, dtype = pd.Series([*level_list], dtype=object, name=name), frame[name].dtype
+    levels = pd.Series([*level_list], dtype=object, name=name)
+    dtype = frame[name].dtype
     levels = levels.drop_duplicates()
     problem = "a level is missing" if levels.isna().any() else ""
     if isinstance(dtype, pd.CategoricalDtype):

@@ -63,7 +63,8 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     check_columns(frame, columns)
     metadata = metadata_of(frame)
     reason_by_column = {}
-    problem, advice = "these columns hold no measurement", ""
+    problem = "these columns hold no measurement"
+    advice = ""
     for name in columns:
         availability = availability_of(frame, name, metadata.columns[name])
         is_empty = bool(frame[name].isna().to_numpy().all())

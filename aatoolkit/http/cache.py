@@ -126,7 +126,8 @@ class ResponseCache:
         self, folder: Path, token: Secret | None = None, max_bytes: int = CACHE_BYTES
     ) -> None:
         self.folder = folder
-        self._token, self._max_bytes = token, max_bytes
+        self._token = token
+        self._max_bytes = max_bytes
         self._lock = threading.Lock()
         self._table: _ResponseTable | None = None
         self._reads_resume_at = self._writes_resume_at = 0.0
@@ -181,7 +182,8 @@ class ResponseCache:
 
     def close(self) -> None:
         """Close the cache file; the next call opens it again."""
-        table, self._table = self._table, None
+        table = self._table
+        self._table = None
         if table is not None:
             table.close()  # type: ignore[no-untyped-call]
 
@@ -240,7 +242,8 @@ class ResponseCache:
             self._writes_resume_at = resume_time
         else:
             self._reads_resume_at = resume_time
-        had_warned, self._has_warned = self._has_warned, True
+        had_warned = self._has_warned
+        self._has_warned = True
         if not had_warned:
             warn(
                 f"the cache in {self.folder} cannot be used ({error}); "

@@ -44,7 +44,8 @@ class BaseUrl:
         url_text = url_text.strip()
         try:
             url_parts = urlsplit(url_text)
-            host_name, port = url_parts.hostname or "", url_parts.port
+            host_name = url_parts.hostname or ""
+            port = url_parts.port
         except ValueError:
             url_parts = None
         if url_parts is None or any(

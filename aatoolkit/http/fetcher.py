@@ -18,7 +18,9 @@ from aatoolkit.payload import Payload, Request, Response
 FetchOrInternalError = errors.FetchError | errors.InternalError
 
 # Each later attempt waits up to twice as long. The quota is shared by all requests of a fetcher.
-_MAX_ATTEMPTS, _FIRST_BACKOFF_SECONDS, _RETRY_QUOTA = 3, 0.5, 20.0
+_MAX_ATTEMPTS = 3
+_FIRST_BACKOFF_SECONDS = 0.5
+_RETRY_QUOTA = 20.0
 
 
 class Fetcher:
@@ -58,7 +60,8 @@ class Fetcher:
         if cache is not False:
             cache_folder = resolve_cache_folder(None if cache is True else cache)
             self._cache = ResponseCache(cache_folder, checked_token, max_cache_bytes)
-        self._sleep, self._retries_left = sleep, _RETRY_QUOTA
+        self._sleep = sleep
+        self._retries_left = _RETRY_QUOTA
         self._transport = Transport(self.base, checked_token, workers)
 
     def get(self, request: Request) -> Payload:
@@ -107,7 +110,8 @@ class Fetcher:
             return Payload._of(cached_response, from_cache=True, stale=True)
         if isinstance(outcome, errors.DeadlineExceeded):
             outcome.deadline = self.deadline
-        outcome.section, outcome.scope = request.section, request.scope
+        outcome.section = request.section
+        outcome.scope = request.scope
         raise outcome
 
     def repeats_token(self, content: bytes) -> bool:

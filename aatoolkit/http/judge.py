@@ -67,7 +67,8 @@ def find_response_error(
     try:
         document = decode.decode(body)
     except errors.DecodeError as error:
-        message, problem = hide_token(error.message.encode()).decode(), error.problem
+        message = hide_token(error.message.encode()).decode()
+        problem = error.problem
     else:
         if isinstance(document, dict | list):
             return None
@@ -143,18 +144,22 @@ def _status_error(
     if 300 <= status < 400:
         return _redirect_error(headers, error_attributes)
     kind = errors.StatusError
-    problem, hint = "the service responded with a status that is not expected", ""
+    problem = "the service responded with a status that is not expected"
+    hint = ""
     if status == 401:
-        kind, problem = errors.NotAuthorized, "the service accepts no request without a valid token"
+        kind = errors.NotAuthorized
+        problem = "the service accepts no request without a valid token"
         remedy = "check the token that is used" if has_token else "no token was given; set one"
         hint = f"; {remedy} (token=, --token-file or AATOOLKIT_TOKEN)"
     elif status in (403, 404, 410):
-        kind, problem = errors.NotVisible, "the service shows the account no such host or section"
+        kind = errors.NotVisible
+        problem = "the service shows the account no such host or section"
         hint = "; check the host, and that the account may see it"
     elif status in (400, 422):
         parameter = error_attributes["parameter"] = _first_text(error_texts, "parameter")
         refused_item = f"parameter {parameter}" if parameter else "request"
-        kind, problem = errors.BadRequest, f"the service refused the {refused_item}"
+        kind = errors.BadRequest
+        problem = f"the service refused the {refused_item}"
         suggestions = _texts_in(error_texts, "suggestions")
         hint = f"; {errors.did_you_mean(suggestions, 'the scope options list the allowed values')}"
         error_attributes["suggestions"] = suggestions or _texts_in(error_texts, "allowed")

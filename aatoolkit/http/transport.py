@@ -62,7 +62,8 @@ class Attempt:
         self.body = bytearray()
         self._token = token
         self._socket: socket.socket | None = None
-        self._lock, self._is_ended = threading.Lock(), False
+        self._lock = threading.Lock()
+        self._is_ended = False
 
     def run(self, action: Callable[[], None], deadline: float) -> bool:
         """Call a function in a new thread; return whether it finished before the deadline.
@@ -90,7 +91,8 @@ class Attempt:
         with self._lock:
             if self._is_ended:
                 raise ConnectionAbortedError
-            self.status, self.headers = status, headers
+            self.status = status
+            self.headers = headers
 
     def hold_socket(self, open_socket: socket.socket) -> None:
         """Store the open socket, so that it can be shut down at the deadline."""
@@ -126,7 +128,8 @@ class Attempt:
     def _end_and_shut_socket(self) -> bool:
         """End the attempt and shut down its socket; return whether it was still running."""
         with self._lock:
-            was_running, self._is_ended = not self._is_ended, True
+            was_running = not self._is_ended
+            self._is_ended = True
             if was_running and self._socket is not None:
                 with suppress(OSError):
                     self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER_OPTION)
@@ -410,7 +413,8 @@ class Transport(HTTPAdapter):
 
     def _result_of(self, request: Request, attempt: Attempt) -> Response | Failure:
         """Return the response of a finished attempt; return a failure if it reports an error."""
-        status, body = attempt.status or 0, bytes(attempt.body)
+        status = attempt.status or 0
+        body = bytes(attempt.body)
         is_success = status in SUCCESS_STATUSES
         if is_success and self.repeats_token(body):
             error: errors.FetchError | None = errors.DecodeError(
@@ -438,10 +442,8 @@ class Transport(HTTPAdapter):
 
     def _make_failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
         """Create the `Failure` of a request from a `Fault` (the meaning of an exception)."""
-        error_attributes, message = (
-            self._error_attributes(request, attempt),
-            _MESSAGES[fault.kind].format(fault.reason),
-        )
+        error_attributes = self._error_attributes(request, attempt)
+        message = _MESSAGES[fault.kind].format(fault.reason)
         if fault.problem:
             error_attributes["problem"] = fault.problem
         if fault.problem == "too_large":

@@ -47,7 +47,8 @@ MEMORY_POOL = pa.system_memory_pool()
 """
 
 _NULL_TYPE = type(None)
-_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 _YEAR_PATTERN = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
 _DAY_PATTERN = rf"{_YEAR_PATTERN}-[0-9]{{2}}-[0-9]{{2}}"
 _INSTANT_PATTERN = (
@@ -127,7 +128,8 @@ def read_as(
     >>> parsed.array.to_pylist(), parsed.invalid, parsed.missing
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
-    dtype, convert = reading.dtype, _CONVERTER_BY_DTYPE[reading.dtype]
+    dtype = reading.dtype
+    convert = _CONVERTER_BY_DTYPE[reading.dtype]
     missing_value_keys = {*map(hashable_key, reading.missing)}
     missing_rows = [
         row
@@ -229,7 +231,8 @@ class _TimeCache(dict[Any, Any]):
 
     def __init__(self, pattern: str, parse: Callable[[str], int]) -> None:
         super().__init__({None: None, MISSING: None})
-        self._pattern, self._parse = re.compile(pattern), parse
+        self._pattern = re.compile(pattern)
+        self._parse = parse
 
     def __missing__(self, text: str) -> int:
         if not self._pattern.fullmatch(text):
@@ -335,7 +338,8 @@ _AMOUNT_PATTERN = (
     r"(\d{1,3}(?:[,' \u00a0\u2009\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.(?:\d\d?|\d{4,}))?"
     r"|\d{1,3}(?:[.' \u00a0\u2009\u202f]\d{3})*,\d{2}|\d+,\d{2})"
 )
-_SIGN_PATTERN, _UNIT_PATTERN = r"([+\-\u2212]?)", r"([^\d\s.,+\-\u2212]{1,4})?"
+_SIGN_PATTERN = r"([+\-\u2212]?)"
+_UNIT_PATTERN = r"([^\d\s.,+\-\u2212]{1,4})?"
 CURRENCY_SIGNS = "$€£¥₹₩₽₺₪₫₴₦฿"
 """The signs of currencies that are recognized, such as in ``€ 5``."""
 _MONEY_PATTERN = re.compile(
@@ -508,7 +512,8 @@ def _parse_day(
         date_parts["day"] = date_parts["first"] or date_parts["day"]
     if date_parts.get("quarter"):
         date_parts["month"] = 3 * int(date_parts["quarter"]) - 2
-    month, day_of_month = int(date_parts.get("month", 1)), int(date_parts.get("day", 1))
+    month = int(date_parts.get("month", 1))
+    day_of_month = int(date_parts.get("day", 1))
     if "week" in date_parts:
         parsed_day = date.fromisocalendar(int(date_parts["year"]), int(date_parts["week"]), 1)
     elif "year" in date_parts:

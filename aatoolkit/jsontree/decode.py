@@ -30,7 +30,8 @@ BOM = b"\xef\xbb\xbf"
 MAX_EXACT_FLOAT = 2**53
 """The greatest number up to which a float can represent every whole number."""
 
-_BLOCK_SIZE, _EXCERPT_LENGTH = 1 << 17, 200
+_BLOCK_SIZE = 1 << 17
+_EXCERPT_LENGTH = 200
 _QUOTE, _BACKSLASH, _COLON, _SPACE = b'"\\: '
 _STRING_PATTERN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _KEY_END_PATTERN = re.compile(rb'(?<!\\)(?:\\\\)*"\s*\Z')
@@ -101,7 +102,8 @@ def count_keys(body: bytes) -> int:
 
     The count is used to find duplicate keys, which orjson drops.
     """
-    key_count, byte_values = 0, np.frombuffer(body, np.uint8)
+    key_count = 0
+    byte_values = np.frombuffer(body, np.uint8)
     for offset in range(0, len(byte_values), _BLOCK_SIZE):
         colons = np.flatnonzero(byte_values[offset : offset + _BLOCK_SIZE] == _COLON) + offset
         previous_bytes = byte_values[colons - 1]

@@ -22,9 +22,12 @@ MAX_DEPTH = 128
 """The maximum depth of nesting in a document."""
 
 # Fewer than 3 distinct keys are names of fields. More than 64 are probably data.
-_MIN_KEYS, _MANY_KEYS = 3, 64
-_DATE_OR_NUMBER, _URL_OR_EMAIL = r"[+-]?\d.*", r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
-_HOST, _UUID = r"(?:[\w-]+\.)+[a-z]{2,}(?:/.*)?", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_MIN_KEYS = 3
+_MANY_KEYS = 64
+_DATE_OR_NUMBER = r"[+-]?\d.*"
+_URL_OR_EMAIL = r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
+_HOST = r"(?:[\w-]+\.)+[a-z]{2,}(?:/.*)?"
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _DATA_KEY_PATTERN = re.compile(
     "|".join((_DATE_OR_NUMBER, _URL_OR_EMAIL, _HOST, _UUID)), re.I | re.S
 )
@@ -43,7 +46,8 @@ class StructureCounter:
     """
 
     def __init__(self, max_paths: int = 2**63, is_exact: bool = False) -> None:
-        self.max_paths, self.is_exact = max_paths, is_exact
+        self.max_paths = max_paths
+        self.is_exact = is_exact
         # most_keys is the largest number of keys in one object, or in all objects of one array.
         self.paths = self.keys = self.most_keys = 0
 

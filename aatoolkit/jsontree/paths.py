@@ -74,11 +74,13 @@ class Named:
     The array at the path ``header`` has the names of the columns, in the order of the elements.
     """
 
-    header: tuple[Step, ...]
+    header: Steps
     name: str
 
 
 Step = Field | Position | Each | Entries | Named
+Steps = tuple[Step, ...]
+"""A parsed path."""
 
 _STEP_PATTERN = re.compile(
     r"""\[(?P<position>[0-9]*)\]|\["(?P<header>(?:[^"\\]|\\.)*)"="(?P<of>(?:[^"\\]|\\.)*)"\]"""
@@ -93,7 +95,7 @@ _LENIENT_DECODER = json.JSONDecoder(strict=False)
 
 
 @lru_cache(maxsize=4096)
-def parse_path(path: str) -> tuple[Step, ...]:
+def parse_path(path: str) -> Steps:
     """Parse a JSON path to a tuple of steps; raise ValueError if it is not a path.
 
     Examples
@@ -135,7 +137,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 
 @lru_cache(maxsize=4096)
-def parse_pattern(path: str) -> tuple[Step, ...]:
+def parse_pattern(path: str) -> Steps:
     """Parse a path to many values, such as ``domains[]``.
 
     Raise ValueError if the path has the position of an array element, such as ``domains[0]``.

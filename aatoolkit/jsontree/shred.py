@@ -69,9 +69,18 @@ from aatoolkit.jsontree.vectors import MISSING, Missing, Vector
 ROOT_TABLE = "$"
 """The name of the table of the document itself."""
 
-PARENT, POSITION, KEY, VALUE = "_parent", "_pos", "_key", "_value"
-ITEMS, ENTRIES, KIND = "[]", "{}", "@kind"
-INTEGER, BIG, NUMBER, STRING, BOOLEAN = "integer", "big", "number", "string", "boolean"
+PARENT = "_parent"
+POSITION = "_pos"
+KEY = "_key"
+VALUE = "_value"
+ITEMS = "[]"
+ENTRIES = "{}"
+KIND = "@kind"
+INTEGER = "integer"
+BIG = "big"
+NUMBER = "number"
+STRING = "string"
+BOOLEAN = "boolean"
 PLAN_KEY = b"aatoolkit.shred"
 """The key of the plan in the metadata of a table's schema."""
 
@@ -126,7 +135,8 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
     >>> {name: table.num_rows for name, table in tables.items()}
     {'$': 1, 'rows[]': 3}
     """
-    counter, pending_tables = StructureCounter(max_nodes), [_Table(ROOT_TABLE, [decode(response)])]
+    counter = StructureCounter(max_nodes)
+    pending_tables = [_Table(ROOT_TABLE, [decode(response)])]
     tables = {}
     while pending_tables:
         table = pending_tables.pop()
@@ -143,7 +153,8 @@ class _Table:
     """A table under construction: its name, rows, columns, and the tables of nested arrays."""
 
     def __init__(self, name: str, values: Sequence[Any]) -> None:
-        self.name, self.values = name, values
+        self.name = name
+        self.values = values
         self.columns: dict[str, pa.Array] = {}
         self.children: list[_Table] = []
 
@@ -154,7 +165,8 @@ class _Table:
         the field, such as ``response.text``. ``counter`` limits the number of paths.
         """
         counter.count_path(values, set(), 0)
-        column_name, field_plan = field_path or VALUE, _Plan()
+        column_name = field_path or VALUE
+        field_plan = _Plan()
         kinds = [*map(_KIND_BY_TYPE.__getitem__, map(type, values))]
         present_kinds = {*kinds}
         if INTEGER in present_kinds:
@@ -163,7 +175,8 @@ class _Table:
                 values = [*values]
                 for row, value in enumerate(values):
                     if type(value) is int and not -(2**63) <= value < 2**63:
-                        values[row], kinds[row] = str(value), BIG
+                        values[row] = str(value)
+                        kinds[row] = BIG
             elif NUMBER in present_kinds and _are_distinguishable(values):
                 kinds = [NUMBER if kind == INTEGER else kind for kind in kinds]
                 field_plan["whole"] = True
@@ -334,7 +347,8 @@ def _read_values(tables: dict[str, tuple[pa.Table, _Plan]], table_name: str) -> 
             if suffix in cell_plan:
                 column_name, child_name = cell_plan[suffix]
                 item_counts = table.column(column_name).to_pylist()
-                child_values, child_table = _read_values(tables, child_name), tables[child_name][0]
+                child_values = _read_values(tables, child_name)
+                child_table = tables[child_name][0]
                 expected_parents = [
                     row
                     for row, item_count in enumerate(item_counts)

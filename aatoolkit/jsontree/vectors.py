@@ -16,7 +16,7 @@ from weakref import ref
 import numpy as np
 
 from aatoolkit.jsontree.layout import MAX_FIELDS, values_by_common_key
-from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, key_step
+from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, Steps, key_step
 
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
 """For each row, the position of a row in another table or `Level`; -1 for none."""
@@ -50,7 +50,10 @@ class Level:
         keys: list[str] | None = None,  # of the rows, for entries of objects
         is_computed: bool = False,  # by a function of the declaration
     ) -> None:
-        self.size, self.lengths, self.keys, self.is_computed = size, lengths, keys, is_computed
+        self.size = size
+        self.lengths = lengths
+        self.keys = keys
+        self.is_computed = is_computed
         # A vector refers to its items; a cycle would keep them until the garbage collector runs.
         self._container = None if container is None else ref(container)
 
@@ -123,7 +126,9 @@ class Vector:
     ) -> None:
         self.values: Any = values
         self.level = Level(len(values)) if level is None else level
-        self.field_names, self.is_absent, self.is_key = field_names, is_absent, is_key
+        self.field_names = field_names
+        self.is_absent = is_absent
+        self.is_key = is_key
         self.kinds: set[type] = {*map(type, values)}
         # The vectors of its fields, elements, entries and keys, each computed once.
         self._children: dict[object, Vector] = {}
@@ -260,9 +265,10 @@ class Vector:
         return end_vector
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> Steps:
         """The steps of the path from the document to the values."""
-        container, field_steps = self.level.container, map(Field, self.field_names)
+        container = self.level.container
+        field_steps = map(Field, self.field_names)
         if container is None:
             return tuple(field_steps)
         return (*container.steps, Each() if self.level.keys is None else Entries(), *field_steps)

@@ -89,7 +89,8 @@ def read_file_metadata(
         }
         return replace(metadata, columns=columns)
     except MetadataError as error:
-        problem, version = error.message.partition(";")[0], error.version
+        problem = error.message.partition(";")[0]
+        version = error.version
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         problem = "this file's aatoolkit metadata is damaged"
         version = None

@@ -528,7 +528,8 @@ class FingerprintCheck:
         """
         if not self._is_missing_count_likely(name):
             return True
-        (original_hashes,), mask = self._fingerprint.cell_hashes_of([name]), match.match_mask
+        (original_hashes,) = self._fingerprint.cell_hashes_of([name])
+        mask = match.match_mask
         compares_all_rows = self._fingerprint.is_complete or mask.all()
         hashes = (
             self._hash_column(name)[mask]

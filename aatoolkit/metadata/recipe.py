@@ -62,7 +62,11 @@ def decompress_text(text: str) -> str:
 Recipe = list[Any]
 """How a DataFrame was made: a list whose first element is its kind, such as ``"read"``."""
 
-READ, DO, VIEW, ARCHIVED, END = "read", "do", "view", "archived", "end"
+READ = "read"
+DO = "do"
+VIEW = "view"
+ARCHIVED = "archived"
+END = "end"
 """The kinds of recipes; see the beginning of this module."""
 
 MAX_RECIPE_LENGTH = 4000

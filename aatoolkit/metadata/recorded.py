@@ -105,7 +105,7 @@ def record_recipe(
         The names of the arguments that are a DataFrame or several.
     """
     frames: list[pd.DataFrame] = []
-    json_arguments: dict[str, Any] = dict(arguments)
+    json_arguments = dict(arguments)
     for name in frame_parameters:
         argument: Any = json_arguments.get(name)
         if hasattr(argument, "attrs"):
@@ -140,7 +140,7 @@ def record_recipe(
         )
         for input_recipe, input_sources, _ in input_records
     ]
-    recipe: Recipe = [DO, verb, serialized_arguments, input_recipes]
+    recipe = [DO, verb, serialized_arguments, input_recipes]
     if unserializable_names:
         recipe = [
             END,

@@ -33,7 +33,7 @@ from aatoolkit.jsontree.paths import (
     Entries,
     Field,
     Position,
-    Step,
+    Steps,
     format_json_path,
     parse_path,
 )
@@ -77,7 +77,8 @@ class TableStatements:
         array_of: Callable[[str], pa.Array],  # returns the values of a column
         size: int,  # the number of rows
     ) -> None:
-        self._table, self._dimensions = plan.table, plan.dimension_columns
+        self._table = plan.table
+        self._dimensions = plan.dimension_columns
         self._size = size
         self._values = cache(lambda name: array_of(name).to_pylist())
         self._signals = [signal for signal in signals if signal.rule != ENGINE_LIST_RULE]
@@ -133,7 +134,7 @@ class TableStatements:
         value. ``path_of_row`` takes a row number, and returns the JSON path of the row's value.
         """
         availability_by_path = self._availability_by_path(column)
-        denied_mask: Mask = is_valid & self._mask_denied_engines(
+        denied_mask = is_valid & self._mask_denied_engines(
             self._find_availability(column).status in EMPTY
         )
         for row in np.flatnonzero(is_valid).tolist() if availability_by_path else ():
@@ -367,7 +368,7 @@ def narrowest_path(
 
 
 @lru_cache(maxsize=4096)
-def parse_target(target: str) -> tuple[Step, ...]:
+def parse_target(target: str) -> Steps:
     """Parse a JSON path to a tuple of steps; a text that is not a path is taken as a field name.
 
     Examples
@@ -392,7 +393,8 @@ def target_extent(target: str, pattern: str) -> str | None:
     >>> [target_extent(target, "domains[].rank") for target in ("domains[].rank", "domains[0]")]
     ['all', 'some']
     """
-    steps, column_steps = parse_target(target), parse_path(pattern)
+    steps = parse_target(target)
+    column_steps = parse_path(pattern)
     # A single name means all fields of this name, and the fields inside them.
     if len(steps) == 1 and isinstance(steps[0], Field) and steps[0] in column_steps:
         return "all"

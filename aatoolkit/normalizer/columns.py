@@ -60,12 +60,15 @@ class BuiltTable:
         response_source: attrs.Source,
         report: DriftReport,  # collects the differences from the declaration
     ) -> None:
-        self.rows, self.name, self._source = rows, name, response_source
-        self.table, self.size = rows.table, rows.size
+        self.rows = rows
+        self.name = name
+        self._source = response_source
+        self.table = rows.table
+        self.size = rows.size
         self._signals = signals
         self.absent_columns: set[str] = set()
         self._blocks: list[Block] = []
-        self._block_positions: dict[str, tuple[int, int]] = dict.fromkeys(self.table.names, (0, 0))
+        self._block_positions = dict.fromkeys(self.table.names, (0, 0))
         if rows.absent_path and not self.table.is_optional:
             report.record("absent", rows.absent_path, 1)
         columns_by_group: dict[str, list[ColumnValues]] = {}
@@ -130,7 +133,8 @@ class BuiltTable:
         except (ValueError, OverflowError):
             return False
         if column.dtype == "category":
-            null_count, array = array.null_count, encode_categories(array, column)
+            null_count = array.null_count
+            array = encode_categories(array, column)
             if array.null_count > null_count:
                 return False
         self._blocks.append((column.dtype, array, [column.name for column, _, _ in column_group]))
@@ -423,7 +427,8 @@ def _convert_block(
 
 def _split_numbers_and_mask(array: pa.Array) -> tuple[Array, Array]:
     """Return the values of an Arrow array and a mask of missing values, as new NumPy arrays."""
-    is_missing, buffer_bytes = _make_missing_mask(array), array.buffers()[1] if len(array) else b""
+    is_missing = _make_missing_mask(array)
+    buffer_bytes = array.buffers()[1] if len(array) else b""
     if array.type == pa.bool_():
         return _unpack_bits(buffer_bytes, array) & ~is_missing, is_missing
     numbers = np.frombuffer(buffer_bytes, array.type.to_pandas_dtype())
@@ -440,7 +445,8 @@ def _make_missing_mask(array: pa.Array) -> Array:
 def _unpack_bits(buffer: pa.Buffer, array: pa.Array) -> Array:
     """Return the bits in a buffer of an Arrow array as a NumPy array of booleans."""
     # For few values this is ten times as fast as Arrow's own conversion.
-    buffer_bytes, bit_count = np.frombuffer(buffer, np.uint8), array.offset + len(array)
+    buffer_bytes = np.frombuffer(buffer, np.uint8)
+    bit_count = array.offset + len(array)
     return np.unpackbits(buffer_bytes, count=bit_count, bitorder="little")[array.offset :].view(
         bool
     )

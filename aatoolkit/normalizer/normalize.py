@@ -195,11 +195,13 @@ class _Reader:
             root: Any, has_exact_integers: bool
         ) -> tuple[tuple[Vector, ResponseWalk], int]:
             """Visit all values; return the document, the finished walk and the number of keys."""
-            vector, response_walk = Vector([root]), ResponseWalk(self.max_paths, has_exact_integers)
+            vector = Vector([root])
+            response_walk = ResponseWalk(self.max_paths, has_exact_integers)
             response_walk.visit(vector, build_field_tree(declaration))
             return (vector, response_walk), response_walk.keys
 
-        body, error_details = response, {"section": declaration.name}
+        body = response
+        error_details = {"section": declaration.name}
         detect_options: dict[str, Any] = {"options": self.options}
         if isinstance(response, Payload):
             body = response.body or (b"null" if response.status in NO_CONTENT_STATUSES else b"")
@@ -225,10 +227,12 @@ class _Reader:
             vector=None if has_many_fields else document,
             **detect_options,
         )
-        signals, name_prefix = detection.signals, register_section(declaration, owner)
+        signals = detection.signals
+        name_prefix = register_section(declaration, owner)
         if isinstance(response, Payload) and response.scope is not None:
             _warn_of_ignored_filters(declaration.name, response.scope, root, signals)
-        source_info, drift_report = _describe_source(declaration, response, root), DriftReport()
+        source_info = _describe_source(declaration, response, root)
+        drift_report = DriftReport()
         is_error = is_error_response(declaration, root, signals)
         if is_error:
             drift_report.add_extra(document, range(1), "error response")
@@ -429,7 +433,8 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
         vector = document.descend(steps)
         return vector, vector.values, ""
     # A column of an array of arrays; another array has the names of the columns.
-    rows, headers = document.descend(steps[:-1]), [*document.descend(last_step.header).values]
+    rows = document.descend(steps[:-1])
+    headers = [*document.descend(last_step.header).values]
     position = headers.index(last_step.name) if last_step.name in headers else len(headers)
     values = [
         row[position] if isinstance(row, list) and position < len(row) else None

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TIME_ZONE_PATTERN = re.compile(r"(Z|[+-][0-9]{2}:?[0-9]{2})$")
-_FULL_FORMAT, _INTEGER_FORMAT, _NUMBER_FORMAT = "T26Z", "integer", "number"
+_FULL_FORMAT = "T26Z"
+_INTEGER_FORMAT = "integer"
+_NUMBER_FORMAT = "number"
 _CELL_DTYPES = "string", "Int64", "Float64", "boolean", "date", "timestamp", "list<string>"
 _CELL_ARROW_TYPES = [ARROW_TYPE_BY_DTYPE[name] for name in _CELL_DTYPES]
 """The Arrow types of columns whose cells `_format_cells` can convert back to JSON values; values of
@@ -40,7 +42,8 @@ _Cell = tuple[str, str, int, str]
 `_find_format` returns it.
 """
 
-_TEXT_TYPE, _DICTIONARY_TYPE = pa.string(), pa.dictionary(pa.int32(), pa.string())
+_TEXT_TYPE = pa.string()
+_DICTIONARY_TYPE = pa.dictionary(pa.int32(), pa.string())
 _PROVENANCE_SCHEMA = pa.schema(
     {"path": _TEXT_TYPE, "table": _DICTIONARY_TYPE, "column": _DICTIONARY_TYPE, "row": pa.int64()}
     | {"format": _DICTIONARY_TYPE, "text": _TEXT_TYPE}
@@ -88,7 +91,8 @@ def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[s
     unchanged_rows = np.flatnonzero(
         (row_index >= 0) & np.asarray(table.array(column.name).is_valid())
     )
-    paths, values = vector.paths, vector.values
+    paths = vector.paths
+    values = vector.values
     for row, vector_row in zip(
         unchanged_rows.tolist(), row_index[unchanged_rows].tolist(), strict=True
     ):
@@ -165,12 +169,11 @@ def _format_cells(
     values = pa.array(tables[table][column], from_pandas=True)
     format_value: Callable[[Any], Any] = lambda value: value  # noqa: E731
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
-        values, format_value = (
-            values.cast(pa.timestamp("us", "UTC")),
-            partial(_format_moment, value_format),
-        )
+        values = values.cast(pa.timestamp("us", "UTC"))
+        format_value = partial(_format_moment, value_format)
     elif pa.types.is_temporal(values.type):
-        values, format_value = values.cast(pa.date32()), str
+        values = values.cast(pa.date32())
+        format_value = str
     elif value_format == _INTEGER_FORMAT:
         format_value = lambda value: int(value) if value == int(value) else value  # noqa: E731
     elif value_format == _NUMBER_FORMAT:

@@ -31,6 +31,7 @@ from aatoolkit.jsontree.paths import (
     Named,
     Position,
     Step,
+    Steps,
     format_path,
     leaf_values,
     parse_path,
@@ -39,7 +40,6 @@ from aatoolkit.jsontree.paths import (
 from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, Vector, compose_row_indexes
 from aatoolkit.sections.section import ENVELOPE_FIELDS, Column, Section, Table, make_pattern
 
-PathSteps = tuple[Step, ...]
 RowPositions = Sequence[int] | RowIndex
 
 RowValues = tuple[Vector, RowIndex]
@@ -143,7 +143,7 @@ def _is_measure(table: Table, column: Column) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def _parse_value_path(value_path: str, header: tuple[Step, ...] | None) -> tuple[int, str, Any]:
+def _parse_value_path(value_path: str, header: Steps | None) -> tuple[int, str, Any]:
     """Parse the path from a row to the value of a column, such as ``^name`` or ``@0``.
 
     `Column.source` describes such paths. ``header`` is the path of the array with the column names,
@@ -164,8 +164,8 @@ def _parse_value_path(value_path: str, header: tuple[Step, ...] | None) -> tuple
 
 @lru_cache(maxsize=8192)
 def find_paths_read(
-    value_path: str, valid_path: str | None, header_steps: PathSteps | None
-) -> list[tuple[str, list[PathSteps]]]:
+    value_path: str, valid_path: str | None, header_steps: Steps | None
+) -> list[tuple[str, list[Steps]]]:
     """Return the JSON paths from which the values of a column are read.
 
     Each item is a tuple of a path from the row, and a list of paths of arrays with column names.
@@ -187,13 +187,15 @@ class TableRows:
     """Finds the rows of one table in a response, and the values of its columns."""
 
     def __init__(self, document: Vector, plan: TablePlan) -> None:
-        self.plan, self.table = plan, plan.table
+        self.plan = plan
+        self.table = plan.table
         rows = self.table.rows
         self.absent_path: str | None = None  # the first part of the path to the rows that is absent
         self.is_null = False  # whether the response has null instead of rows
         self.vectors = [vector := document]  # the values at each step of the path to the rows
         for step_count, step in enumerate(rows.steps, 1):
-            parent, vector = vector, vector.descend((step,))
+            parent = vector
+            vector = vector.descend((step,))
             self.vectors.append(vector)
             is_absent = vector.is_absent
             lists_keys = isinstance(step, Entries) and bool(step.only)
@@ -284,7 +286,8 @@ class TableRows:
                 if type(step) is Entries
             ][steps_or_number]
             return self.vectors[step_number].keys(), self._find_ancestor_rows(step_number)
-        vector, row_index = self.vector, self.row_index
+        vector = self.vector
+        row_index = self.row_index
         if path_sign == "$":
             vector, row_index = self._document
         for _ in range(levels_up):
@@ -367,14 +370,16 @@ class TableRows:
             for step_number, step in enumerate(steps, 1)
             if isinstance(step, Each | Entries)
         ][container_number]
-        level, ancestors = self.vectors[step_number].level, self._find_ancestor_rows(step_number)
+        level = self.vectors[step_number].level
+        ancestors = self._find_ancestor_rows(step_number)
         if vector is self.vectors[step_number - 1] and np.array_equal(
             row_index, self._find_ancestor_rows(step_number - 1)
         ):
             return self.vectors[step_number], ancestors
         if isinstance(steps[step_number - 1], Each):
             return _take_elements(vector, row_index, level.positions[ancestors])
-        entries, keys = vector.entries(), level.keys or []
+        entries = vector.entries()
+        keys = level.keys or []
         keys = [keys[row] for row in ancestors.tolist()]
         return entries, self._find_rows_by_label(entries, entries.level.keys or (), row_index, keys)
 
@@ -406,7 +411,8 @@ class TableRows:
         The enclosing values are those after the step ``step_number`` on the path to the rows; the
         first step has the number 1.
         """
-        level, row_index = self.vector.level, self.row_index
+        level = self.vector.level
+        row_index = self.row_index
         while level is not self.vectors[step_number].level:
             row_index = compose_row_indexes(row_index, level.parents)
             assert level.container is not None
@@ -433,7 +439,8 @@ class TableRows:
         level = self.vector.level
         row_index = level.rows
         while level.container is not None:
-            row_index, level = compose_row_indexes(row_index, level.parents), level.container.level
+            row_index = compose_row_indexes(row_index, level.parents)
+            level = level.container.level
             if level is elements.level:
                 yield row_index
 
@@ -472,11 +479,13 @@ def _find_enclosing_records(vector: Vector, row_index: RowIndex) -> RowValues:
     ``row_index`` has for each row the position of its value in ``vector``. The result is a vector
     of array elements, and for each row the position of its element.
     """
-    level, is_below_element = vector.level, bool(vector.field_names)
+    level = vector.level
+    is_below_element = bool(vector.field_names)
     while not (
         is_below_element and level.in_array
     ):  # a declaration is refused if there is no record
-        row_index, is_below_element = compose_row_indexes(row_index, level.parents), True
+        row_index = compose_row_indexes(row_index, level.parents)
+        is_below_element = True
         level = level.container.level  # type: ignore[union-attr]
     return level.container.elements(), row_index  # type: ignore[union-attr]
 
@@ -573,7 +582,8 @@ class FieldNode:
         """Return the nodes at a path below this node. Missing nodes are created."""
         if not steps:
             return [self]
-        step, remaining_steps = steps[0], steps[1:]
+        step = steps[0]
+        remaining_steps = steps[1:]
         # A map that is limited to some keys has a node for each.
         if isinstance(step, Entries) and step.only:
             return [
@@ -593,7 +603,8 @@ def build_field_tree(section: Section) -> FieldNode:
         root_node.get_nodes((Field(name),))[0].reason = "envelope"
     known_paths = [*map(parse_pattern, section.kept)]
     for table in section:
-        rows, is_computed = table.rows, table.rows.function is not None
+        rows = table.rows
+        is_computed = table.rows.function is not None
         root_node.get_nodes(rows.steps)
         known_paths += [rows.steps] * is_computed
         for column in table.columns:
@@ -816,13 +827,15 @@ class ResponseWalk(StructureCounter):
         ``node`` is the node of the path in the tree of declared paths, and ``depth`` the depth of
         nesting. ``reason`` says why no column reads the values, if that is expected.
         """
-        value_types, reason = vector.kinds, node.reason or reason
+        value_types = vector.kinds
+        reason = node.reason or reason
         self.count_path(vector.values, value_types, depth)
         has_only_scalars = value_types.isdisjoint((dict, list))
         if has_only_scalars and node.is_read:  # the column reports the values that it cannot read
             return
         expected_types: set[type] = {Missing}
-        entries_node, elements_node = node.children.get(Entries), node.children.get(Each)
+        entries_node = node.children.get(Entries)
+        elements_node = node.children.get(Each)
         if dict in value_types and entries_node is not None:
             expected_types.add(dict)
             self.count_keys(vector.objects)

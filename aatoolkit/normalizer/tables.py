@@ -144,11 +144,15 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         origin: TablesOrigin = _NO_ORIGIN,
         **frame_makers: Callable[[], Any],
     ) -> None:
-        self.section, self.payload = section, payload
-        self.declaration, self.drafted = declaration, drafted
+        self.section = section
+        self.payload = payload
+        self.declaration = declaration
+        self.drafted = drafted
         self.rows: dict[str, int] = dict(rows)
-        self._prefix, self._origin = prefix, origin
-        self._items, self._frame_makers = dict(loaders), frame_makers
+        self._prefix = prefix
+        self._origin = origin
+        self._items = dict(loaders)
+        self._frame_makers = frame_makers
         self._frames: dict[str, pd.DataFrame] = {}
 
     def __getitem__(self, name: str) -> pd.DataFrame:
@@ -396,7 +400,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
     def _notes(self) -> str:
         """Return the notes for the first line of the repr, such as ``, 2 drifts (see .drift)``."""
         draft_note = ", drafted from this response" if self.drafted else ""
-        drift_count, hint_count = len(self.drift), len(self.hints)
+        drift_count = len(self.drift)
+        hint_count = len(self.hints)
         drift_note = f", {counted(drift_count, 'drift')} (see .drift)" if drift_count else ""
         hint_note = f", {counted(hint_count, 'hint')} (see .hints)" if hint_count else ""
         return draft_note + drift_note + hint_note

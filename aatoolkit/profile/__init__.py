@@ -22,24 +22,13 @@ The guesses themselves are made by the package ``aatoolkit.sections.inference``.
 'count'
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from typing import TYPE_CHECKING, NoReturn
-
-from aatoolkit.errors import missing_attribute
+from aatoolkit.errors import only_names
 from aatoolkit.profile.asking import Responses as Responses
 from aatoolkit.profile.checking import check as check
 from aatoolkit.profile.drafting import Draft as Draft, draft as draft
 from aatoolkit.profile.section_draft import SectionDraft as SectionDraft
 
-_PUBLIC = ["check", "draft"]
-
-
-def __dir__() -> list[str]:
-    return _PUBLIC
-
-
 if not TYPE_CHECKING:  # type checkers go by what is declared
-
-    def __getattr__(name: str) -> NoReturn:
-        raise missing_attribute(f"module {__name__!r}", name, _PUBLIC)
+    __dir__, __getattr__ = only_names(__name__, ["check", "draft"])

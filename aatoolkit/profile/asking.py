@@ -155,7 +155,8 @@ def request_responses(
     responses = Responses(scope_options=None if profile is None else profile.get(SCOPE_OPTIONS))
     deadline = None if max_seconds is None else time.monotonic() + max_seconds
     fetch_all = partial(_fetch_all, project, responses, progress, deadline)
-    no_filters, hosts = Scope(), dict.fromkeys(hosts)
+    no_filters = Scope()
+    hosts = dict.fromkeys(hosts)
     section_names = sections.names() if section_names is None else section_names
     first_requests = [
         PlannedRequest(_OPTIONS_SECTION, no_filters, "the vocabulary of the project"),

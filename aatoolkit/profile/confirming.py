@@ -133,7 +133,8 @@ class Confirmation:
         int
             The number of questions that were answered with yes.
         """
-        confirmed_count, skipped_section = 0, ""
+        confirmed_count = 0
+        skipped_section = ""
         for question in self:
             if question.section.name == skipped_section:
                 continue
@@ -176,9 +177,10 @@ class Confirmation:
         """
         import ipywidgets as w
 
-        box, questions = w.VBox(), iter(self)
+        box = w.VBox()
+        questions = iter(self)
 
-        def show_next_question(_: object = None) -> None:
+        def show_next_question() -> None:
             """Show the next question, or a text that there are no more."""
             question = next(questions, None)
             if question is None:
@@ -190,7 +192,8 @@ class Confirmation:
                 word: w.Dropdown(description=word[:40], options=meanings, value=meaning)
                 for word, meaning in question.words.items()
             }
-            yes_button, no_button = w.Button(description="Yes"), w.Button(description="No")
+            yes_button = w.Button(description="Yes")
+            no_button = w.Button(description="No")
 
             def answer(button: object) -> None:
                 """Answer the question by the button that was clicked."""

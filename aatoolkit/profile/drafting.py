@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aatoolkit._util.attributes import Keyed
 from aatoolkit._util.defaults import MAX_DRAFT_REQUESTS
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.lexicon import is_word_of
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from aatoolkit.client.client import Project
 
 
-class Draft(Mapping[str, SectionDraft]):
+class Draft(Keyed[str, SectionDraft]):
     """The guessed description of a service's JSON: maps section names to `SectionDraft` objects.
 
     A section is one kind of response, such as ``domains``. `draft` returns this object. Correct it
@@ -81,7 +82,7 @@ class Draft(Mapping[str, SectionDraft]):
         engine_by_label: dict[str, str] = {}
         for host_options in reversed(options_of_hosts):
             engine_by_label |= find_engine_labels(host_options)
-        self._sections: dict[str, SectionDraft] = {}
+        self._items: dict[str, SectionDraft] = {}
         for name, document in responses.documents.items():
             response_by_engines = responses.by_engines.get(name, {})
             unmeasured_response = responses.unmeasured.get(name)
@@ -132,14 +133,14 @@ class Draft(Mapping[str, SectionDraft]):
                 )
                 payload = responses.payloads.get(name)
                 headers = payload.headers if payload is not None else {}
-                self._sections[name] = SectionDraft(
+                self._items[name] = SectionDraft(
                     analysis, candidates, own_responses + other_responses, headers
                 )
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])
 
-        drafts = self._sections.values()
+        drafts = self._items.values()
         counts = count_meanings(candidate for draft in drafts for candidate in draft.candidates)
         for draft in drafts:
             draft.candidates = tuple(
@@ -147,15 +148,9 @@ class Draft(Mapping[str, SectionDraft]):
             )
 
     def __getitem__(self, name: str) -> SectionDraft:
-        if name not in self._sections:
+        if name not in self._items:
             raise ItemNotFound(unknown("draft", name, self), key=name)
-        return self._sections[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sections)
-
-    def __len__(self) -> int:
-        return len(self._sections)
+        return self._items[name]
 
     def profile(self, name: str = "draft") -> Profile:
         """Return the guessed tables as a `Profile`, which can be used without saving it.

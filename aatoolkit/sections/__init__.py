@@ -8,12 +8,10 @@ aggregate it (such as `ratio`). The package ``inference`` guesses such declarati
 'source_domains'
 """
 
-from __future__ import annotations
-
 from types import ModuleType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from aatoolkit.errors import missing_attribute
+from aatoolkit.errors import only_names
 from aatoolkit.jsontree.paths import parse_pattern as parse_pattern
 from aatoolkit.sections.aggregation import *  # noqa: F403
 from aatoolkit.sections.availability_rule import Rule as Rule
@@ -23,7 +21,7 @@ from aatoolkit.sections.registry import *  # noqa: F403
 from aatoolkit.sections.section import *  # noqa: F403
 from aatoolkit.sections.type_stubs import typed_module as typed_module
 
-_HELPERS = {"annotations", "missing_attribute", "ModuleType", "NoReturn", "TYPE_CHECKING"}
+_HELPERS = {"only_names", "ModuleType", "TYPE_CHECKING"}
 VOCABULARY = [
     name
     for name, value in globals().items()
@@ -31,12 +29,5 @@ VOCABULARY = [
 ]
 """The public names of this module, which Tab completes."""
 
-
-def __dir__() -> list[str]:
-    return VOCABULARY
-
-
 if not TYPE_CHECKING:  # type checkers go by what is declared
-
-    def __getattr__(name: str) -> NoReturn:
-        raise missing_attribute(f"module {__name__!r}", name, VOCABULARY)
+    __dir__, __getattr__ = only_names(__name__, VOCABULARY)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from aatoolkit._util.units import *  # noqa: F403  the units are declared there and used from here
 from aatoolkit.errors import ArgumentError
@@ -114,8 +114,8 @@ class Aggregation:
             raise ArgumentError(f"{self.rule!r} is no aggregation rule; there are {rule_names}")
 
     def __repr__(self) -> str:
-        items = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return f"Aggregation({', '.join(f'{name}={value!r}' for name, value in items if value)})"
+        texts = [f"{name}={value!r}" for name, value in vars(self).items() if value]
+        return f"Aggregation({', '.join(texts)})"
 
     def __str__(self) -> str:
         text = self.rule

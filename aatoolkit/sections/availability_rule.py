@@ -263,7 +263,8 @@ def extent_word(count: object, total: object) -> str | None:
     >>> extent_word(25, 30), extent_word(30, 30), extent_word("0", "30"), extent_word(0, 0)
     ('some', 'full', 'none', None)
     """
-    count, total = as_count(count), as_count(total)
+    count = as_count(count)
+    total = as_count(total)
     if count is None or total is None or total <= 0:
         return None
     return "full" if count >= total else "some" if count > 0 else "none"

@@ -8,12 +8,13 @@ import hashlib
 import os
 import re
 import runpy
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
+from aatoolkit._util.attributes import Keyed
 from aatoolkit._util.text import Described
 from aatoolkit.errors import (
     AAToolkitError,
@@ -26,7 +27,7 @@ from aatoolkit.errors import (
 from aatoolkit.sections.section import Section, Table
 
 
-class Profile(Described, Mapping[str, Section]):
+class Profile(Described, Keyed[str, Section]):
     """A description of one service's JSON: a mapping from section names to `Section` objects.
 
     A section is one kind of response, such as ``domains``.
@@ -76,7 +77,7 @@ class Profile(Described, Mapping[str, Section]):
         self.doc: str = doc
         self.tentative: Collection[str] = tentative
         self.baseline: Mapping[str, Any] = MappingProxyType(dict(baseline or {}))
-        self._sections: Mapping[str, Section] = {
+        self._items: Mapping[str, Section] = {
             _normalize_name(section.name): section for section in sections
         }
         table_count = sum(len(section.tables) for section in sections)
@@ -101,7 +102,7 @@ class Profile(Described, Mapping[str, Section]):
             A description of the profile.
         """
         profile = cls(name, doc=doc, tentative=sections)
-        profile._sections = sections
+        profile._items = sections
         return profile
 
     @classmethod
@@ -166,17 +167,11 @@ class Profile(Described, Mapping[str, Section]):
 
     def __getitem__(self, name: str) -> Section:
         if name in self:
-            return self._sections[_normalize_name(name)]
+            return self._items[_normalize_name(name)]
         raise ItemNotFound(unknown("section", str(name)[:80], self), key=name)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and _normalize_name(name) in self._sections
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sections)
-
-    def __len__(self) -> int:
-        return len(self._sections)
+        return isinstance(name, str) and _normalize_name(name) in self._items
 
     __hash__ = object.__hash__
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from aatoolkit.errors import ArgumentError
-from aatoolkit.jsontree.paths import Each, Entries, Step, format_path, parse_pattern
+from aatoolkit.jsontree.paths import Each, Entries, Steps, format_path, parse_pattern
 from aatoolkit.sections.aggregation import to_name_tuple
 
 JsonScalar = str | float | bool | None
@@ -54,12 +54,12 @@ class Rows:
         The position of the first row in its array; 1 if the first element has column names.
     """
 
-    steps: tuple[Step, ...]
+    steps: Steps
     labels: tuple[str, ...] = ()
     positional: tuple[str, ...] = ()
     one: bool = False
     function: Callable[[Any], Iterable[Mapping[str, Any]]] | None = None
-    header: tuple[Step, ...] | None = None
+    header: Steps | None = None
     without: RowFilter = ()
     only: RowFilter = ()
     first: int = 0

@@ -31,7 +31,7 @@ from typing import Any
 
 from aatoolkit._util.text import Described
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown
-from aatoolkit.jsontree.paths import Each, Entries, Named, Position, Step, format_path, parse_path
+from aatoolkit.jsontree.paths import Each, Entries, Named, Position, Steps, format_path, parse_path
 from aatoolkit.sections.aggregation import COUNT, KEY, SUM, to_name_tuple
 from aatoolkit.sections.availability_rule import Rule, to_rule_tuple, with_rule
 from aatoolkit.sections.column import Column, camel
@@ -303,7 +303,8 @@ def is_on_path_of_rule(path: str, rule_path: str) -> bool:
     >>> is_on_path_of_rule("meta", "meta.state"), is_on_path_of_rule("metadata", "meta")
     (True, False)
     """
-    path, rule_path = path.replace("{}", ""), rule_path.replace("{}", "")
+    path = path.replace("{}", "")
+    rule_path = rule_path.replace("{}", "")
     return f"{path}.".startswith(f"{rule_path}.") or f"{rule_path}.".startswith(f"{path}.")
 
 
@@ -326,7 +327,8 @@ def make_pattern(rows: Rows, source: str) -> str:
         return format_path(_widen_to_all_elements(parse_path(source[1:].lstrip("."))))
     steps = rows.steps
     while source.startswith("^"):
-        steps, source = _find_enclosing_steps(steps), source[1:]
+        steps = _find_enclosing_steps(steps)
+        source = source[1:]
     if source == "." or source[0] in "@#":
         return format_path(steps)
     if source.startswith("[") and (rows.positional or rows.header is not None):
@@ -334,7 +336,7 @@ def make_pattern(rows: Rows, source: str) -> str:
     return format_path(_widen_to_all_elements((*steps, *parse_path(source))))
 
 
-def _widen_to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def _widen_to_all_elements(steps: Steps) -> Steps:
     """Replace each step to a single element of an array, such as ``[0]``, by ``[]``."""
     return tuple(
         Each() if isinstance(step, Each | Position | Named)
@@ -343,7 +345,7 @@ def _widen_to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     )  # fmt: skip
 
 
-def _find_enclosing_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def _find_enclosing_steps(steps: Steps) -> Steps:
     """Return the path of the object that contains the rows: ``a[]`` for the rows ``a[].b[]``."""
     array_indexes = [index for index, step in enumerate(steps[:-1]) if isinstance(step, Each)]
     if not array_indexes:

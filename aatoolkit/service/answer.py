@@ -132,9 +132,11 @@ def iso_text(value: date) -> str:
     return f"{value:%Y-%m-%dT%H:%M:%SZ}" if isinstance(value, datetime) else value.isoformat()
 
 
-def why_no_rows(*tables: str) -> str:
-    """Return a sentence which says that the named tables have no rows of the project."""
-    return f"The store holds no {' and no '.join(tables)} for this project."
+def why_no_rows(observations: Observations, *tables: str) -> str | None:
+    """Return a sentence on those of the tables that have no rows of the project, or None."""
+    empty_tables = [table for table in tables if not observations.has_rows(table)]
+    text = f"The store holds no {' and no '.join(empty_tables)} for this project."
+    return text if empty_tables else None
 
 
 def answers_availability(
@@ -155,8 +157,8 @@ def answers_availability(
     answer_count = sum(row["answer_count"] for row in run_stats)
     state_by_engine = _silent_engine_states(observations)
     status = "unavailable"
-    if not observations.has_rows("answers"):
-        sentences = [why_no_rows("answers")]
+    if reason := why_no_rows(observations, "answers"):
+        sentences = [reason]
     elif not answer_count:
         sentences = [NONE_ANSWERED_REASON if run_stats else NO_ANSWERS_REASON]
     else:
@@ -204,7 +206,8 @@ def _run_stats_by_engine(observations: Observations) -> dict[str, JsonObject]:
 @cache_results
 def _silent_engine_states(observations: Observations) -> dict[str, State]:
     """Return a dict from each engine (AI assistant) without answers to a state that says why."""
-    run_stats, state_by_engine = _run_stats_by_engine(observations), {}
+    run_stats = _run_stats_by_engine(observations)
+    state_by_engine = {}
     for row in scoped_engines(observations):
         engine = row["engine"]
         if not row["configured"]:

@@ -243,7 +243,8 @@ def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str
     host, days and filters. A parameter that is not valid raises `ApiError`.
     """
     parameters = _parse_parameters(query, ("section", "days", *FILTERS))
-    section, days = parameters.get("section"), parameters.get("days", "30")
+    section = parameters.get("section")
+    days = parameters.get("days", "30")
     if section is not None and section not in sections:
         raise _unknown_values_error("section", [section], sections)
     if days not in map(str, ALLOWED_DAYS):
@@ -488,7 +489,8 @@ def _answer_section(
 async def _refuse_route(_request: Request, error: Exception) -> Response:
     """Return the error response to a request with an unknown path or HTTP method."""
     if isinstance(error, HTTPException) and error.status_code == 405:
-        message, headers = "The service is read-only: GET is the method.", {"Allow": "GET, HEAD"}
+        message = "The service is read-only: GET is the method."
+        headers = {"Allow": "GET, HEAD"}
         return error_response(ApiError(405, "method_not_allowed", message, headers))
     return error_response(ApiError(404, "not_found", "There is nothing at this address."))
 

@@ -111,9 +111,8 @@ def why_no_mentions(observations: Observations) -> str | None:
 
     The focus brands are the brands of the brand filter; by default, the project's own brands.
     """
-    if not observations.has_rows("mentions"):
-        return why_no_rows("mentions")
-    return None if focus_brands(observations) else NO_OWN_BRAND_REASON
+    no_brand_reason = None if focus_brands(observations) else NO_OWN_BRAND_REASON
+    return why_no_rows(observations, "mentions") or no_brand_reason
 
 
 @cache_results
@@ -169,10 +168,8 @@ def measure_brands(observations: Observations, table_prefix: str = "") -> list[J
     )
     answer_count = count_answers(observations, TOTAL, table_prefix)[()]
     all_mention_count = sum(row["voice_count"] for row in counts_by_brand.values())
-    requested_brands, is_measured = (
-        observations.question.filter("brand"),
-        observations.has_rows("mentions"),
-    )
+    requested_brands = observations.question.filter("brand")
+    is_measured = observations.has_rows("mentions")
     brand_rows = observations.fetch_rows("SELECT brand, own FROM store.brands WHERE host = $host")
     rows = [
         brand_row | _ZERO_COUNTS | counts_by_brand.get(brand_row["brand"], {})
@@ -198,8 +195,8 @@ def why_no_own_citations(observations: Observations) -> str | None:
     Own pages are the pages on domains of the focus brands. These are the brands of the brand
     filter; by default, the project's own brands.
     """
-    if not observations.has_rows("citations"):
-        return why_no_rows("citations")
+    if reason := why_no_rows(observations, "citations"):
+        return reason
     brands = observations.fetch_column(
         "SELECT brand FROM focus WHERE domain IS NULL AND own IS NOT TRUE ORDER BY brand"
     )
@@ -248,7 +245,8 @@ def _add_rates(
     ``answer_count`` is the number of answers, and ``all_mention_count`` that of the mentions of all
     brands. If ``is_measured`` is False, or there are no answers, all measures in the row are None.
     """
-    row["answer_count"], row["all_voice_count"] = answer_count, all_mention_count
+    row["answer_count"] = answer_count
+    row["all_voice_count"] = all_mention_count
     if not row["voice_count"]:
         row["position_sum"] = 0
     row["mention_rate"] = ratio(row["mention_count"], answer_count)

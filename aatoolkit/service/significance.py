@@ -20,13 +20,15 @@ def clustered_interval(counts: Sequence[tuple[int, int]]) -> tuple[float, float]
     Franco, C., Little, R., Louis, T. and Slud, E. (2019), Journal of Survey Statistics and
     Methodology 7.
     """
-    prompt_count, answer_count = len(counts), sum(size for _, size in counts)
+    prompt_count = len(counts)
+    answer_count = sum(size for _, size in counts)
     rate = sum(successes for successes, _ in counts) / answer_count
     variance = fsum((successes - rate * size) ** 2 for successes, size in counts) / answer_count**2
     variance *= prompt_count / (prompt_count - 1)
     # If prompts do not differ, each of them counts as one observation.
     effective_n = rate * (1 - rate) / variance if variance > _MIN_VARIANCE else float(prompt_count)
-    sample_size, quantile = min(effective_n, float(answer_count)), _t_quantile(prompt_count - 1)
+    sample_size = min(effective_n, float(answer_count))
+    quantile = _t_quantile(prompt_count - 1)
     divisor = 1 + quantile**2 / sample_size
     centre = (rate + quantile**2 / (2 * sample_size)) / divisor
     half_width = (
@@ -86,7 +88,8 @@ def adjust_p_values(p_values: Sequence[float]) -> list[float]:
     Benjamini, Y. and Hochberg, Y. (1995): Controlling the false discovery rate. Journal of the
     Royal Statistical Society B 57, 289-300.
     """
-    adjusted_p_values, running_minimum = [1.0] * len(p_values), 1.0
+    adjusted_p_values = [1.0] * len(p_values)
+    running_minimum = 1.0
     sorted_indices = sorted(range(len(p_values)), key=lambda index: p_values[index])
     for rank in range(len(sorted_indices), 0, -1):
         index = sorted_indices[rank - 1]

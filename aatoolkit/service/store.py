@@ -173,7 +173,8 @@ class Store:
             if observations is not None:
                 self._recent_observations.remove(observations)
         if observations is None:
-            host, cursor = question.host, self.connection.cursor()
+            host = question.host
+            cursor = self.connection.cursor()
             observations = Observations(
                 question, self._projects[host], self._has_rows_by_host[host], cursor
             )
@@ -376,10 +377,13 @@ def _list_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
     """
     from_sql = f"FROM store.{table.name}"
     for column in table.columns:
-        name, allowed_sql = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)
-        invalid_sql, problem = f"{name} NOT IN ({allowed_sql})", f"is none of {allowed_sql}"
+        name = f'"{column.name}"'
+        allowed_sql = ", ".join(f"'{value}'" for value in column.values)
+        invalid_sql = f"{name} NOT IN ({allowed_sql})"
+        problem = f"is none of {allowed_sql}"
         if column.kind == "number":
-            invalid_sql, problem = f"NOT isfinite({name})", "is not a finite number"
+            invalid_sql = f"NOT isfinite({name})"
+            problem = "is not a finite number"
         elif column.kind == "words":
             unknown_sql = f" OR NOT list_has_all([{allowed_sql}], {name})" if allowed_sql else ""
             invalid_sql = f"len({name}) <> list_aggregate({name}, 'count'){unknown_sql}"
@@ -392,12 +396,11 @@ def _list_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
         yield table.key, sql, "is there more than once"
     for parent, names in table.parents:
         key = ", ".join(names)
-        parent_sql, problem = f"SELECT {key} FROM store.{parent}", f"is not in {parent}"
+        parent_sql = f"SELECT {key} FROM store.{parent}"
+        problem = f"is not in {parent}"
         if parent == "answers":
-            parent_sql, problem = (
-                f"{parent_sql} WHERE outcome = 'answered'",
-                "is no answer that was given",
-            )
+            parent_sql = f"{parent_sql} WHERE outcome = 'answered'"
+            problem = "is no answer that was given"
         has_key_sql = " AND ".join(f"{name} IS NOT NULL" for name in names)
         sql = f"SELECT {key} {from_sql} ANTI JOIN ({parent_sql}) USING ({key}) WHERE {has_key_sql}"
         yield names, sql, problem

@@ -46,11 +46,9 @@ Methods, assumptions and checks: ``help("aatoolkit.stats.results")``.
 # (what each column says), then the verbs: interval, compare, headline, changes, treatment, members,
 # funnel, answer_rows.
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from typing import TYPE_CHECKING, NoReturn
-
-from aatoolkit.errors import missing_attribute
+from aatoolkit.errors import only_names
 from aatoolkit.stats.answer_rows import (
     answers as answers,
     cited_and_mentioned as cited_and_mentioned,
@@ -58,14 +56,7 @@ from aatoolkit.stats.answer_rows import (
 from aatoolkit.stats.interval import samples as samples
 from aatoolkit.stats.treatment import effect as effect
 
-_PUBLIC_NAMES = ["answers", "cited_and_mentioned", "effect", "samples"]
-
-
-def __dir__() -> list[str]:
-    return _PUBLIC_NAMES
-
-
 if not TYPE_CHECKING:  # type checkers go by what is declared
-
-    def __getattr__(name: str) -> NoReturn:
-        raise missing_attribute(f"module {__name__!r}", name, _PUBLIC_NAMES)
+    __dir__, __getattr__ = only_names(
+        __name__, ["answers", "cited_and_mentioned", "effect", "samples"]
+    )

@@ -254,10 +254,13 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     a, b, c, d = counts.values()
     # Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.
     n = a + b + c + d
-    r, s = a * d / n, b * c / n
-    p, q = (a + d) / n, (b + c) / n
+    r = a * d / n
+    s = b * c / n
+    p = (a + d) / n
+    q = (b + c) / n
     name_variables()
-    sum_r, sum_s = total_of(r), total_of(s)
+    sum_r = total_of(r)
+    sum_s = total_of(s)
     sum_s = sum_s if sum_r > 0 and sum_s > 0 else NAN  # without both kinds there is no ratio
     odds_ratio = sum_r / sum_s
     variance = total_of(p * r) / (2 * sum_r**2)
@@ -269,7 +272,8 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
         name: values[numerator] / (values[numerator] + values[complement])
         for name, (numerator, complement) in _KINDS_BY_RATE.items()
     }
-    low, high = odds_ratio * np.exp(-half_width), odds_ratio * np.exp(half_width)
+    low = odds_ratio * np.exp(-half_width)
+    high = odds_ratio * np.exp(half_width)
     values |= {"odds_ratio": odds_ratio, "low": low, "high": high}
     values["p"] = two_sided(np.log(odds_ratio) / error, math.inf)
     is_informative = (plain_value(r) > 0) | (plain_value(s) > 0)

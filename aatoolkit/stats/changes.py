@@ -37,7 +37,9 @@ from aatoolkit.stats.trace import (
 )
 
 # The distributions of daily rates, counts and means.
-BINOMIAL, POISSON, NORMAL = "binomial", "Poisson", "normal"
+BINOMIAL = "binomial"
+POISSON = "Poisson"
+NORMAL = "normal"
 _NOUN_BY_NAME = {BINOMIAL: "rate", POISSON: "count", NORMAL: "mean"}
 _P_VALUE_DESCRIPTION = (
     "the share of this series and those of its days shuffled in blocks (seed 0) that "
@@ -50,7 +52,9 @@ _EPSILON = 1e-9  # keeps divisors above 0
 _MIN_DISPERSION = 0.3  # the smallest variance, relative to that of independent answers
 _CERTAIN_P = 0.0045
 """Up to this p-value, a change is believed: autocorrelated days hardly ever give a lower one."""
-_SHORT_DAYS, _SHORT_SERIES_MAX_P, _SHORT_SERIES_AUTOCORRELATION = 150, 0.015, -0.05
+_SHORT_DAYS = 150
+_SHORT_SERIES_MAX_P = 0.015
+_SHORT_SERIES_AUTOCORRELATION = -0.05
 """In a series of fewer days than the first number, a change is believed only if its p-value and the
 autocorrelation of the days are below the other two numbers.
 """
@@ -64,7 +68,8 @@ def changes(
     check_level(level)
     sums = cluster_sums(frame, column, None, date, rules, allow_counts=True)
     date_order = np.argsort(sums.cluster_labels[sums.cluster_ids])
-    days, (y, n) = sums.cluster_labels[sums.cluster_ids][date_order], sums.y_and_n(date_order)
+    days = sums.cluster_labels[sums.cluster_ids][date_order]
+    y, n = sums.y_and_n(date_order)
     distribution = POISSON if sums.is_count else BINOMIAL if sums.is_rate else NORMAL
     size = total_of(n)
     row: Row = {}
@@ -139,7 +144,8 @@ def _change_row(
     """
     segments = [np.arange(first_start, second_start), np.arange(second_start, second_end)]
     (y0, y1), (n0, n1) = ([take(values, segment) for segment in segments] for values in (y, n))
-    before, after = total_of(y0) / total_of(n0), total_of(y1) / total_of(n1)
+    before = total_of(y0) / total_of(n0)
+    after = total_of(y1) / total_of(n1)
     name_variables()
     change = after - before
     return {
@@ -243,7 +249,8 @@ def _reason_to_doubt(y: Numbers, n: Numbers, p: float, distribution: str) -> str
     if p <= _CERTAIN_P:
         return ""
     # The autocorrelation of residuals about the levels of the best two splits.
-    day_count, ((_, levels),) = len(y), _find_best_splits(y[None], n[None], distribution)[1:]
+    day_count = len(y)
+    ((_, levels),) = _find_best_splits(y[None], n[None], distribution)[1:]
     residuals = ((y - n * levels[0]) / np.sqrt(n)).ravel()
     residuals = residuals - residuals.mean()
     autocorrelation = float(
@@ -335,7 +342,8 @@ def _change_points(
     gain_quantile = float(np.quantile(one_split_gains[1:], level))
     tested_splits = 2 if ranks_by_split_count[1][0] < ranks_by_split_count[0][0] else 1
     change_points: list[int] = []
-    cost, dispersion = float(_deviance(y.sum(), n.sum(), distribution)), 1.0
+    cost = float(_deviance(y.sum(), n.sum(), distribution))
+    dispersion = 1.0
     for new_change_points, new_cost in _segmentations(y, n, distribution):
         segment_bounds = [0, *new_change_points, len(y)]
         levels = np.repeat(
@@ -349,7 +357,9 @@ def _change_points(
         # The first segments were tested; a further one must gain more than the quantile.
         if len(change_points) >= tested_splits and cost - new_cost < gain_quantile * new_dispersion:
             break
-        change_points, cost, dispersion = new_change_points, new_cost, new_dispersion
+        change_points = new_change_points
+        cost = new_cost
+        dispersion = new_dispersion
     return change_points, p, dispersion
 
 
@@ -361,17 +371,20 @@ def _segmentations(y: Numbers, n: Numbers, distribution: str) -> Iterator[tuple[
     """
     # It is exact (Auger & Lawrence, *Bulletin of Mathematical Biology* 51, 1989).
     cumulative_y, cumulative_n = (np.concatenate([[0.0], np.cumsum(values)]) for values in (y, n))
-    day_count, boundaries = len(y), np.arange(len(y) + 1)
+    day_count = len(y)
+    boundaries = np.arange(len(y) + 1)
     costs = _deviance(
         cumulative_y - cumulative_y[:, None], cumulative_n - cumulative_n[:, None], distribution
     )  # from a day to a day
     costs[boundaries - boundaries[:, None] < _MIN_SEGMENT_DAYS] = np.inf
-    best_costs, best_starts_by_count = costs[0], []
+    best_costs = costs[0]
+    best_starts_by_count = []
     for _ in range(2, day_count // _MIN_SEGMENT_DAYS + 1):
         total_costs = best_costs[:, None] + costs
         best_costs = total_costs.min(axis=0)
         best_starts_by_count.append(total_costs.argmin(axis=0))
-        segment_starts, segment_end = [], day_count
+        segment_starts = []
+        segment_end = day_count
         for best_starts in reversed(best_starts_by_count):
             segment_end = int(best_starts[segment_end])
             segment_starts.append(segment_end)
@@ -395,8 +408,10 @@ def _day_interval(
     """
     # With a flat prior. The log likelihood is divided by ``dispersion``, as days differ more than
     # independent answers would. The coverage was checked only roughly.
-    y, n = y[segment_start:segment_end], n[segment_start:segment_end]
-    left_y, left_n = np.cumsum(y)[:-1], np.cumsum(n)[:-1]
+    y = y[segment_start:segment_end]
+    n = n[segment_start:segment_end]
+    left_y = np.cumsum(y)[:-1]
+    left_n = np.cumsum(n)[:-1]
     costs = _deviance(left_y, left_n, distribution) + _deviance(
         y.sum() - left_y, n.sum() - left_n, distribution
     )

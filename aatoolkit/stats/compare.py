@@ -191,7 +191,8 @@ def compare_measure(
     """
     before, before_rules, refusal_reason = resolve_window_before(now, before, measure, rules)
     pair, cluster = choose_cluster_columns(now, before, by, pair, cluster, prompt_column)
-    sums_cluster, frames = pair or cluster, [now, before]
+    sums_cluster = pair or cluster
+    frames = [now, before]
     try:
         sides = [
             cluster_sums(frame, measure, by, sums_cluster, rule, allow_counts=True)
@@ -200,7 +201,8 @@ def compare_measure(
     except AvailabilityError as error:
         yield from _differences_without_test(frames, measure, by, refusal_reason, error)
         return
-    unit, is_rate = sides[0].unit or sides[1].unit, all(side.is_rate for side in sides)
+    unit = sides[0].unit or sides[1].unit
+    is_rate = all(side.is_rate for side in sides)
     for key in dict.fromkeys([*sides[0].position_by_key, *sides[1].position_by_key]):
         group_positions = [side.position_by_key.get(key) for side in sides]
         limitation, notes = _limitation_and_notes(sides, group_positions, side_names)
@@ -214,7 +216,8 @@ def compare_measure(
             reason = refusal_reason or limitation or reason
             if is_rate and max(-change.low, change.high) > 1:
                 # No rate changes by more than 100 points.
-                low, high = np.maximum(change.low, -1.0), np.minimum(change.high, 1.0)
+                low = np.maximum(change.low, -1.0)
+                high = np.minimum(change.high, 1.0)
                 change = name_fields(replace(change, low=low, high=high))
             compared_row = replace(
                 compared_row, change=change, method=method, why=reason, notes=(*group_notes, *notes)
@@ -301,7 +304,8 @@ def _compare_group(
         for sums, group_position in zip(sides, group_positions, strict=True)
     ]
     notes: tuple[str, ...] = ()
-    is_rate, is_by_day = all(sums.is_rate for sums in sides), False
+    is_rate = all(sums.is_rate for sums in sides)
+    is_by_day = False
     if pair:
         positions_of_sides = shared_positions(positions_by_cluster)
         cluster_count = len(positions_of_sides[0])
@@ -344,7 +348,8 @@ def _compare_group(
             change = paired_change(y1, n1, y0, n0, confidence, is_rate=is_rate)
         return change, method, _why_untested(change, cluster_count, f"values of {pair}"), notes
     if is_count and not cluster:
-        after, before = total_of(y1), total_of(y0)
+        after = total_of(y1)
+        before = total_of(y0)
         name_variables()
         return Change(after - before, after=after, before=before), "", _NO_COUNTS_REASON, ()
     if is_rate and not cluster:
@@ -470,7 +475,8 @@ def comparison_result(
         )
 
     row_order = sorted(range(len(rows)), key=sort_key) if any(planned_flags) else None
-    units, measures = {row.unit for row in rows}, {row.measure for row in rows}
+    units = {row.unit for row in rows}
+    measures = {row.measure for row in rows}
     availabilities = [
         column.availability
         for frame_metadata in metadata
@@ -536,19 +542,25 @@ def decompose(
             sides * 2, [*positions_of_sides, None, None], ("1", "0", "_all1", "_all0"), strict=True
         )
     )
-    is_rate, error = all(sums.is_rate for sums in sides), NAN
-    size1, size0 = total_of(all_n1), total_of(all_n0)
-    total1, total0 = total_of(all_y1) / size1, total_of(all_y0) / size0
-    middle, weight = (total1 + total0) / 2, (n1 / size1 + n0 / size0) / 2
+    is_rate = all(sums.is_rate for sums in sides)
+    error = NAN
+    size1 = total_of(all_n1)
+    size0 = total_of(all_n0)
+    total1 = total_of(all_y1) / size1
+    total0 = total_of(all_y0) / size0
+    middle = (total1 + total0) / 2
+    weight = (n1 / size1 + n0 / size0) / 2
     term = weight * (y1 / n1 - y0 / n0)
-    rate, total = total_of(term), total1 - total0
+    rate = total_of(term)
+    total = total1 - total0
     # What entered or left contributes its distance from the middle; the rest is the mix.
     entered, left = (
         (total_of(y) - total_of(common_y) - middle * (size - total_of(common_n))) / size
         for y, common_y, size, common_n in ((all_y1, y1, size1, n1), (all_y0, y0, size0, n0))
     )
     if is_rate:
-        p1, p0 = (y1 + total1) / (n1 + 1), (y0 + total0) / (n0 + 1)
+        p1 = (y1 + total1) / (n1 + 1)
+        p0 = (y0 + total0) / (n0 + 1)
         square = weight**2 * (p1 * (1 - p1) / n1 + p0 * (1 - p0) / n0)
         error = np.sqrt(total_of(square))
     effects = [rate, total - rate - entered + left, entered, 0 - left, total]
@@ -559,7 +571,8 @@ def decompose(
     effects = [NAN] * 5 if empty_reason else effects
     verdict = verdict_of(p[0], effects[0], level)
     k = count_of(n1)
-    entered_count, left_count = count_of(all_n1) - k, count_of(all_n0) - k
+    entered_count = count_of(all_n1) - k
+    left_count = count_of(all_n0) - k
     metadata_of_sides = [sums.metadata for sums in sides]
     return make_result(
         "decompose",

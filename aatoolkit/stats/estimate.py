@@ -119,7 +119,8 @@ def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
     (0.4038, 0.5962)
     """
     inverse = quantile**2 / size
-    centre, divisor = rate + inverse / 2, 1 + inverse
+    centre = rate + inverse / 2
+    divisor = 1 + inverse
     half_width = np.sqrt(rate * (1 - rate) * inverse + inverse**2 / 4)
     return (
         np.maximum(centre / divisor - half_width / divisor, 0.0),
@@ -133,7 +134,8 @@ def estimate(group_sums: Any, y: Any, n: Any, level: Any, panel: str, is_rate: b
     ``y`` and ``n`` have the numerator and denominator of each cluster. ``panel`` is "sampled" if
     the clusters are a sample of a larger set, and "fixed" if they are the whole set.
     """
-    size, clusters = group_sums.total(n), group_sums.count(n)
+    size = group_sums.total(n)
+    clusters = group_sums.count(n)
     value = group_sums.total(y) / size
     if panel == "sampled":
         z = y - group_sums.spread(value) * n
@@ -147,7 +149,8 @@ def estimate(group_sums: Any, y: Any, n: Any, level: Any, panel: str, is_rate: b
                 sums > 0, sums**2 / group_sums.total(contributions**2), np.inf
             )
             df = np.minimum(df, effective_count)
-        fallback_answers, is_enough = df + 1, is_enough & (clusters >= MIN_CLUSTERS)
+        fallback_answers = df + 1
+        is_enough = is_enough & (clusters >= MIN_CLUSTERS)
     else:
         # Clusters are strata: the variance is Σ(nᵢ/Σn)²·p(1-p)/nᵢ, with one answer at the overall
         # rate added. Without it, a prompt whose answers all mention the brand would have none.
@@ -155,9 +158,13 @@ def estimate(group_sums: Any, y: Any, n: Any, level: Any, panel: str, is_rate: b
         within = p * (1 - p) / n
         name_variables()
         variance = group_sums.total((n / group_sums.spread(size)) ** 2 * within)
-        df, fallback_answers, is_enough = size - clusters, size, size > clusters
+        df = size - clusters
+        fallback_answers = size
+        is_enough = size > clusters
     df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
-    q, unit_variance, deff = t_quantiles((1 + level) / 2, df), value * (1 - value), size * NAN
+    q = t_quantiles((1 + level) / 2, df)
+    unit_variance = value * (1 - value)
+    deff = size * NAN
     if is_rate:
         answers = np.where(
             varies(np.sqrt(variance), value), unit_variance / variance, fallback_answers
@@ -291,9 +298,12 @@ def paired_change(
     # On each side, R = Σy/Σn, and a cluster i has the residual (yᵢ - Rnᵢ)/Σn. With the differences
     # zᵢ of these residuals between the two sides, the variance is V = k/(k-1)·Σzᵢ²: the linearised
     # variance of a difference of ratios on one sample of clusters (Kish 1965, 14.4).
-    after, before = estimate_sample(y1, n1, "after"), estimate_sample(y0, n0, "before")
-    z, leave_one_out = after.z - before.z, after.leave_one_out - before.leave_one_out
-    m, clusters = n1 + n0, count_of(n1)
+    after = estimate_sample(y1, n1, "after")
+    before = estimate_sample(y0, n0, "before")
+    z = after.z - before.z
+    leave_one_out = after.leave_one_out - before.leave_one_out
+    m = n1 + n0
+    clusters = count_of(n1)
     name_variables()
     error, jackknife = map(np.sqrt, _linearised_and_jackknife(clusters, z, leave_one_out))
     heterogeneity: Any = 0.0
@@ -328,8 +338,10 @@ def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
     differences = y1 - y0
     name_variables()
     mean_sample = estimate_sample(differences, differences * 0 + 1, "mean")
-    error, k = mean_sample.clusters * np.sqrt(mean_sample.variance), mean_sample.clusters
-    after, before = total_of(y1), total_of(y0)
+    error = mean_sample.clusters * np.sqrt(mean_sample.variance)
+    k = mean_sample.clusters
+    after = total_of(y1)
+    before = total_of(y0)
     name_variables()
     return change_by_student_t(
         after - before, error, mean_sample.df, level, after=after, before=before, clusters=k
@@ -342,13 +354,16 @@ def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sampl
     ``name`` names the sample in formulas, such as "after". ``is_series`` says that the clusters are
     successive days, which may be autocorrelated.
     """
-    (value, size), k = _rate_and_n(y, n, name), count_of(n)
+    value, size = _rate_and_n(y, n, name)
+    k = count_of(n)
     residual = y - value * n
-    z, leave_one_out = residual / size, residual / (size - n)
+    z = residual / size
+    leave_one_out = residual / (size - n)
     variance, jackknife = _linearised_and_jackknife(k, z, leave_one_out)
     if is_series:
         variance_factor = max(long_run_factor(plain_value(z)[None]).item(), 1.0)
-        variance, jackknife = variance * variance_factor, jackknife * variance_factor
+        variance = variance * variance_factor
+        jackknife = jackknife * variance_factor
     df = degrees_of_freedom(n, z)
     return name_fields(
         Sample(value, size, variance, df, k, jackknife, z, leave_one_out), f"_{name}"
@@ -380,8 +395,10 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
     """
     # Newcombe, *Statistics in Medicine* 17, 1998, method 10; the test is that of two proportions
     # with their pooled variance, by Student's t. On the design effect: Kish 1965.
-    (after, size1), (before, size0) = _rate_and_n(y1, n1, "after"), _rate_and_n(y0, n0, "before")
-    answers1, answers0 = size1 / deff, size0 / deff
+    after, size1 = _rate_and_n(y1, n1, "after")
+    before, size0 = _rate_and_n(y0, n0, "before")
+    answers1 = size1 / deff
+    answers0 = size0 / deff
     q = t_quantile((1 + level) / 2, df)
     after_low, after_high = wilson(after, answers1, q)
     before_low, before_high = wilson(before, answers0, q)
@@ -491,7 +508,9 @@ def adjust_p_values(p_values: Sequence[Any], method: str | None) -> list[Any]:
     positions_by_p = np.argsort(plain_p_values, kind="stable")[
         : int(np.isfinite(plain_p_values).sum())
     ].tolist()
-    adjusted_p_values, extreme_p, is_holm = [*p_values], None, method == "holm"
+    adjusted_p_values = [*p_values]
+    extreme_p = None
+    is_holm = method == "holm"
     tests = setting("tests", len(positions_by_p))
     # Holm's method takes the largest from the smallest p-value on, the other one from the largest.
     rank_and_position = [*enumerate(positions_by_p, 1)] if method else []
@@ -540,8 +559,11 @@ def judge(
     for comparison, unadjusted_p, adjusted_p in zip(
         comparisons, p_values, adjust_p_values(unplanned_p_values, correction), strict=True
     ):
-        change, is_rate, detectable_or_nan = comparison.change, comparison.is_rate, NAN
-        p, before = unadjusted_p if comparison.is_planned else adjusted_p, change.before
+        change = comparison.change
+        is_rate = comparison.is_rate
+        detectable_or_nan = NAN
+        p = unadjusted_p if comparison.is_planned else adjusted_p
+        before = change.before
         # A rate moves to 0 or 1 at most.
         largest_change = max(before, 1 - before) if is_rate and np.isfinite(before) else math.inf
         if np.isfinite(p):
@@ -574,7 +596,8 @@ def judge(
             traced_verdict = p < threshold if p.value < threshold.value else p >= threshold
             traced_verdict.value = verdict
             verdict = traced_verdict
-        method, df = comparison.method, change.df
+        method = comparison.method
+        df = change.df
         if method and np.isfinite(df):
             method += f", t of {df:.3g} degrees of freedom"
         judgements.append(

@@ -62,7 +62,8 @@ class Stage:
 def funnel(dataset: Mapping[str, Any], errors: Mapping[str, object], level: float) -> pd.DataFrame:
     """Count how often each page was crawled, cited and so on; see ``Dataset.funnel``."""
     check_level(level)
-    table_by_section, reason_by_section = {}, {}
+    table_by_section = {}
+    reason_by_section = {}
     # Stages that one section alone counts come first: they tell which of its tables to take.
     for stage_fields in sorted(FUNNEL_STAGES.values(), key=lambda fields: len(fields["counts"])):
         for section, column_names in stage_fields["counts"].items():
@@ -134,7 +135,8 @@ def funnel_of(
     row_order = np.lexsort(
         [-np.nan_to_num(plain_value(values)) for values in reversed(counts_by_stage)]
     )
-    sorted_paths, complete_visits = paths[row_order], complete_stage.counts_of(paths)
+    sorted_paths = paths[row_order]
+    complete_visits = complete_stage.counts_of(paths)
     columns = {
         name: take(values, row_order) for name, values in zip(STAGES, counts_by_stage, strict=True)
     }
@@ -143,7 +145,8 @@ def funnel_of(
     name_all(**columns)
     plain_counts = {name: plain_value(values) for name, values in columns.items()}
     ratio = columns["crawled"] / columns["visited"]
-    rate, q = columns["converted"] / columns["n"], interval_quantile(level)
+    rate = columns["converted"] / columns["n"]
+    q = interval_quantile(level)
     name_all(rate=rate, q=q)
     columns["crawl_to_refer"] = np.where(plain_counts["visited"] > 0, ratio, np.nan)
     is_valid_rate = (plain_counts["n"] > 0) & (plain_counts["converted"] <= plain_counts["n"])
@@ -253,7 +256,8 @@ def _stage_of_section(
         # Two spellings of a path would count an answer that cites both twice.
         is_repeated = np.bincount(path_codes[row_positions], minlength=len(paths)) > 1
         counts = np.where(is_repeated & (plain_value(counts) != 0), np.nan, counts)
-    state, reason = metadata_of(frame).columns[column].availability, ""
+    state = metadata_of(frame).columns[column].availability
+    reason = ""
     if not np.isfinite(plain_value(counts)).any():
         reason = str(state) if state.status != Status.AVAILABLE else "nothing was counted"
         if state.status in (Status.AVAILABLE, Status.PARTIAL):

@@ -31,7 +31,9 @@ from aatoolkit.stats.estimate import Change, check_level
 from aatoolkit.stats.sums import PROMPT_COLUMN, WINDOW_NAMES, rule_and_counts, split_off_period
 from aatoolkit.stats.trace import name_variables, statistic, trace_frame
 
-MENTION_RATE, AVG_POSITION, SHARE_OF_VOICE = "mention_rate", "average_position", "share_of_voice"
+MENTION_RATE = "mention_rate"
+AVG_POSITION = "average_position"
+SHARE_OF_VOICE = "share_of_voice"
 _MEASURE_BY_UNIT = {FRACTION: MENTION_RATE, RANK: AVG_POSITION, "position": AVG_POSITION}
 """The names of measures that are computed from mentions, by unit."""
 
@@ -220,10 +222,13 @@ def _comparisons_for_question(
             return f"{side_names[i]}: the section {section} was not read, or has no such table"
         frames.append(frame)
     frames = _select_own_brands(table_by_name, frames) if role == "voices" else frames
-    now, before = frames[0], frames[1] if has_before else None
+    now = frames[0]
+    before = frames[1] if has_before else None
     if cluster and not has_before:
         return f"{side_names[1]}: the section {section} gives no window before this one"
-    prompts_table, prompt_column, rules = table_by_name.get("now.prompts", now), PROMPT_COLUMN, {}
+    prompts_table = table_by_name.get("now.prompts", now)
+    prompt_column = PROMPT_COLUMN
+    rules = {}
     if PROMPT_COLUMN not in now.columns and len(metadata_of(prompts_table).key) == 1:
         (prompt_column,) = metadata_of(prompts_table).key
     if section == "prompts":
@@ -233,7 +238,8 @@ def _comparisons_for_question(
         if rule.rule not in ("ratio", "mean"):
             return f"the section {section} has no {measure} with its counts"
         if rule.over and role == "prompt_engines":
-            measure, rules = rule.over[0], {rule.over[0]: ratio(*rule.over)}
+            measure = rule.over[0]
+            rules = {rule.over[0]: ratio(*rule.over)}
     try:
         rows = [
             *compare_measure(

@@ -72,7 +72,8 @@ def interval(
     if panel not in PANELS:
         raise ArgumentError(f"panel={panel!r} is none of {', '.join(PANELS)}")
     sums = cluster_sums(frame, column, by, cluster, rules)
-    (y, n), is_rate = sums.y_and_n(), sums.is_rate
+    y, n = sums.y_and_n()
+    is_rate = sums.is_rate
     if panel == "fixed" and not is_rate:
         raise refusal(column, "interval of fixed values", "it is no rate; leave panel= out")
     confidence = setting("level", level)
@@ -80,7 +81,8 @@ def interval(
     lows, highs, cluster_counts = map(
         plain_value, (estimates.low, estimates.high, estimates.clusters)
     )
-    reasons, verdict_texts = [], []
+    reasons = []
+    verdict_texts = []
     for group_position, (low, high, k) in enumerate(zip(lows, highs, cluster_counts, strict=True)):
         why = ""
         if not sums.used_row_counts[group_position]:
@@ -143,7 +145,8 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     rule, count_columns = rule_and_counts(metadata, column)
     user_rule = rules.get(column)
     if isinstance(user_rule, Aggregation):
-        rule, count_columns = user_rule, user_rule.over or ("",)
+        rule = user_rule
+        count_columns = user_rule.over or ("",)
     if not all(count_columns):
         counts = rule.over or rule.counts or ()
         missing_counts = ", ".join(name for name in counts if name not in frame.columns)
@@ -156,7 +159,8 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
         column_values(name, frame, count_column, np.arange(len(frame)))
         for name, count_column in zip(("hits", "trials"), count_columns, strict=True)
     )
-    numerators, denominators = plain_value(hits), plain_value(trials)
+    numerators = plain_value(hits)
+    denominators = plain_value(trials)
     has_counts = cell_statuses.has_number & (denominators > 0)
     if metadata.declaration_of(column).unit == PER_UNIT:  # of rows that are fractions
         unit_columns = names_by_declared(metadata, metadata.columns[column].table).get("unit")
@@ -166,7 +170,8 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     is_valid = has_counts & (numerators >= 0) & (numerators <= denominators)
     if has_counts.any() and not is_valid.any():
         raise refusal(column, "interval", "its numerator is no part of its denominator")
-    rate, q = hits / trials, interval_quantile(level)
+    rate = hits / trials
+    q = interval_quantile(level)
     name_variables()
     low, high = (np.where(is_valid, bound, np.nan) for bound in wilson(rate, trials, q))
     interval_columns = plain_columns({f"{column}_low": low, f"{column}_high": high})
@@ -253,7 +258,8 @@ def _prompt_bounds(
     """
     intervals = interval(rows, column, by=by or None, cluster=PROMPT_COLUMN)
     merged_frame = frame[by].merge(intervals, how="left" if by else "cross", on=by or None)
-    pooled_values, frame_values = as_floats(merged_frame[column]), as_floats(frame[column])
+    pooled_values = as_floats(merged_frame[column])
+    frame_values = as_floats(frame[column])
     is_same = np.isclose(pooled_values, frame_values, rtol=1e-6, atol=1e-12)
     if (np.isfinite(frame_values) & ~is_same).any():  # one picture has one kind of interval
         return None
@@ -285,14 +291,16 @@ def stability(
         raise refusal(column, "agreement", "it is no column of true and false, and no rate")
     y, n = map(sums.group_sums.total, sums.y_and_n())
     repeated_groups = np.flatnonzero(plain_value(n) >= 2)
-    y, n = take(y, repeated_groups), take(n, repeated_groups)
+    y = take(y, repeated_groups)
+    n = take(n, repeated_groups)
     repeated_keys = sums.groups.keys.iloc[repeated_groups]
     cluster_of_group, cluster_labels = pd.factorize(clusters_of(repeated_keys, names[0]))
     sums_by_cluster = GroupSums(
         cluster_of_group, len(cluster_labels), lambda index: {names[0]: cluster_labels[index]}
     )
     pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
-    agree, combinations = sums_by_cluster.total(pairs), sums_by_cluster.count(pairs)
+    agree = sums_by_cluster.total(pairs)
+    combinations = sums_by_cluster.count(pairs)
     name_variables()
     confidence = setting("level", level)
     agreement = estimate(SingleGroup, agree, combinations, confidence, "sampled", is_rate=True)
@@ -350,7 +358,8 @@ def _icc(y: Any, n: Any) -> Any:
     answers.
     """
     # The estimator is by analysis of variance (Ridout, Demétrio & Firth, *Biometrics* 55, 1999).
-    k, size = count_of(n), total_of(n)
+    k = count_of(n)
+    size = total_of(n)
     mean = total_of(y) / size
     between = (total_of(n * (y / n) ** 2) - size * mean**2) / (k - 1)
     within = total_of(n * (y / n) * (1 - y / n)) / (size - k)

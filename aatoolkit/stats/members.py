@@ -93,9 +93,11 @@ def rank(
     if len(contributions) < MIN_CLUSTERS:
         why = f"{len(contributions)} different values of {cluster}; it takes {MIN_CLUSTERS}"
         raise refusal(column, "ranks", why)
-    (y, n), group_sums = sums.y_and_n(), sums.group_sums
+    y, n = sums.y_and_n()
+    group_sums = sums.group_sums
     size = group_sums.total(y if sums.is_count else n)
-    denominators, square_sums = group_sums.total(sums.n), group_sums.total(sums.n**2)
+    denominators = group_sums.total(sums.n)
+    square_sums = group_sums.total(sums.n**2)
     value = np.where(
         denominators > 0, size if sums.is_count else group_sums.total(y) / size, np.nan
     )
@@ -126,7 +128,8 @@ def rank(
         "rank_high", rank_count - is_better.sum(axis=1), f"{rank_count} - those worse by {method}"
     )
     sample_ranks = 1 + (order_scores > scores[:, None]).sum(axis=1)
-    verdict_texts, reason = [], f"it has no number, or one {cluster} has most of its answers"
+    verdict_texts = []
+    reason = f"it has no number, or one {cluster} has most of its answers"
     for best, worst in zip(plain_value(low), plain_value(high), strict=True):
         rank_text = f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {rank_count}"
         verdict_texts.append(rank_text if np.isfinite(best) else f"{CANNOT_SAY}: {reason}")
@@ -163,9 +166,11 @@ def _contributions(sums: ClusterSums) -> Numbers:
     # The variances of the differences between members are computed from it; the columns have mean
     # 0.
     y, n = np.zeros((2, len(sums.cluster_labels), len(sums.groups)))
-    y[sums.cluster_ids, sums.group_ids], n[sums.cluster_ids, sums.group_ids] = sums.y, sums.n
+    y[sums.cluster_ids, sums.group_ids] = sums.y
+    n[sums.cluster_ids, sums.group_ids] = sums.n
     has_answers = n.any(axis=1)  # clusters without any number are left out
-    y, n = y[has_answers], n[has_answers]
+    y = y[has_answers]
+    n = n[has_answers]
     if sums.is_count:
         return y - y.mean(axis=0) if len(y) else y
     size = n.sum(axis=0)
@@ -188,8 +193,10 @@ def _scaled_differences_and_p(
     k, member_count = contributions.shape
     resampled = np.random.default_rng(0).standard_normal((BOOTSTRAP_DRAWS, k)) @ contributions
     # The sums over clusters of the second and fourth powers of all pairs' differences.
-    squares, cubes = contributions**2, (contributions**3).T @ contributions
-    square_sums, fourth_sums = squares.sum(axis=0), (squares**2).sum(axis=0)
+    squares = contributions**2
+    cubes = (contributions**3).T @ contributions
+    square_sums = squares.sum(axis=0)
+    fourth_sums = (squares**2).sum(axis=0)
     square_distances = square_sums[:, None] + square_sums - 2 * (contributions.T @ contributions)
     fourth_powers = (
         fourth_sums[:, None] + fourth_sums - 4 * (cubes + cubes.T) + 6 * (squares.T @ squares)
@@ -214,10 +221,13 @@ def _scaled_differences_and_p(
 
 # --- concentration ----------------------------------------------------------------------------
 
-MIN_TOTAL, _MAX_TOTAL = 20, 2**53
+MIN_TOTAL = 20
+_MAX_TOTAL = 2**53
 """The smallest and the largest total whose concentration is estimated."""
 
-_RESAMPLES, _MAX_HALVES, _MAX_CELLS = 499, 49, 500_000
+_RESAMPLES = 499
+_MAX_HALVES = 49
+_MAX_CELLS = 500_000
 """The number of bootstrap samples; the maximum numbers of random halves and of their cells."""
 
 
@@ -251,7 +261,8 @@ def concentration(
         counts = column_values(
             "c", flat_frame, column, np.flatnonzero(is_hit & (groups.of_row == i))
         )
-        n, members = total_of(counts), count_of(counts)
+        n = total_of(counts)
+        members = count_of(counts)
         name_variables()
         row = {"n": n, "members": members}
         if MIN_TOTAL <= n <= _MAX_TOTAL:
@@ -300,9 +311,11 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> Row:
     ``c`` has the count of each member, ``n`` is their sum. ``top`` is the number of largest members
     whose share is computed.
     """
-    counts, size = plain_value(c), int(number(n))
+    counts = plain_value(c)
+    size = int(number(n))
     largest = take(c, np.argsort(counts, kind="stable")[-top:])
-    hhi, top_share = (total_of(c**2) - n) / (n * (n - 1)), total_of(largest) / n
+    hhi = (total_of(c**2) - n) / (n * (n - 1))
+    top_share = total_of(largest) / n
     name_variables()
     rng = np.random.default_rng(0)
     shares = counts / size
@@ -423,7 +436,8 @@ def _compare_answers(
         jaccard[prompt_position], answer_counts[prompt_position] = _overlap_of_prompt(
             rows_of_prompt[repeat], rows_of_prompt[between], rows_of_prompt[column], len(members)
         )
-    confidence, comparisons = setting("level", level), []
+    confidence = setting("level", level)
+    comparisons = []
     rows = []
 
     def traced_by_prompt(name: str, values: Any, mask: Any, noun: str, pair: Any) -> Any:
@@ -441,7 +455,8 @@ def _compare_answers(
 
     for a, b in combinations(range(len(members)), 2):
         pair = members[a], members[b]
-        overlaps, own_overlaps = jaccard[:, a, b], (jaccard[:, a, a] + jaccard[:, b, b]) / 2
+        overlaps = jaccard[:, a, b]
+        own_overlaps = (jaccard[:, a, a] + jaccard[:, b, b]) / 2
         has_both = np.isfinite(overlaps)
         has_repeats = has_both & np.isfinite(own_overlaps)
         jaccard_indices = traced_by_prompt(
@@ -501,8 +516,10 @@ def mean_over_prompts(values: Any, level: Any, name: str) -> Change:
 
     ``values`` has a number per prompt. ``name`` is the name of the mean in formulas.
     """
-    sample, plain_values = estimate_sample(values, values * 0 + 1, name), plain_value(values)
-    error, cluster_count = np.sqrt(sample.variance), sample.clusters
+    sample = estimate_sample(values, values * 0 + 1, name)
+    plain_values = plain_value(values)
+    error = np.sqrt(sample.variance)
+    cluster_count = sample.clusters
     if len(plain_values) < MIN_CLUSTERS or not varies(error, np.abs(plain_values).max()):
         return Change(sample.value, clusters=cluster_count)
     return change_by_student_t(
@@ -549,7 +566,8 @@ def _overlap_of_prompt(
         positions = np.flatnonzero(member_of_answer == member_code)
         spaced_positions = np.linspace(0, len(positions) - 1, min(len(positions), MAX_REPEATS))
         sampled_answers += positions[spaced_positions.round().astype(np.int64)].tolist()
-    has_value, member_of_answer = has_value[sampled_answers], member_of_answer[sampled_answers]
+    has_value = has_value[sampled_answers]
+    member_of_answer = member_of_answer[sampled_answers]
     shared_counts = (has_value @ has_value.T).astype(np.float64)
     value_counts = has_value.sum(axis=1, dtype=np.float64)
     jaccard = shared_counts / (value_counts[:, None] + value_counts - shared_counts)

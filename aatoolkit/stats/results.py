@@ -82,7 +82,8 @@ from aatoolkit.stats.trace import plain_columns
 
 MEASURED_STATE = Availability(Status.AVAILABLE)  # of a column that was measured
 CHANGE_WORDS = UP, DOWN = "up", "down"
-NO_EVIDENCE, CANNOT_SAY = "no evidence", "cannot say"
+NO_EVIDENCE = "no evidence"
+CANNOT_SAY = "cannot say"
 """The words of verdicts: a change was shown, none was shown, and no test was possible."""
 
 FUNNEL_STAGES: dict[str, Any] = json.loads(Path(__file__).with_name("stages.json").read_bytes())

@@ -18,7 +18,13 @@ from aatoolkit._util.lexicon import tokens, words_of
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
-from aatoolkit.frame.aggregation_plan import Plan, ResponseTotals, names_by_declared, plan_columns
+from aatoolkit.frame.aggregation_plan import (
+    Plan,
+    ResponseTotals,
+    Rules as Rules,
+    names_by_declared,
+    plan_columns,
+)
 from aatoolkit.frame.duplicates import response_scope
 from aatoolkit.frame.groupby import (
     By,
@@ -43,8 +49,6 @@ from aatoolkit.sections.aggregation import FRACTION, Aggregation, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.results import refusal
 from aatoolkit.stats.trace import GroupSums, Integers, Numbers, Row, input_numbers, trace_frame
-
-Rules = Mapping[str, Aggregation | str]  # aggregation rules by column
 
 PROMPT_COLUMN = "prompt_id"  # the usual name of the column with the ids of prompts
 WINDOW_NAMES = ("now", "before")
@@ -179,7 +183,8 @@ def cluster_sums(
     flat_frame = trace_frame(flatten_index(frame), frame)
     metadata = metadata_of(flat_frame)
     check_columns(flat_frame, [column, *([cluster] if cluster else [])])
-    groups, rules = group(flat_frame, by, True), rules or {}
+    groups = group(flat_frame, by, True)
+    rules = rules or {}
     is_boolean = pd.api.types.is_bool_dtype(flat_frame[column].dtype)
     # A share of what one answer can hold several of does not vary as a rate of answers does.
     declared_rule, count_columns = rule_and_counts(metadata, column)
@@ -194,26 +199,31 @@ def cluster_sums(
     (column_plan,) = plan_columns(
         flat_frame, metadata, groups, column, rules, with_shares=has_no_rule
     )
-    rule, response_totals = column_plan.rule, column_plan.response_totals
+    rule = column_plan.rule
+    response_totals = column_plan.response_totals
     is_count = allow_counts and rule.rule == "sum" and not (rule.counts and cluster is None)
     if rule.rule not in ("ratio", "mean") and not is_count:
-        declaration, reason = metadata.declaration_of(column), no_counts_text(rule)
+        declaration = metadata.declaration_of(column)
+        reason = no_counts_text(rule)
         if declaration.aggregate.counts:
             advice = f"df.aa.interval({declaration.name!r}) gives that of each row"
             reason = f"{SEVERAL_TEXT} between answers; {advice}"
         raise refusal(column, "interval", reason)
     statuses = cells_of_plan(column_plan, flat_frame, metadata, groups)
     input_values = [as_floats(flat_frame[name]) for name in column_plan.inputs]
-    y, n = input_values[0], input_values[1] if len(input_values) > 1 else np.ones(len(flat_frame))
+    y = input_values[0]
+    n = input_values[1] if len(input_values) > 1 else np.ones(len(flat_frame))
     if rule.over is None:
         y = y * n
-    is_used, is_rate = statuses.has_number & (n > 0) & np.isfinite(y), is_boolean and not is_count
+    is_used = statuses.has_number & (n > 0) & np.isfinite(y)
+    is_rate = is_boolean and not is_count
     if rule.over is not None:
         is_possible = (y >= 0) & (y <= n)
         is_rate = bool(is_possible[is_used].mean() >= 0.5) if is_used.any() else True
         # A row with more hits than trials is left out; the other rows are still those of a rate.
         is_used = is_used & is_possible if is_rate else is_used
-    clusters, labels = np.arange(len(flat_frame)) * (not is_count), pd.Index(range(len(flat_frame)))
+    clusters = np.arange(len(flat_frame)) * (not is_count)
+    labels = pd.Index(range(len(flat_frame)))
     if cluster is not None:
         clusters, distinct_clusters = pd.factorize(clusters_of(flat_frame, cluster))
         labels = pd.Index(distinct_clusters)
@@ -303,7 +313,8 @@ def _availability_by_group(
     without a row, for each group.
     """
     state_code_by_group, distinct_states = groups.combine_availability(cell_statuses)
-    used_rows, expected_rows = groups.count(is_used), groups.count(cell_statuses.is_applicable)
+    used_rows = groups.count(is_used)
+    expected_rows = groups.count(cell_statuses.is_applicable)
     group_states = []
     for i, state_code in enumerate(state_code_by_group.tolist()):
         state = distinct_states[state_code]
@@ -339,7 +350,8 @@ def split_off_period(column_name: str) -> tuple[bool, tuple[str, ...]]:
     >>> split_off_period("citations_previous"), split_off_period("citation_count")
     ((True, ('citation',)), (False, ('citation',)))
     """
-    previous_words, name_words = words_of("previous"), tokens(column_name)
+    previous_words = words_of("previous")
+    name_words = tokens(column_name)
     ignored_words = previous_words | _IGNORED_NAME_WORDS
     return not previous_words.isdisjoint(name_words), tuple(
         word.removesuffix("s") for word in name_words if word not in ignored_words
@@ -394,7 +406,8 @@ def resolve_window_before(
     check_columns(flat_frame, [measure])
     if before is not None:
         return before, rules, overlap_reason(now, before, measure)
-    metadata, now_names = metadata_of(flat_frame), current_name_by_previous(flat_frame)
+    metadata = metadata_of(flat_frame)
+    now_names = current_name_by_previous(flat_frame)
     rule, count_columns = rule_and_counts(metadata, measure)
     rules_before = dict(rules or {})
     has_previous_measure = measure in now_names.values()
@@ -435,7 +448,8 @@ def rule_and_counts(metadata: FrameMetadata, measure: str) -> tuple[Aggregation,
 
     The second result is ``("",)`` if the frame lacks one of these columns.
     """
-    rule, table = metadata.declaration_of(measure).aggregate, metadata.columns[measure].table
+    rule = metadata.declaration_of(measure).aggregate
+    table = metadata.columns[measure].table
     columns_by_declared_name = names_by_declared(metadata, table)
     count_columns = tuple(
         columns_by_declared_name.get(count_name, [""])[-1]
@@ -468,7 +482,8 @@ def choose_cluster_columns(
     frames have some in common.
     """
     # By default prompts: pairs if the frames share prompts, else clusters.
-    frames, column = [flatten_index(frame) for frame in (now, before)], pair or cluster
+    frames = [flatten_index(frame) for frame in (now, before)]
+    column = pair or cluster
     for frame in frames:
         check_columns(frame, [column] if column else [])
     if column or prompt in by or not all(prompt in frame.columns for frame in frames):

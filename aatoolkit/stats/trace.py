@@ -37,8 +37,15 @@ _SIGN_AND_PRECEDENCE_BY_UFUNC = {
     "multiply": ("×", 2), "divide": ("/", 2),
 }  # fmt: skip
 _FORMULA_NAME_BY_UFUNC = {"absolute": "abs", "minimum": "min", "maximum": "max"}
-SETTING_OP, DRAWN_OP, LEAF_OP, TOTAL_OP, COUNT_OP = "setting", "drawn", "leaf", "sum", "len"
-ALIAS_OP, TAKE_OP, GROUP_TOTAL_OP, GROUP_COUNT_OP = "same", "taken", "stacked", "counted"
+SETTING_OP = "setting"
+DRAWN_OP = "drawn"
+LEAF_OP = "leaf"
+TOTAL_OP = "sum"
+COUNT_OP = "len"
+ALIAS_OP = "same"
+TAKE_OP = "taken"
+GROUP_TOTAL_OP = "stacked"
+GROUP_COUNT_OP = "counted"
 """The operations of `Traced` numbers.
 
 The first five are: an argument, a random number, an input number, a sum, a count. The other four
@@ -496,7 +503,8 @@ def two_sided(t: float, df: float) -> float:
 
 def _t_quantiles_of(probability: float, df: Numbers) -> Numbers:
     """Return the quantile of Student's t for each of ``df``; ``probability`` is above 0.5."""
-    finite_df, z = np.minimum(df, _NORMAL_DF), _NORMAL_DIST.inv_cdf(probability)
+    finite_df = np.minimum(df, _NORMAL_DF)
+    z = _NORMAL_DIST.inv_cdf(probability)
     t = z + (z**3 + z) / (4 * finite_df)
     for _ in range(_MAX_NEWTON_STEPS):
         # The tail is convex, and Cornish and Fisher's first term too near: no step goes too far.

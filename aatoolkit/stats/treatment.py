@@ -186,7 +186,8 @@ def effect(
         raise ArgumentError(
             f"since={since!r} is no day in ISO 8601; write it as 2026-11-05", argument="since"
         )
-    flat_frame, action_day = flatten_index(series), pd.Timestamp(day).tz_localize(None).normalize()
+    flat_frame = flatten_index(series)
+    action_day = pd.Timestamp(day).tz_localize(None).normalize()
     check_columns(flat_frame, [column, cluster, date])
     row_days = pd.to_datetime(flat_frame[date]).dt.tz_localize(None).dt.normalize()
     dated_frame = trace_frame(flat_frame.assign(**{date: row_days}), series)
@@ -433,7 +434,8 @@ def _placebo_checks(
     """
     panels_before = [panel.select(panel.days < 0) for panel in panels]
     days = np.unique(np.concatenate([panel.days for panel in panels]))
-    days_before, days_after = days[days < 0], days[days >= 0]
+    days_before = days[days < 0]
+    days_after = days[days >= 0]
     if len(days_before) < _MIN_DAYS:
         return []
     days_between = setting(
@@ -461,7 +463,8 @@ def slope_within(panels: Sequence[PromptDays], days_between: Any) -> GroupChange
     """
     sums = []
     for panel in panels:
-        size, total = panel.by_prompt(panel.n), panel.by_prompt(panel.y)
+        size = panel.by_prompt(panel.n)
+        total = panel.by_prompt(panel.y)
         middle = panel.by_prompt(panel.n * panel.day) / size
         offset = panel.day - take(middle, panel.prompt_positions)
         name_variables()
@@ -475,9 +478,11 @@ def slope_within(panels: Sequence[PromptDays], days_between: Any) -> GroupChange
     used_prompts = np.flatnonzero(plain_value(spread) > 0)
     if not len(used_prompts):
         return GroupChange()
-    m, used_products = take(spread, used_prompts), take(products, used_prompts)
+    m = take(spread, used_prompts)
+    used_products = take(products, used_prompts)
     usable_prompts = np.flatnonzero(plain_value(size) > 0)
-    y, n = take(total, usable_prompts), take(size, usable_prompts)
+    y = take(total, usable_prompts)
+    n = take(size, usable_prompts)
     name_variables()
     start = total_of(y) / total_of(n)
     slope = estimate_sample(used_products * days_between, m, panels[0].group_name)
@@ -517,7 +522,8 @@ def _reason_to_doubt(
     trend_difference = _difference_of_groups("trend", None, group_slopes, level).change
     error = np.hypot(effect_difference.change.error, trend_difference.error)
     df = min(effect_difference.change.df, trend_difference.df)
-    effect_change, trend_change = effect_difference.change.change, trend_difference.change
+    effect_change = effect_difference.change.change
+    trend_change = trend_difference.change
     excess_change = (effect_change - trend_change) * np.sign(effect_change)
     if not np.isfinite(error) or excess_change > t_quantile(_TREND_LEVEL, df) * error:
         return ""

@@ -238,12 +238,10 @@ def compare_studies(before: Study, after: Study) -> StudyDiff:
             column: record and f"{record.status} {record.sha256[:12]}"
             for column, record in (("before", first_record), ("after", second_record))
         }
-        if (
-            first_record
-            and second_record
-            and (first_record.sha256, first_record.status)
-            == (second_record.sha256, second_record.status)
-        ):
+        responses = [
+            record and (record.status, record.sha256) for record in (first_record, second_record)
+        ]
+        if responses[0] == responses[1]:
             same_count += 1
             continue
         record = first_record or second_records[request_key]

@@ -31,7 +31,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit import __version__
-from aatoolkit._util.files import write_whole
+from aatoolkit._util.files import FilePath, write_whole
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import canonical_json, visible
 from aatoolkit.errors import AAToolkitError, FetchError, NotWritten, StudyError
@@ -135,7 +135,7 @@ def format_json(format_name: str, **content: Any) -> bytes:
     return f"{canonical_json(document)}\n".encode()
 
 
-def open_files(path: str | os.PathLike[str]) -> StudyFiles:
+def open_files(path: FilePath) -> StudyFiles:
     """Open the study in the folder or zip file at a path, and return its files.
 
     Raise `StudyError` if there is no study.

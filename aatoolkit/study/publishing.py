@@ -30,7 +30,7 @@ import pandas as pd
 from aatoolkit import __version__
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.files import FilePath, writing_folder
-from aatoolkit._util.text import counted, json_text, visible
+from aatoolkit._util.text import Names, counted, json_text, visible
 from aatoolkit.errors import NotWritten, did_you_mean, near_matches, warn
 from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.csv import csv_bytes
@@ -179,7 +179,7 @@ def publish(
     details: PublicationDetails,
     *,
     failures: Iterable[tuple[Payload, str]] = (),
-    redact: str | Iterable[str] = (),
+    redact: Names = (),
     excel: bool = False,
     csv: bool = False,
     overwrite: bool = False,
@@ -192,12 +192,11 @@ def publish(
     arguments are as for `aatoolkit.Study.publish`.
     """
     tables_read = [*tables]
-    failed_responses = [*failures]
     out_folder = Path(out)
     if not tables_read:
         raise NotWritten("the study has no response to publish; record one", path=out)
     redacted_names = sorted({redact} if isinstance(redact, str) else {*redact})
-    published_tables = _make_published_tables(tables_read, failed_responses, redacted_names)
+    published_tables = _make_published_tables(tables_read, failures, redacted_names)
     summary = _make_summary(details, published_tables, redacted_names)
     with writing_folder(out, overwrite=overwrite) as folder:
         _check_folder(out_folder)
@@ -300,7 +299,7 @@ def _make_summary(
 
 def _make_published_tables(
     tables_read: Sequence[Tables],
-    failures: Sequence[tuple[Payload, str]],
+    failures: Iterable[tuple[Payload, str]],
     redacted_names: list[str],
 ) -> list[PublishedTable]:
     """Return all tables of a publication, without the columns to redact.
@@ -561,7 +560,7 @@ def _warn_of_copies(
 
     column_names = [
         f"{table.name}.{name}"
-        for table in (redacted_tables if hidden_texts else ())
+        for table in redacted_tables
         for name in table.frame
         if any(map(holds_copy, _texts_of(table.frame[name])))
     ]

@@ -117,8 +117,7 @@ class Recorder:
 def payload_to_response(payload: Payload) -> Response:
     """Convert a response from the form that clients return to the form that is stored."""
     request = request_of(payload.url)
-    fetched_at = payload.fetched_at
-    return Response(request, payload.status, payload.headers, fetched_at, payload.body)
+    return Response(request, payload.status, payload.headers, payload.fetched_at, payload.body)
 
 
 def refuse_leaked_token(source: Any, body: bytes, url: str, headers: Any) -> None:

@@ -24,7 +24,7 @@ from subprocess import DEVNULL
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.defaults import needed
-from aatoolkit._util.files import write_whole
+from aatoolkit._util.files import FilePath, write_whole
 from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
 from aatoolkit.client.client import BASE_URL_ENV, TOKEN_ENV, TOKEN_FILE_ENV, replace_clients
 from aatoolkit.errors import ArgumentError, StudyError
@@ -108,9 +108,7 @@ class Rerun:
     _repr_pretty_ = wrapped_in_ipython
 
 
-def rerun(
-    study: Study, notebook: Path, *, out: str | os.PathLike[str] | None, timeout: float
-) -> Rerun:
+def rerun(study: Study, notebook: Path, *, out: FilePath | None, timeout: float) -> Rerun:
     """Run a notebook on the recorded responses of a study; see `Study.rerun`."""
     if path_of_rerun():
         raise StudyError("a notebook that is rerun does not rerun others", path=study.path)

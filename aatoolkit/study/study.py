@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.files import FilePath, remove_abandoned, write_whole
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import code, counted, some_of, visible
+from aatoolkit._util.text import Names, code, counted, some_of, visible
 from aatoolkit.client.client import Client, Project
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.reading import ReadingOptions, as_unique_list
@@ -31,7 +31,7 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.sections.profile_json import is_json_storable
-from aatoolkit.stats.explain import Explainer, Explanation
+from aatoolkit.stats.explain import Explainer, Explanation, RowChoice
 from aatoolkit.study.comparing import Results, StudyDiff, compare_studies
 from aatoolkit.study.files import (
     FORMAT_VERSION,
@@ -796,7 +796,7 @@ class Study(metaclass=Chaptered):
         self,
         out: FilePath,
         *,
-        redact: str | Iterable[str] = (),
+        redact: Names = (),
         excel: bool = False,
         csv: bool = False,
         responses: bool = False,
@@ -955,7 +955,7 @@ class Study(metaclass=Chaptered):
     def explain(
         self,
         table: str,
-        row: int | Hashable | Mapping[str, Any] | None = None,
+        row: RowChoice = None,
         column: str | None = None,
         *,
         host: str | None = None,

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -178,9 +177,7 @@ def filled_times(moments: pd.Series) -> pd.DatetimeIndex:
     if len(times) < 3:
         return times
     # If most steps are longer than the smallest, the times are not regular.
-    regular_times = pd.date_range(
-        times[0], times[-1], freq=min(later - earlier for earlier, later in pairwise(times))
-    )
+    regular_times = pd.date_range(times[0], times[-1], freq=times.diff().min())
     is_regular = times.isin(regular_times).all() and len(regular_times) < 2 * len(times)
     return regular_times if is_regular else times
 
@@ -775,12 +772,12 @@ class PlotData:
         """Return the slice of rows to draw: the last rows if ``x`` is a time, else the first."""
         return slice(-max_rows, None) if self.kind_by_column[x] == "time" else slice(max_rows)
 
-    def best_first(self, name: str, x: str = "") -> npt.NDArray[np.intp]:
+    def best_first(self, name: str, x: str) -> npt.NDArray[np.intp]:
         """Return the positions of the rows, sorted by time or from the best number to the worst.
 
         Rates with small samples come after the others, and rows without a number last.
         """
-        if self.kind_by_column.get(x) == "time":
+        if self.kind_by_column[x] == "time":
             return np.argsort(self.moments(x), kind="stable")
         values = self.values(name)
         sort_values = values if self.unit(name) == RANK else -values

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import cycle
@@ -23,14 +23,13 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from aatoolkit._util.text import joined
+from aatoolkit._util.text import Names, joined
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
 from aatoolkit.display.plot.data import Options, PlotData, one_row_per_mark, plot_data
 from aatoolkit.display.plot.layout import (
     MARGIN,
-    PICTURE_WIDTH,
     Layout,
     Text,
     compute_layout,
@@ -69,7 +68,7 @@ By default the functions are called in this order, until one returns a `Spec`.
 
 
 def plot(
-    frame: pd.DataFrame, kind: str | None, x: str | None, y: str | Iterable[str] | None,
+    frame: pd.DataFrame, kind: str | None, x: str | None, y: Names | None,
     color: str | None, freq: str | None, top: int | None, ax: Axes | None, title: str | None = None,
     figsize: tuple[float, float] | None = None, theme: str = "auto",
 ) -> Axes:  # fmt: skip
@@ -110,7 +109,7 @@ def plot(
         how_to_read = f"{spec.title_with_extent}. {spec.how_to_read}".strip(". ")
         spec = replace(spec, title=title, headline="", how_to_read=how_to_read)
     if ax is None:
-        return draw(spec, size_in_points, Palette(is_dark))
+        return draw(spec, size_in_points or (), Palette(is_dark))
     text_colour = to_hex(mpl.rcParams["text.color"])
     draw_on(ax, spec, Palette(is_dark, ink=text_colour, muted=text_colour))
     return ax
@@ -138,7 +137,7 @@ def picture_of(data: PlotData, width: float) -> Picture | None:
     spec = _spec_of(data, Options(top=8))
     # The report itself says where numbers are from, and what was not measured.
     spec = replace(spec, caption=[spec.sample_note])
-    return None if spec.kind in ("empty", "table") else draw(spec, None, Palette(), width)
+    return None if spec.kind in ("empty", "table") else draw(spec, (width,), Palette())
 
 
 def _spec_of(data: PlotData, options: Options) -> Spec:
@@ -304,9 +303,7 @@ class Picture(Axes):
             figure_of(self).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
         return buffer.getvalue()
 
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, str], dict[str, Any]]:
+    def _repr_mimebundle_(self, **_: object) -> tuple[dict[str, str], dict[str, Any]]:
         figure = figure_of(self)
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=144)
@@ -339,16 +336,15 @@ def has_dark_background(ax: Axes | None) -> bool:
 
 def draw(
     spec: Spec,
-    size_in_points: Sequence[float] | None,
+    size_in_points: Sequence[float],
     palette: Palette,
-    width: float = PICTURE_WIDTH,
 ) -> Picture:
     """Draw a picture on a new figure, and return its axes.
 
-    ``size_in_points`` is the width and height; if it is None, the picture is ``width`` points wide,
-    and as high as it needs.
+    ``size_in_points`` is the width and height. By default the picture has the usual width, and is
+    as high as it needs.
     """
-    layout = compute_layout(spec, *(size_in_points or (width,)))
+    layout = compute_layout(spec, *size_in_points)
     figure = Figure((layout.width / 72, layout.height / 72), facecolor=palette["paper"])
     figure.set_layout_engine("none")
     axes = figure.add_axes((0, 0, 1, 1), axes_class=Picture)

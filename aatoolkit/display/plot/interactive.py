@@ -34,9 +34,7 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
             return
         raise NotImplementedError  # IPython then uses _repr_mimebundle_
 
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None, **_: object
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _repr_mimebundle_(self, **_: object) -> tuple[dict[str, Any], dict[str, Any]]:
         static_images, metadata = self._picture._repr_mimebundle_() if self._picture else ({}, {})
         # Numbers as arrays of bytes are unknown to older front ends; JSON is known to all.
         plotly_data = {"application/vnd.plotly.v1+json": json.loads(self.to_json())}
@@ -91,8 +89,6 @@ def interactive_form(picture: Any) -> InteractivePicture:
         )
     }
     drawn_texts = [text for text in (layout.title, *layout.texts, layout.caption) if text.text]
-    rule_line = {"x0": MARGIN / layout.width, "x1": 1 - MARGIN / layout.width,
-            "line_color": palette["grid"], "line_width": 1}  # fmt: skip
     figure = InteractivePicture(traces)
     figure.update_layout(
         template=go.layout.Template(),
@@ -113,9 +109,12 @@ def interactive_form(picture: Any) -> InteractivePicture:
                 "type": "line",
                 "xref": "paper",
                 "yref": "paper",
+                "x0": MARGIN / layout.width,
+                "x1": 1 - MARGIN / layout.width,
                 "y0": rule_y,
                 "y1": rule_y,
-                **rule_line,
+                "line_color": palette["grid"],
+                "line_width": 1,
             }
             for rule_y in (
                 1 - (rule_height + _TOOL_BAR_HEIGHT) / figure_height

@@ -81,7 +81,7 @@ class Cell(NamedTuple):
 def row_spec(
     kind: str, data: PlotData, title: str, row_names: Sequence[Name], cells: Iterable[Cell],
     x: Scale,
-    columns: Texts, *, total: int = 0, extra_marks: Sequence[Mark] = (), by: Texts = (),
+    columns: Texts, *, total: int, extra_marks: Sequence[Mark] = (), by: Texts = (),
     which_rows: str = "first", **spec_fields: Any,
 ) -> Spec:  # fmt: skip
     """Return the `Spec` (chart description) of a picture with one row per name.
@@ -169,7 +169,7 @@ def names_of(data: PlotData, x: str, labels: Iterable[str] = ()) -> list[Name]:
 
 
 def scale_for(
-    values: Numbers, unit: str | None = None, margin: float = 1.02, **scale_fields: Any
+    values: Numbers, unit: str | None, margin: float = 1.02, **scale_fields: Any
 ) -> Scale:
     """Return a scale of numbers that includes 0 and all of ``values``.
 

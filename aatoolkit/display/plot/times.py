@@ -111,11 +111,7 @@ def _pivot_table(
         columns = [*filled_times(x_values)]
     elif data.is_category(x):
         category_names = [*map(str, data.frame[x].cat.categories)]
-        columns.sort(
-            key=lambda column: (
-                category_names.index(column) if column in category_names else len(category_names)
-            )
-        )
+        columns.sort(key=lambda column: [*category_names, column].index(column))
     else:
         columns = rank_labels(pivoted_positions.loc[row_keys].T)[:max_columns]
     row_positions = (
@@ -232,7 +228,8 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         line.name.text for line in drawn_lines if by and is_unmeasured[line.row_positions].all()
     ]
     line_count = len(drawn_lines) - len(unmeasured_names) if by else len(columns)
-    x_days = days_of(pivot_tables[0].columns)
+    times = pivot_tables[0].columns
+    x_days = days_of(times)
     if data.has_last_day_labels and data.window[1]:  # the last week ends with the window
         x_days = np.minimum(x_days, days_of([data.window[1]]))
     drawn_lines = sorted(drawn_lines, key=lambda line: not line.name.is_own)[:max_lines]
@@ -247,7 +244,6 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     ]
     unit = data.unit(y)
     time_noun = humanize(data.time_noun(x))
-    times = pivot_tables[0].columns
     time_step = float(min(np.diff(x_days), default=1.0))
     is_gap = np.isnan([line.values for line in drawn_lines]).all(axis=0)
     marks = []
@@ -266,10 +262,9 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     for line in drawn_lines:
         drawn_values.append(line.values)
         if line is line_with_band:
-            interval_ends = line.interval.low, line.interval.high
             band_low, band_high = (
                 np.append(interval_end, np.nan)[line.row_positions]
-                for interval_end in interval_ends
+                for interval_end in (line.interval.low, line.interval.high)
             )
             drawn_values += band_low, band_high
             marks.append(Mark("band", x_days, band_low, line.style, end=band_high))

@@ -8,10 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+from aatoolkit._util.show import fold
 from aatoolkit.display.plot.data import PlotData
 from aatoolkit.display.plot.style import column_title
 from aatoolkit.display.plot.tables import cell_texts
-from aatoolkit.display.report.html import attribute, collapsible, escape
+from aatoolkit.display.report.html import attribute, escape
 from aatoolkit.display.report.words import plain_words
 from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation
 from aatoolkit.stats.explain.explanation import describe_number
@@ -96,8 +97,8 @@ class SectionEvidence:
             f'<p id="{anchor}">{response_html(response)}</p>'
             for response, anchor in self._anchor_by_response.items()
         )
-        return collapsible(
-            "Where these numbers come from", f"\n{responses_html}\n{tables_html}", "why"
+        return fold(
+            "Where these numbers come from", f"\n{responses_html}\n{tables_html}", ' class="why"'
         )
 
     def _table_html(self, table: TableEvidence) -> str:
@@ -106,7 +107,7 @@ class SectionEvidence:
         row_items = "\n".join(
             self._row_html(table, row, seen_lines) for row in sorted(table.explanations_by_row)
         )
-        return collapsible(escape(table.title), f"<ul>{row_items}</ul>")
+        return fold(escape(table.title), f"<ul>{row_items}</ul>")
 
     def _row_html(self, table: TableEvidence, row: int, seen_lines: dict[str, Any]) -> str:
         """Return the explanations of one row as HTML.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aatoolkit._util.text import name_parts, visible
+from aatoolkit._util.text import clipped, name_parts
 from aatoolkit.display.plot.data import Numbers, PlotData, shares_of_range
 from aatoolkit.display.plot.style import LIGHT_COLOURS, column_title
 from aatoolkit.display.plot.tables import cell_texts, table_columns
@@ -34,16 +34,14 @@ It is stated once, for `_FONT_FAMILY_PATTERN` removes the font from each text of
 
 
 def escape(text: object, max_length: int = 160) -> str:
-    r"""Return untrusted text as HTML: escaped, and shortened to at most ``max_length`` characters.
+    r"""Return untrusted text as HTML: escaped, and cut after ``max_length`` characters.
 
     Examples
     --------
     >>> escape("<b>\u202e")
     '&lt;b&gt;\\u202e'
     """
-    plain_text = visible(str(text))
-    shortened = f"{plain_text[: max_length - 1]}…" if len(plain_text) > max_length else plain_text
-    return html.escape(shortened)
+    return html.escape(clipped(str(text), max_length))
 
 
 def _with_line_break_points(text: str) -> str:
@@ -60,11 +58,6 @@ def attribute(name: str, value: str) -> str:
     (' class="number"', '')
     """
     return f' {name}="{html.escape(value)}"' if value else ""
-
-
-def collapsible(summary: str, body: str, css_class: str = "") -> str:
-    """Return a collapsible HTML element: a click on ``summary`` shows ``body``; both are HTML."""
-    return f"<details{attribute('class', css_class)}><summary>{summary}</summary>{body}</details>"
 
 
 def bullet_list(html_items: Sequence[str]) -> str:
@@ -99,18 +92,19 @@ def linked_table(evidence: TableEvidence, data: PlotData, columns: Sequence[str]
     shown_data = evidence.data
     title = evidence.title
     shown_columns = _columns_to_show(data, shown_data, columns)
-    labels = [f"row {position}" for position in range(1, len(shown_data) + 1)]
     has_labels = data.kind_by_column[shown_columns[0]] in ("word", "time")
-    if has_labels:
-        labels = [*cell_texts(shown_data, shown_columns[0])]
+    labels = (
+        cell_texts(shown_data, shown_columns[0])
+        if has_labels
+        else [f"row {position}" for position in range(1, len(shown_data) + 1)]
+    )
     cells_by_column = [
         _cells(shown_data, column, labels, evidence) for column in shown_columns[has_labels:]
     ]
     if has_labels:
-        cells_by_column = [
-            [f'<th scope="row">{_with_line_break_points(label)}</th>' for label in labels],
-            *cells_by_column,
-        ]
+        cells_by_column.insert(
+            0, [f'<th scope="row">{_with_line_break_points(label)}</th>' for label in labels]
+        )
     rows = (
         f"<tr{attribute('id', evidence.row_anchor(position))}>{''.join(row)}</tr>"
         for position, row in enumerate(zip(*cells_by_column, strict=True))

@@ -14,6 +14,7 @@ import pandas as pd
 
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.numbers import number, p_value, signed
+from aatoolkit._util.show import fold
 from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
 from aatoolkit.display.plot.data import Options, PlotData, plot_data
 from aatoolkit.display.plot.style import describe_scope, fetch_time
@@ -22,7 +23,6 @@ from aatoolkit.display.report.evidence import SectionEvidence
 from aatoolkit.display.report.html import (
     attribute,
     bullet_list,
-    collapsible,
     escape,
     image,
     linked_table,
@@ -157,8 +157,7 @@ class _Page:
         picture = self._picture_html(tables, chapter)
         columns_by_open_table = {
             table: columns for table, columns in chapter.tables.items() if table in tables
-        }
-        columns_by_open_table = columns_by_open_table or {next(iter(title_by_table)): []}
+        } or {next(iter(tables)): []}
         body_parts = [
             f'<section aria-labelledby="s{number}"><h2 id="s{number}">{escape(chapter.title)}</h2>',
             f'<p class="note">{escape(availability, 600)}</p>',
@@ -181,17 +180,17 @@ class _Page:
                 if table not in columns_by_open_table or (
                     number_arrays and np.isnan(number_arrays).all()
                 ):
-                    folded_tables.append(collapsible(table_heading, html))
+                    folded_tables.append(fold(table_heading, html))
                 else:  # below a picture it is folded on screens, and open on paper
                     body_parts.append(
-                        collapsible(f"Table: {table_heading}", html, "table") if picture else html
+                        fold(f"Table: {table_heading}", html, ' class="table"') if picture else html
                     )
             elif table in columns_by_open_table and status != availability:
                 body_parts.append(
                     f'<p class="note">{escape(title_by_table[table])}: {escape(status, 600)}</p>'
                 )
         further_tables = (
-            collapsible(f"Further tables ({len(folded_tables)})", "".join(folded_tables), "more")
+            fold(f"Further tables ({len(folded_tables)})", "".join(folded_tables), ' class="more"')
             if folded_tables
             else ""
         )
@@ -228,7 +227,7 @@ class _Page:
             for section, error in self._dataset.errors.items()
         ]
         try:
-            comparisons = [*self._dataset.compare(earlier_dataset).to_dict("records")]
+            comparisons = self._dataset.compare(earlier_dataset).to_dict("records")
         except AAToolkitError as error:
             failure_items.append(
                 f"What changed cannot be said: {escape(plain_words(str(error)), 400)}"
@@ -366,7 +365,7 @@ def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], baseline_words: 
     column_headings = f"What,Before,Now,Change,{LEVEL:.0%} interval,Adjusted p,Verdict".split(",")
     header_cells = [f'<th scope="col">{name}</th>' for name in column_headings]
     table_html = scrolling_table("<b>Comparisons</b>", heading, header_cells, table_rows)
-    return collapsible(heading, f'<p class="note">{note}</p>{table_html}')
+    return fold(heading, f'<p class="note">{note}</p>{table_html}')
 
 
 def _figure_name(comparison: Mapping[Any, Any]) -> str:

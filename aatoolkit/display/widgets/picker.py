@@ -8,6 +8,7 @@ widget, so 50,000 options are drawn as fast as five. No network is needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ import pandas as pd
 import traitlets
 
 from aatoolkit._util.attributes import Chaptered
-from aatoolkit._util.text import clipped, code, counted, visible
+from aatoolkit._util.text import Names, clipped, code, counted, visible
 from aatoolkit.client.client import Project
 from aatoolkit.client.reading import known_sections, section_names
 from aatoolkit.errors import ScopeError
@@ -72,34 +73,34 @@ class _Group:
         rows: int = 8,
     ) -> None:
         option_by_value = {option.value: option for option in reversed([*options])}
+        distinct_options = [*reversed(option_by_value.values())]
         self.name = name
-        self._options = [*reversed(option_by_value.values())]
-        self._positions = {option.value: position for position, option in enumerate(self._options)}
-        self._flags = np.array([option.flags for option in self._options], np.uint8)
+        self._values = [option.value for option in distinct_options]
+        self._flags = np.array([option.flags for option in distinct_options], np.uint8)
         self.message = {
             "name": name,
             "title": title,
             "one": is_single,
             "empty": empty_text,
             "rows": rows,
-            "values": [*self._positions],
-            "labels": [str(option.label or option.value) for option in self._options],
-            "details": [option.detail for option in self._options],
-            "notes": [option.note for option in self._options],
+            "values": self._values,
+            "labels": [str(option.label or option.value) for option in distinct_options],
+            "details": [option.detail for option in distinct_options],
+            "notes": [option.note for option in distinct_options],
             "marks": self._flags.tobytes(),
         }
 
     def bits(self, values: Iterable[Any]) -> bytes:
         """Return the chosen values as a bit field with one bit per option, lowest bit first."""
-        is_chosen = np.zeros(len(self._options), np.uint8)
-        is_chosen[[self._positions[value] for value in values if value in self._positions]] = 1
+        chosen_values = {*values}
+        is_chosen = np.array([value in chosen_values for value in self._values], bool)
         return np.packbits(is_chosen, bitorder="little").tobytes()
 
     def values(self, bits: bytes) -> tuple[Any, ...]:
         """Return the values of the options whose bits are set, except disabled options."""
         is_chosen = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
-        is_chosen = is_chosen[: len(self._options)] & (self._flags & _DISABLED_FLAG == 0)
-        return tuple(self._options[position].value for position in np.flatnonzero(is_chosen))
+        is_chosen = is_chosen[: len(self._values)] & (self._flags & _DISABLED_FLAG == 0)
+        return tuple(compress(self._values, is_chosen))
 
 
 class _PickerType(Chaptered, type(anywidget.AnyWidget)):  # type: ignore[misc]
@@ -387,9 +388,7 @@ class SectionPicker(Picker):
     ('domains', 'urls')
     """
 
-    def __init__(
-        self, project: Project | None = None, chosen: str | Iterable[str] | None = None
-    ) -> None:
+    def __init__(self, project: Project | None = None, chosen: Names | None = None) -> None:
         profile = default_profile() if project is None else project.client.profile
         names = section_names(profile)
         options = [_Option(name, detail=(profile.get(name) or PROFILE[name]).doc) for name in names]
@@ -403,7 +402,7 @@ class SectionPicker(Picker):
         return self.value  # type: ignore[no-any-return]
 
     @sections.setter
-    def sections(self, sections: str | Iterable[str]) -> None:
+    def sections(self, sections: Names) -> None:
         self.value = sections
 
     def _check_value(self, value: Any) -> tuple[str, ...]:

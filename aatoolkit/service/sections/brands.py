@@ -156,10 +156,8 @@ def _key_figures(observations: Observations, table_prefix: str = "") -> JsonObje
 
 def _daily_figures(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per day of the window: its key figures."""
-    measures, citation_counts = (
-        measure_focus_brands(observations, BY_DAY),
-        count_citations(observations, BY_DAY),
-    )
+    measures = measure_focus_brands(observations, BY_DAY)
+    citation_counts = count_citations(observations, BY_DAY)
     days = (
         observations.window.start + timedelta(days=offset)
         for offset in range(observations.window.days)
@@ -191,7 +189,8 @@ def _top_brands(observations: Observations) -> list[JsonObject]:
 
     The change is from the window before to the requested window.
     """
-    previous_by_brand, brand_objects = _previous_by_brand(observations), []
+    previous_by_brand = _previous_by_brand(observations)
+    brand_objects = []
     for row in measure_brands(observations):
         previous_row = previous_by_brand.get(row["brand"], {})
         mention_rates = previous_row.get("mention_rate"), row["mention_rate"]
@@ -299,7 +298,8 @@ FROM cells GROUP BY prompt_id ORDER BY prompt_id
 @section("ranking")
 def ranking(observations: Observations) -> SectionAnswer:
     """Return the section ``ranking``: brands by rank, by prompt, by engine and by day."""
-    leaderboard, has_mentions = _leaderboard(observations), observations.has_rows("mentions")
+    leaderboard = _leaderboard(observations)
+    has_mentions = observations.has_rows("mentions")
     brands = [row["brand"] for row in leaderboard]
     matrix_rows = observations.fetch_rows(
         _POSITION_MATRIX_SQL, brands=brands, observed=has_mentions
@@ -326,12 +326,11 @@ def ranking(observations: Observations) -> SectionAnswer:
         if has_mentions
         else [],
     }
-    reasons = () if has_mentions else [why_no_rows("mentions")]
     return SectionAnswer(
         body,
         answers_availability(
             observations,
-            reasons=reasons,
+            reasons=[why_no_rows(observations, "mentions")],
             fields=missing_previous_states(observations, _RANKING_PREVIOUS_PATHS),
         ),
     )
@@ -417,10 +416,12 @@ def perception(observations: Observations) -> SectionAnswer:
     ]
     day_rows = measure_focus_brands(observations, BY_DAY).items()
     reason_by_field = {
-        "sentiment": None if observations.has_rows("mentions") else why_no_rows("mentions"),
+        "sentiment": why_no_rows(observations, "mentions"),
         "sentimentTrend": why_no_mentions(observations),
-        "attributes": None if observations.has_rows("attributes") else why_no_rows("attributes"),
-        "claims": None if observations.has_rows("claim_sightings") else why_no_rows("claims"),
+        "attributes": why_no_rows(observations, "attributes"),
+        "claims": None
+        if observations.has_rows("claim_sightings")
+        else "The store holds no claims for this project.",
     }
     state_by_field = {
         field_name: State("unavailable", reason)
@@ -533,10 +534,8 @@ def prompts(observations: Observations) -> SectionAnswer:
 def _account_allowance(observations: Observations) -> JsonObject:
     """Return the plan of the account, and how many prompts it allows, are used, and remain."""
     project = observations.project
-    prompt_allowance, used_count = (
-        project["prompt_allowance"],
-        observations.fetch_value(_USED_PROMPTS_SQL),
-    )
+    prompt_allowance = project["prompt_allowance"]
+    used_count = observations.fetch_value(_USED_PROMPTS_SQL)
     is_known = prompt_allowance is not None and used_count is not None
     return {
         "plan": project["plan"],
@@ -550,10 +549,8 @@ def _account_allowance(observations: Observations) -> JsonObject:
 
 def _prompt_rows(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per prompt: its properties and measures."""
-    measures, citation_counts = (
-        measure_focus_brands(observations, BY_PROMPT),
-        count_citations(observations, BY_PROMPT),
-    )
+    measures = measure_focus_brands(observations, BY_PROMPT)
+    citation_counts = count_citations(observations, BY_PROMPT)
     runs_by_prompt = _runs_by_prompt(observations)
     rows = []
     for row in observations.fetch_rows(_PROMPTS_SQL):
@@ -703,9 +700,9 @@ def chats(observations: Observations) -> SectionAnswer:
         sample_count=matched_count,
         reasons=[reason] if len(rows) < matched_count else (),
         fields={
-            f"chats[].{table}": State("unavailable", why_no_rows(table))
+            f"chats[].{table}": State("unavailable", empty_reason)
             for table in _SQL_BY_CHAT_FIELD
-            if not observations.has_rows(table)
+            if (empty_reason := why_no_rows(observations, table))
         },
     )
     if matched_count and availability.status == "unavailable":

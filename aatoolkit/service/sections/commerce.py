@@ -137,10 +137,13 @@ def _ads_availability(
     examined for advertisements. ``engines`` has a row per engine that says whether it has
     advertisements; ``body`` has the fields of the section.
     """
-    unexamined_labels, reason_template = [], "Answers of {} were not examined for advertisements."
+    unexamined_labels = []
+    reason_template = "Answers of {} were not examined for advertisements."
     state_by_engine = {}
     for engine in engines:
-        name, label, ad_support = engine["engine"], engine["label"], engine["support"]
+        name = engine["engine"]
+        label = engine["label"]
+        ad_support = engine["support"]
         if ad_support == "not_applicable":
             state_by_engine[name] = State(ad_support, f"{label} carries no advertisements.")
         elif ad_support == "not_checked":
@@ -149,8 +152,8 @@ def _ads_availability(
     if engines and all(engine["support"] == "not_applicable" for engine in engines):
         reason = " ".join(str(state.reason) for state in state_by_engine.values())
         return SectionAvailability("not_applicable", reason, engines=state_by_engine)
-    if not observations.has_rows("ads"):
-        return SectionAvailability("unavailable", why_no_rows("ads"), engines=state_by_engine)
+    if empty_reason := why_no_rows(observations, "ads"):
+        return SectionAvailability("unavailable", empty_reason, engines=state_by_engine)
     answer_count = body["totals"]["answersChecked"]
     reasons = [reason_template.format(", ".join(unexamined_labels))] if unexamined_labels else ()
     availability = answers_availability(observations, sample_count=answer_count, reasons=reasons)
@@ -287,10 +290,8 @@ def shopping(observations: Observations) -> SectionAnswer:
         "products": [],
         "merchants": [],
     }
-    if not observations.has_rows("product_mentions"):
-        return SectionAnswer(
-            body, SectionAvailability("unavailable", why_no_rows("product_mentions"))
-        )
+    if reason := why_no_rows(observations, "product_mentions"):
+        return SectionAnswer(body, SectionAvailability("unavailable", reason))
     totals = observations.fetch_row(_SHOPPING_TOTALS_SQL)
     engine_labels = observations.fetch_column(_UNEXAMINED_ENGINES_SQL)
     reasons = [f"Answers of {', '.join(engine_labels)} were not examined."] if engine_labels else ()
@@ -462,9 +463,10 @@ def conversions(observations: Observations) -> SectionAnswer:
         day_counts = observations.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
     if not day_counts["days"]:
         sentence = "No visits were recorded in this window."
-        reason = sentence if observations.has_rows("visits") else why_no_rows("visits")
+        reason = why_no_rows(observations, "visits") or sentence
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    has_currency, is_measured = analytics_row["currency"] is not None, day_counts["measured"]
+    has_currency = analytics_row["currency"] is not None
+    is_measured = day_counts["measured"]
     parameters = {"through": last_day, "priced": has_currency, "measured": is_measured}
     body["totals"] = observations.fetch_row(_CONVERSIONS_TOTALS_SQL, **parameters)
     body["engines"] = observations.fetch_rows(_VISITS_BY_ENGINE_SQL, **parameters)
@@ -472,7 +474,9 @@ def conversions(observations: Observations) -> SectionAnswer:
         _VISITS_BY_PAGE_SQL, **parameters, counted=are_citations_counted(observations)
     )
     body["daily"] = observations.fetch_rows(_VISITS_BY_DAY_SQL, through=last_day)
-    reasons, state_by_path, state_by_engine = [], {}, {}
+    reasons = []
+    state_by_path = {}
+    state_by_engine = {}
     if day_counts["days"] < observations.window.days:
         missing_days = observations.window.days - day_counts["days"]
         reasons.append(
@@ -490,7 +494,8 @@ def conversions(observations: Observations) -> SectionAnswer:
     if not has_currency:
         state = State("unavailable", "The analytics property records no revenue.")
         state_by_path |= dict.fromkeys(_REVENUE_PATHS.split(), state)
-    inseparable_labels, reason_template = [], "{} traffic cannot be separated from other traffic."
+    inseparable_labels = []
+    reason_template = "{} traffic cannot be separated from other traffic."
     for row in observations.fetch_rows(_TRAFFIC_ENGINES_SQL, through=last_day):
         if row["inseparable"]:
             inseparable_labels.append(row["label"])

@@ -307,7 +307,7 @@ def crawlability(observations: Observations) -> SectionAnswer:
     latest_check = next(iter(observations.fetch_rows(_LATEST_CHECK_SQL)), None)
     if latest_check is None:
         sentence = "The site was not examined up to the end of this window."
-        reason = sentence if observations.has_rows("site_checks") else why_no_rows("site_checks")
+        reason = why_no_rows(observations, "site_checks") or sentence
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     checked_at = body["checkedAt"] = latest_check["checked_at"]
     body["score"] = observations.fetch_row(_CHECK_SCORE_SQL, checked_at=checked_at)

@@ -54,8 +54,8 @@ def _sources_availability(observations: Observations, *json_paths: str) -> Secti
     ``json_paths`` are the JSON paths of numbers about retrieved sources, which some engines (AI
     assistants) hide.
     """
-    if not observations.has_rows("citations"):
-        return SectionAvailability("unavailable", why_no_rows("citations"))
+    if reason := why_no_rows(observations, "citations"):
+        return SectionAvailability("unavailable", reason)
     hiding_labels = observations.fetch_column(
         "SELECT coalesce(label, engine) FROM scoped_engines"
         " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"
@@ -347,15 +347,11 @@ def gaps(observations: Observations) -> SectionAnswer:
         "domainGaps": [],
         "topicGaps": [],
     }
-    reason = None
-    if missing_tables := [
-        table for table in ("citations", "mentions") if not observations.has_rows(table)
-    ]:
-        reason = why_no_rows(*missing_tables)
-    elif not own_brands:
-        reason = NO_OWN_BRAND_REASON
-    elif not competitors:
-        reason = "No competitor is tracked."
+    reason = why_no_rows(observations, "citations", "mentions")
+    if not own_brands:
+        reason = reason or NO_OWN_BRAND_REASON
+    if not competitors:
+        reason = reason or "No competitor is tracked."
     if reason:
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     topic_counts = observations.fetch_row(
@@ -470,8 +466,8 @@ def _fanouts_availability(observations: Observations) -> SectionAvailability:
     if engines and len(label_by_engine) == len(engines):
         reason = _why_hidden(label_by_engine.values())
         return SectionAvailability("not_applicable", reason, engines=state_by_engine)
-    if not observations.has_rows("fanouts"):
-        return SectionAvailability("unavailable", why_no_rows("fanouts"), engines=state_by_engine)
+    if empty_reason := why_no_rows(observations, "fanouts"):
+        return SectionAvailability("unavailable", empty_reason, engines=state_by_engine)
     hiding_labels = [row["label"] for row in engines if row["hides"] and row["answered"]]
     availability = answers_availability(
         observations, reasons=[_why_hidden(hiding_labels)] if hiding_labels else ()

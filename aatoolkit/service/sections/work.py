@@ -107,10 +107,8 @@ GROUP BY "group" ORDER BY "group"
 @section("actions")
 def actions(observations: Observations) -> SectionAnswer:
     """Return the section ``actions``: actions by group, and the number of actions by state."""
-    if not observations.has_rows("actions"):
-        availability = SectionAvailability(
-            "unavailable", why_no_rows("actions"), 0, last_run_time(observations)
-        )
+    if reason := why_no_rows(observations, "actions"):
+        availability = SectionAvailability("unavailable", reason, 0, last_run_time(observations))
         return SectionAnswer(
             {"stateCounts": dict.fromkeys(_ACTION_STATES), "groups": []}, availability
         )
@@ -128,7 +126,9 @@ def actions(observations: Observations) -> SectionAnswer:
 
 # --- impact ----------------------------------------------------------------------------------
 
-_MIN_DAYS_AFTER, _MIN_ANSWERS, _MIN_PROMPTS = 7, 30, 5
+_MIN_DAYS_AFTER = 7
+_MIN_ANSWERS = 30
+_MIN_PROMPTS = 5
 _SIGNIFICANCE_LEVEL = 0.05
 _COUNT_COLUMN_BY_METRIC = {"mentionRate": "mentions", "citationCount": "citations"}
 """The column that is counted for each metric."""
@@ -196,10 +196,15 @@ def impact(observations: Observations) -> SectionAnswer:
         *_describe_shortages(outcomes, bool(countable_metrics)),
         *filter(None, reason_by_metric.values()),
     ]
-    status, sample_count = "partial" if reasons else "available", 0
+    status = "partial" if reasons else "available"
+    sample_count = 0
     if not outcomes:
         sentence = "No completed action is measured in this window."
-        reasons = [sentence if has_experiments else why_no_rows("completed actions")]
+        reasons = [
+            sentence
+            if has_experiments
+            else "The store holds no completed actions for this project."
+        ]
         status = "unavailable"
     elif not any(outcome["metrics"] for outcome in outcomes):
         status = "insufficient_sample" if countable_metrics else "unavailable"
@@ -266,13 +271,17 @@ def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) ->
     ``rows_by_window`` has two lists of rows, for the windows before and after. A row has the counts
     of one prompt.
     """
-    column, is_rate = _COUNT_COLUMN_BY_METRIC[metric_name], metric_name == "mentionRate"
+    column = _COUNT_COLUMN_BY_METRIC[metric_name]
+    is_rate = metric_name == "mentionRate"
     counts_by_prompt: dict[str, list[int]] = {}
     estimates: list[JsonObject] = []
     rates: list[float] = []
 
     for window_number, rows in enumerate(rows_by_window):
-        total, size, low, high = _sum_column(rows, column), _sum_column(rows, "answers"), None, None
+        total = _sum_column(rows, column)
+        size = _sum_column(rows, "answers")
+        low = None
+        high = None
         if is_rate and len(rows) >= _MIN_PROMPTS:
             low, high = clustered_interval([(row[column], row["answers"]) for row in rows])
         rates.append(total / size)
@@ -327,7 +336,10 @@ def _describe_shortages(outcomes: list[JsonObject], is_countable: bool) -> list[
 _SEVERITIES = ("high", "medium", "low")
 _CONFIDENCE_BY_P_VALUE = ((0.01, "high"), (0.05, "confident"), (0.1, "worth_a_look"))
 _FALSE_DISCOVERY_RATE = 0.1
-_MIN_CONFIDENT_SAMPLE, _MIN_SAMPLE, _MIN_EVENTS, _MIN_COUNT_CHANGE = 30, 10, 5, 3
+_MIN_CONFIDENT_SAMPLE = 30
+_MIN_SAMPLE = 10
+_MIN_EVENTS = 5
+_MIN_COUNT_CHANGE = 3
 _MAX_EXAMPLES = 5
 
 
@@ -520,7 +532,8 @@ def _measure_change(row: JsonObject) -> JsonObject | None:
     If there are too few answers or citations, the result is None.
     """
     change_kind = _CHANGE_KIND_BY_NAME[row["kind"]]
-    is_count, is_loss = change_kind.unit == "count", row["kind"] == "citation_loss"
+    is_count = change_kind.unit == "count"
+    is_loss = row["kind"] == "citation_loss"
     before, n_before, after, n_after = map(sum, zip(*row["prompts"], strict=True))
     event_count = before + after
     # Newly cited pages do not make up for a loss: they count only in the test.
@@ -562,7 +575,8 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
     ``change`` is a result of `_measure_change`, and ``p_value`` is its adjusted p-value.
     """
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
-    change_kind, (before, after) = _CHANGE_KIND_BY_NAME[kind], change["values"]
+    change_kind = _CHANGE_KIND_BY_NAME[kind]
+    before, after = change["values"]
     label_by_engine = {
         row["engine"]: row["label"] or row["engine"] for row in scoped_engines(observations)
     }

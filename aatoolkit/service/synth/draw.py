@@ -50,7 +50,10 @@ class Runs:
     """
 
     def __init__(self, plan: HostPlan, seed: int, count: int, icc: float) -> None:
-        self.plan, self.host, self.icc, self._seed = plan, plan.host, icc, seed
+        self.plan = plan
+        self.host = plan.host
+        self.icc = icc
+        self._seed = seed
         rng = self.random_generator(0)
         schedule = [
             (engine_number, days_ago, engine["weight"])
@@ -65,7 +68,8 @@ class Runs:
         slots = rng.draw_weighted(weights, count)
         seconds = rng.draw_integers(3_600, 80_000, count)
         order = np.lexsort((seconds, -days_ago[slots]))
-        self.days_ago, self.engine_index = days_ago[slots][order], engine_indices[slots][order]
+        self.days_ago = days_ago[slots][order]
+        self.engine_index = engine_indices[slots][order]
         prompt_indices = rng.draw_weighted(plan.fixed_array("prompts", "weight", 1.0), count)
         is_retired = plan.fixed_array("prompts", "until", 0)[prompt_indices] > self.days_ago
         self.prompt_index = np.where(is_retired, 0, prompt_indices)
@@ -121,7 +125,8 @@ class Runs:
         The array has one row per run and one column per brand. ``brand_rates`` are the mention
         rates of the brands in the settings.
         """
-        plan, is_recent = self.plan, self.days_ago < RECENT_DAYS
+        plan = self.plan
+        is_recent = self.days_ago < RECENT_DAYS
         rate_offsets = (
             self.random_generator(2).random((len(plan.fixed_rows("engines")), len(brand_rates)))
             * 0.1
@@ -158,7 +163,8 @@ class Runs:
         factors = np.ones((len(self.plan.fixed_rows("prompts")), len(rates)))
         if self.icc == 0:
             return factors
-        rng, prior_weight = self.random_generator(7), (1 - self.icc) / self.icc
+        rng = self.random_generator(7)
+        prior_weight = (1 - self.icc) / self.icc
         mask = rates > 0
         success_counts = np.zeros((len(factors), int(mask.sum())))
         # Pólya's urn approximates a beta distribution from uniform numbers only.
@@ -185,7 +191,8 @@ class Runs:
 
 def draw_answers(runs: Runs) -> Tables:
     """Return a dict with the random table ``answers``: one row per run of a prompt on an engine."""
-    rng, is_failed = runs.random_generator(3), ~runs.is_answered
+    rng = runs.random_generator(3)
+    is_failed = ~runs.is_answered
     texts = null_where(is_failed, _answer_texts(runs))
     is_truncated = rng.draw_booleans(0.3, len(runs))
     feature_indices = 1 + rng.draw_booleans(0.7, len(runs)).astype(np.int64)
@@ -237,11 +244,9 @@ def _answer_texts(runs: Runs) -> pa.Array:
 
 def draw_mentions(runs: Runs) -> Tables:
     """Return a dict with the random table ``mentions``: the brands that each answer mentions."""
-    rng, mention_count, brands = (
-        runs.random_generator(4),
-        len(runs.mention_run),
-        runs.plan.fixed_values("brands", "brand"),
-    )
+    rng = runs.random_generator(4)
+    mention_count = len(runs.mention_run)
+    brands = runs.plan.fixed_values("brands", "brand")
     positive_rates = runs.plan.fixed_array("brands", "tone", 0.5)[runs.mention_brand]
     positive_rates = positive_rates + np.where(
         (runs.mention_brand == 0) & (runs.days_ago[runs.mention_run] < RECENT_DAYS), 0.15, 0.0
@@ -276,7 +281,8 @@ def draw_mentions(runs: Runs) -> Tables:
 
 def draw_attributes(runs: Runs) -> Tables:
     """Return a dict with the random table ``attributes`` of brands, such as "easy to use"."""
-    rng, mention_count = runs.random_generator(5), len(runs.mention_run)
+    rng = runs.random_generator(5)
+    mention_count = len(runs.mention_run)
     mention_indices, repeat_numbers = repeat_indices(
         rng.draw_weighted(CHOICES["attribute_counts"], mention_count)
     )
@@ -321,7 +327,8 @@ def draw_claims(runs: Runs) -> Tables:
 
 def draw_sources(runs: Runs) -> Tables:
     """Return a dict of the tables of the pages and domains that answers can cite."""
-    rng, pages = runs.random_generator(11), runs.plan.pages()
+    rng = runs.random_generator(11)
+    pages = runs.plan.pages()
     brands = [row for row in runs.plan.fixed_rows("brands") if row["brand"] != "Umbrella"]
     random_numbers = rng.random((len(pages), len(brands)))
     described_pages = [page for page in pages if page.get("examined") or page.get("page_type")]
@@ -351,7 +358,8 @@ def draw_sources(runs: Runs) -> Tables:
 
 def draw_citations(runs: Runs) -> Tables:
     """Return a dict with the random table ``citations``: the pages that answers cite."""
-    rng, pages = runs.random_generator(10), runs.plan.pages()
+    rng = runs.random_generator(10)
+    pages = runs.plan.pages()
     citation_counts = rng.draw_weighted(CHOICES["citation_counts"], len(runs))
     run_indices, _ = repeat_indices(citation_counts * runs.is_answered)
     earlier_pages = rng.draw_weighted([page["weight"] for page in pages], len(run_indices))
@@ -361,7 +369,8 @@ def draw_citations(runs: Runs) -> Tables:
     page_indices = np.where(runs.days_ago[run_indices] < RECENT_DAYS, recent_pages, earlier_pages)
     # An answer cites a page once: only the first of equal pairs of run and page stays.
     _, first_rows = np.unique(run_indices * len(pages) + page_indices, return_index=True)
-    run_indices, page_indices = run_indices[np.sort(first_rows)], page_indices[np.sort(first_rows)]
+    run_indices = run_indices[np.sort(first_rows)]
+    page_indices = page_indices[np.sort(first_rows)]
     # If an answer mentions only rivals, some pages are replaced by those of other domains.
     urls = [row["url"] for row in pages]
     rival_indices = np.array([urls.index(row.get("rival", row["url"])) for row in pages])
@@ -405,8 +414,10 @@ def draw_fanouts(runs: Runs) -> Tables:
     queries = list(dict.fromkeys(query_texts))
     count = len(queries)
     kept_rows = np.flatnonzero(rng.draw_booleans(0.8, count))
-    ranks, volumes = rng.draw_weighted([1.0] * 40, count), rng.draw_weighted([1.0] * 90, count)
-    has_no_rank, has_no_volume = rng.draw_booleans(0.4, count), rng.draw_booleans(0.3, count)
+    ranks = rng.draw_weighted([1.0] * 40, count)
+    volumes = rng.draw_weighted([1.0] * 90, count)
+    has_no_rank = rng.draw_booleans(0.4, count)
+    has_no_volume = rng.draw_booleans(0.3, count)
     fanouts = table_from_columns(
         "fanouts",
         runs.host,
@@ -428,7 +439,8 @@ def draw_fanouts(runs: Runs) -> Tables:
 
 def draw_ads(runs: Runs) -> Tables:
     """Return a dict of the random tables ``ads`` (in answers) and ``ad_cards`` (links in ads)."""
-    rng, advertisers = runs.random_generator(20), runs.plan.fixed_rows("advertisers")
+    rng = runs.random_generator(20)
+    advertisers = runs.plan.fixed_rows("advertisers")
     is_examined = (
         runs.engine_mask("shows_ads", True)
         & runs.engine_mask("ads_checked", True)
@@ -493,7 +505,8 @@ def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> Ta
 
 def draw_shopping(runs: Runs) -> Tables:
     """Return a dict of the random tables ``product_mentions`` (in answers) and ``offers``."""
-    rng, product_ids = runs.random_generator(30), runs.plan.fixed_values("products", "product_id")
+    rng = runs.random_generator(30)
+    product_ids = runs.plan.fixed_values("products", "product_id")
     shopping_runs = np.flatnonzero(runs.has_shopping)
     order_scores = rng.random((len(shopping_runs), len(product_ids))) + np.linspace(
         0.5, 0.0, len(product_ids)
@@ -513,7 +526,8 @@ def draw_shopping(runs: Runs) -> Tables:
 def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
     """Return random offers of the project's products, as rows of the table ``offers``."""
     rng = runs.random_generator(31)
-    merchants, stock_states = CHOICES["merchants"], CHOICES["stock"]
+    merchants = CHOICES["merchants"]
+    stock_states = CHOICES["stock"]
     offers = []
     for product in runs.plan.fixed_values("products", "product_id"):
         if product in CHOICES["without_offers"]:
@@ -541,7 +555,8 @@ def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
 
 _FIRST_UNVERIFIED_BOT = 6
 """The index of the first bot whose requests cannot be verified."""
-_FIRST_HOUR, _LAST_HOUR = (LAST_DAY_NUMBER - 80) * 24 + 10, LAST_DAY_NUMBER * 24 + 23
+_FIRST_HOUR = (LAST_DAY_NUMBER - 80) * 24 + 10
+_LAST_HOUR = LAST_DAY_NUMBER * 24 + 23
 _WEIGHT_BY_PATH = OWN_PATHS | dict(CHOICES["paths"])
 
 

@@ -189,7 +189,8 @@ class HostPlan:
         pages = []
         for page in _WORLD["pages"]:
             if _domain_of(page["url"]) != self.host:
-                url, title = page["url"].format(host=self.host), page.get("title")
+                url = page["url"].format(host=self.host)
+                title = page.get("title")
                 pages.append(
                     {
                         **page,

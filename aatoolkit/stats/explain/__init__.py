@@ -16,6 +16,7 @@ from aatoolkit.stats.explain.explanation import (
     CitedResponse,
     Explanation,
     MissingRows,
+    RowChoice,
     StatedAvailability,
     ValuePlace,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "Explainer",
     "Explanation",
     "MissingRows",
+    "RowChoice",
     "StatedAvailability",
     "ValuePlace",
 ]

@@ -88,7 +88,8 @@ class PlainPandasResult:
         changes: Mapping[str, Any],
         why_base_unknown: str = "",
     ) -> None:
-        self._base, self._why_base_unknown = base_frame, why_base_unknown
+        self._base = base_frame
+        self._why_base_unknown = why_base_unknown
         self._unknown_columns = changes.get("unknown", ())
         if "lost" in changes or (base_frame is None and self._unknown_columns):
             raise TrailEnd(
@@ -108,7 +109,8 @@ class PlainPandasResult:
         if "rows" in changes:
             self._base_rows = load_positions(changes["rows"])
             frame = frame.iloc[self._base_rows]
-        index, column_names = changes.get("index"), changes.get("columns", frame.columns)
+        index = changes.get("index")
+        column_names = changes.get("columns", frame.columns)
         if index == "range":
             frame = frame.reset_index(drop=True)
         frame = frame[
@@ -124,7 +126,8 @@ class PlainPandasResult:
             )
         if isinstance(index, list) and any(index):
             frame = frame.set_index([name for name in index if name])
-        self.frame, self.metadata = frame, metadata_of(frame)
+        self.frame = frame
+        self.metadata = metadata_of(frame)
 
     def explain(self, position: int, column: str) -> Explanation:
         """Return the explanation of the value in a row (by position) and a column."""
@@ -149,7 +152,10 @@ class MethodResult:
         input_frames: Sequence[RecomputedFrame],
         arguments: Mapping[str, Any],
     ) -> None:
-        self.verb, self.frame, self.inputs, self.arguments = verb, frame, input_frames, arguments
+        self.verb = verb
+        self.frame = frame
+        self.inputs = input_frames
+        self.arguments = arguments
         self.metadata = metadata_of(frame, with_levels=True)
         self.flat_frame = flatten_index(frame)
 
@@ -287,7 +293,8 @@ def _explain_to_long(result: MethodResult, position: int, column: str) -> Explan
 def _explain_answers(result: MethodResult, position: int, column: str) -> Explanation:
     """Explain a cell of ``answers`` by its source rows of chats, mentions or citations."""
     chats, mentions, citations = result.inputs
-    brand, chat_id = result.arguments.get("brand"), result.frame["chat_id"].iloc[position]
+    brand = result.arguments.get("brand")
+    chat_id = result.frame["chat_id"].iloc[position]
     input_frame, input_column, missing_text = {
         "date": (chats, "ran_at", ""),
         "cited": (citations, "domain_type", "nothing says of any citation whose page it is"),
@@ -296,7 +303,8 @@ def _explain_answers(result: MethodResult, position: int, column: str) -> Explan
     def find_rows(input_frame: RecomputedFrame) -> Any:
         return np.flatnonzero(equals_text(input_frame.frame["chat_id"], chat_id))
 
-    (chat_position,), rows = find_rows(chats).tolist(), find_rows(input_frame)
+    (chat_position,) = find_rows(chats).tolist()
+    rows = find_rows(input_frame)
     if column in chats.frame.columns:
         return result.copy_cell(
             chats.explain(chat_position, column), position, column, "of the answer"
@@ -307,7 +315,8 @@ def _explain_answers(result: MethodResult, position: int, column: str) -> Explan
     if column == "position":
         has_brand = input_frame.frame[input_column].eq(brand or True).fillna(False)
         if has_brand.iloc[rows].any():
-            rows, input_column = rows[has_brand.iloc[rows].to_numpy(bool)], column
+            rows = rows[has_brand.iloc[rows].to_numpy(bool)]
+            input_column = column
     children = tuple(input_frame.explain(int(position), input_column) for position in rows)
     is_missing = cell.value is None
     return replace(
@@ -344,7 +353,8 @@ def explain_sum(
     the summed rows in ``frame``. The function ``explain_cells(column, rows)`` explains the single
     cells. ``name`` is the name of the result in formulas.
     """
-    columns, rule = plan.inputs, plan.rule
+    columns = plan.inputs
+    rule = plan.rule
     if is_denominator and not rule.over and not rule.by:
         formula = f"{counted(len(row_positions), 'row')} with {columns[0]}"
         cells = explain_cells(columns[0], row_positions)
@@ -406,7 +416,8 @@ class AggregateCells(MethodResult):
     def explain(self, position: int, column: str) -> Explanation:
         """Return the explanation of the value in a row (by position) and a column."""
         groups = next(iter(self._planned_cells_by_column.values())).groups
-        cell, rows = self.describe(position, column), np.flatnonzero(groups.of_row == position)
+        cell = self.describe(position, column)
+        rows = np.flatnonzero(groups.of_row == position)
         if column in groups.keys.columns:
             note = f"the {len(rows)} rows of the group have it in common"
             return replace(cell, rows=len(rows), notes=(note,))
@@ -441,7 +452,9 @@ class AggregateCells(MethodResult):
         ``cell`` is the explanation so far. ``rows`` are the positions of the group's rows in the
         input frame.
         """
-        plan, cells, rule = planned_cells.plan, planned_cells.cells, planned_cells.plan.rule
+        plan = planned_cells.plan
+        cells = planned_cells.cells
+        rule = planned_cells.plan.rule
         used_rows = rows[cells.has_number[rows]].tolist()
         unused_rows = rows[~cells.has_number[rows]].tolist()
         count_text = counted(len(used_rows), "row")
@@ -450,7 +463,8 @@ class AggregateCells(MethodResult):
             formula = f"sum over {count_text}: {str(numerator.formula).partition(' = ')[2]}"
             children = numerator.children
         elif rule.rule in ("mean", "ratio"):
-            response_text, denominator_rows = "", used_rows
+            response_text = ""
+            denominator_rows = used_rows
             if plan.response_totals is not None:
                 group_ids, first_rows = plan.response_totals.used_pairs(
                     cells.has_number, planned_cells.groups
@@ -511,14 +525,16 @@ class ArchivedCells(MethodResult):
         self, frame: pd.DataFrame, sources: Sequence[Source], finder: ResponseFinder
     ) -> None:
         super().__init__("read", frame, [], {})
-        self._sources, self._finder = sources, finder
+        self._sources = sources
+        self._finder = finder
 
     def explain(self, position: int, column: str) -> Explanation:
         """Return the explanation of the value in a row (by position) and a column."""
         declared_name = self.metadata.columns[column].declared_name
         if declared_name is None:
             return self.describe(position, column, "from the responses in which the row was seen")
-        cell, reason = self.describe(position, column), "the archive names no response for this row"
+        cell = self.describe(position, column)
+        reason = "the archive names no response for this row"
         table_name, _, name = declared_name.rpartition(":")[2].partition(".")
         for source in islice(self._find_sources(position), _MAX_SEARCHED_RESPONSES):
             try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pkgutil import iter_modules
@@ -39,6 +39,7 @@ from aatoolkit.stats.explain.cells import (
 from aatoolkit.stats.explain.explanation import (
     Explanation,
     MissingRows,
+    RowChoice,
     are_equal,
     equal_cells_mask,
     in_words,
@@ -84,7 +85,7 @@ class Explainer:
     def explain(
         self,
         frame: pd.DataFrame,
-        row: int | Hashable | Mapping[str, Any] | None = None,
+        row: RowChoice = None,
         column: str | None = None,
     ) -> Explanation:
         """Explain where a number of a frame comes from.
@@ -303,9 +304,7 @@ def _flatten_with_metadata(frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMeta
     return flat_frame, metadata_of(flat_frame)
 
 
-def _find_position(
-    flat_frame: pd.DataFrame, frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]
-) -> int:
+def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice) -> int:
     """Return the position of a row from a dict of column values, an index label or a position."""
     # An integer that is no label is a position.
     row_count = len(frame)
@@ -315,7 +314,8 @@ def _find_position(
         positions = np.flatnonzero(Explainer.rows_with(flat_frame, row))
         description = key_in_words(row)
     else:
-        positions, description = _find_label_positions(frame, row), f"the label {row!r}"
+        positions = _find_label_positions(frame, row)
+        description = f"the label {row!r}"
         if not len(positions):
             if isinstance(row, int | np.integer) and -row_count <= row < row_count:
                 return int(row) % row_count

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import Any
 
@@ -15,8 +15,12 @@ import pandas as pd
 from aatoolkit._util.text import clipped, joined, markup, wrapped_in_ipython
 from aatoolkit.metadata.column import Source
 
-_MAX_CHILDREN_IN_TEXT, _MAX_CHILDREN_IN_HTML = 8, 200
+_MAX_CHILDREN_IN_TEXT = 8
+_MAX_CHILDREN_IN_HTML = 200
 """The maximum number of children of one number that are written, as text and as HTML."""
+
+RowChoice = int | Hashable | Mapping[str, Any] | None
+"""A row of a frame: its position or label, or values by column; by default one is chosen."""
 
 
 def to_json_value(value: Any) -> Any:
@@ -67,7 +71,8 @@ def are_equal(value: Any, other_value: Any) -> bool:
     >>> are_equal(3, 3.0), are_equal(None, pd.NA), are_equal("3", 3), are_equal(0.1 + 0.2, 0.3)
     (True, True, False, True)
     """
-    value, other_value = to_json_value(value), to_json_value(other_value)
+    value = to_json_value(value)
+    other_value = to_json_value(other_value)
     if isinstance(value, float) and isinstance(other_value, int | float):
         return abs(value - other_value) <= 1e-12 * max(abs(value), abs(other_value))
     return bool(value == other_value)
@@ -338,9 +343,7 @@ class Explanation:
         >>> Explanation(3, "n", end="a plain pandas step").to_dict()
         {'value': 3, 'column': 'n', 'end': 'a plain pandas step'}
         """
-        json_fields = {
-            json_field.name: _to_json(getattr(self, json_field.name)) for json_field in fields(self)
-        }
+        json_fields = {name: _to_json(value) for name, value in vars(self).items()}
         return {
             name: json_field
             for name, json_field in json_fields.items()

@@ -108,7 +108,8 @@ class ResponseFinder:
 
     def _find_in_stores(self, source: Source) -> ReadResponse:
         """Return the response of a `Source` record, from a study, an archive or memory."""
-        reason, bodyless_response = "", None
+        reason = ""
+        bodyless_response = None
         for store in (*self._stores, self.responses_in_memory):
             try:
                 for place, response in _find_candidates(store, source):
@@ -234,7 +235,9 @@ class TableCells:
     """One table that was read from a response; it explains its cells."""
 
     def __init__(self, response: ReadResponse, name: str) -> None:
-        self.response, self.name, self.frame = response, name, response.tables[name]
+        self.response = response
+        self.name = name
+        self.frame = response.tables[name]
         self.metadata, _ = attached_metadata(
             self.frame
         )  # just read, so that nothing has changed it
@@ -259,14 +262,17 @@ class TableCells:
 
         ``with_counts`` says whether to explain also the two counts that a rate is made of.
         """
-        cells, value = self.cells_of_column(column), self.value_at(position, column)
+        cells = self.cells_of_column(column)
+        value = self.value_at(position, column)
         explanation = self.describe_column(
             Explanation(
                 value, column, {name: self.value_at(position, name) for name in self._key_columns}
             )
         )
         state_code = int(cells.availability.state_codes[position])
-        availability, place, notes = str(cells.availability.states[state_code]), None, []
+        availability = str(cells.availability.states[state_code])
+        place = None
+        notes = []
         end_reason = _NOT_IN_MEMORY if self.response.body is None else None
         if cells.declaration is not None:
             is_counted = (cells.declaration.source or "").lstrip("^")[:1] == "#"

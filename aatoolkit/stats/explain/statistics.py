@@ -77,7 +77,8 @@ class Tracer:
 
         ``row_order`` has the positions of the rows after sorting; None if they are not sorted.
         """
-        self._traced_columns, self._row_order = column_by_name, row_order
+        self._traced_columns = column_by_name
+        self._row_order = row_order
         return {
             name: [*map(plain_value, column)]
             if isinstance(column, list | tuple)
@@ -116,7 +117,8 @@ class Tracer:
             for cell in explain(column, [position])
         )
         if row is None and cells:
-            value, row = cells[0].value, cells[0].row
+            value = cells[0].value
+            row = cells[0].row
         return Explanation(
             to_json_value(value),
             name,
@@ -145,7 +147,8 @@ class Tracer:
             rows = sums.row_positions[np.flatnonzero(sums.pair_of_row == pair_position)].tolist()
             explain = self._cell_explainer(sums.frame)
             if sums.is_count and is_denominator:
-                formula, cells = f"one {sums.cluster_column}", explain(sums.plan.inputs[0], rows)
+                formula = f"one {sums.cluster_column}"
+                cells = explain(sums.plan.inputs[0], rows)
                 count_cell = Explanation(
                     1, name, operation="count", formula=formula, children=cells
                 )
@@ -206,7 +209,7 @@ class StatisticCells(MethodResult):
                 cell, missing=str(reason) if cell.value is None else None, notes=tuple(notes)
             )
         field_names = ("formula", "rows", "place", "response", "statements", "children", "end")
-        fields: Any = {name: getattr(number_cell, name) for name in field_names}
+        fields = {name: getattr(number_cell, name) for name in field_names}
         return replace(cell, **fields, notes=(*number_cell.notes, *notes))
 
 
@@ -234,9 +237,11 @@ class TracedExplainer:
         if input_explanation is not None:
             return replace(input_explanation, column=node.name)
         children = tuple(self._explain_operands(node, position))
-        operation, formula = DRAWN_OP, node.description
+        operation = DRAWN_OP
+        formula = node.description
         if node.operation != DRAWN_OP:
-            operation, numbers = "formula", formula_text(node, position, in_numbers=True)
+            operation = "formula"
+            numbers = formula_text(node, position, in_numbers=True)
             if node.operation == TOTAL_OP and node.operands[0].name:
                 numbers = sum_in_words([float(f"{x:.12g}") for x in node.operands[0].value]) or "0"
             formula = f"{formula_text(node, position)} = {numbers}"
