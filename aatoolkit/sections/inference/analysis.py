@@ -267,14 +267,15 @@ def _find_dimension(column: DraftColumn, vocabulary: Vocabulary) -> str | None:
     words = [
         to_singular(word) for word in split_name(column.name) if word not in words_of("labelling")
     ]
-    if column.dtype != "string" or len(words) != 1 or words[0] not in STEMS_BY_FILTER:
+    filter_words = [word for word in words if word in STEMS_BY_FILTER]
+    is_filter = len(filter_words) == 1 and (column.is_key or words == filter_words)
+    if column.dtype != "string" or not is_filter:
         return None
     values_and_mask = zip(column.values, column.draft_table.data_row_mask, strict=True)
     texts = {value for value, is_data in values_and_mask if is_data and isinstance(value, str)}
     texts.difference_update(column.format.missing)
-    return (
-        words[0] if texts and texts <= vocabulary.values_by_dimension.get(words[0], set()) else None
-    )
+    known_texts = vocabulary.values_by_dimension.get(filter_words[0], set())
+    return filter_words[0] if texts and texts <= known_texts else None
 
 
 def rename_column(column: DraftColumn, new_name: str) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 from aatoolkit import sections as vocabulary
+from aatoolkit._util.text import unused_name
 from aatoolkit.jsontree.paths import format_path
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections import COUNT, FRACTION, Aggregation, Rule, Section, column as columns
@@ -18,6 +21,9 @@ from aatoolkit.sections.inference.findings import PROVED, DraftColumn, DraftTabl
 _LINE_WIDTH = 120
 _MAX_LITERAL_LENGTH = 80
 _MAX_UNBROKEN_LENGTH = 24
+_MIN_REPETITIONS = 3
+"""How often columns or a rule are in a profile before they are declared once, with a name."""
+
 _CONSTANT_NAMES = [name for name in vocabulary.VOCABULARY if name.isupper() and name != "RULES"]
 _SHORT_FORMS: dict[tuple[str, str | None], columns.ShortForm] = {
     **columns.SHORT_FORM_BY_DTYPE_AND_UNIT,
@@ -61,9 +67,17 @@ def format_profile(
     analysis_by_variable = dict(
         sorted((_format_variable_name(analysis.section_name), analysis) for analysis in analyses)
     )
+    name_by_code = _name_repeated_code(analysis_by_variable)
+    constants = (
+        "\n".join(_wrap_lines(f"{name} = {code}", "", "    "))
+        for code, name in name_by_code.items()
+    )
     code_blocks = [
-        "\n".join(_format_section(*variable_and_analysis))
-        for variable_and_analysis in analysis_by_variable.items()
+        "\n".join(constants),
+        *(
+            "\n".join(_format_section(*variable_and_analysis, name_by_code))
+            for variable_and_analysis in analysis_by_variable.items()
+        ),
     ]
     baseline_code = f", baseline={baseline!r}" if baseline else ""
     variables = [*analysis_by_variable]
@@ -77,13 +91,35 @@ def format_profile(
         code_blocks.append(f"SCOPE_OPTIONS = scope_options({', '.join(path_arguments)})")
         variables.append("SCOPE_OPTIONS")
     code = f"PROFILE = Profile({', '.join([repr(name), *variables])}, doc={title!r}{baseline_code})"
-    body_code = "\n\n".join([*code_blocks, "\n".join(_wrap_lines(code, "", "    "))])
+    code_blocks.append("\n".join(_wrap_lines(code, "", "    ")))
+    body_code = "\n\n".join(filter(None, code_blocks))
     return f"{_HEAD_TEMPLATE.format(title=title)}\n\n{_format_imports(body_code)}\n\n{body_code}\n"
 
 
 def _format_variable_name(section_name: str) -> str:
     """Return the name of the Python variable for a section, such as ``DOMAINS``."""
     return re.sub(r"\W", "_", section_name).upper()
+
+
+def _name_repeated_code(analysis_by_variable: Mapping[str, Analysis]) -> dict[str, str]:
+    """Return a dict from the code that several sections repeat to the name of a constant for it.
+
+    Such code declares a rule, or columns of objects that each response has, such as ``meta``.
+    """
+    names_and_codes = [
+        (re.sub(r"\W+", "_", name).strip("_").upper(), code)
+        for analysis in analysis_by_variable.values()
+        for name, code in (
+            *((f"{rule.at}_rule", _format_rule(rule)) for rule in analysis.rules),
+            *(run for table in analysis.draft_tables for run in _format_column_runs(table)),
+        )
+    ]
+    name_by_code: dict[str, str] = {}
+    for (name, code), count in Counter(names_and_codes).items():
+        if count >= _MIN_REPETITIONS and len(code) > _MAX_LITERAL_LENGTH:
+            used_names = [*name_by_code.values(), *analysis_by_variable, *vocabulary.VOCABULARY]
+            name_by_code[code] = unused_name(name, used_names)
+    return name_by_code
 
 
 def _format_imports(code: str) -> str:
@@ -97,8 +133,13 @@ def _format_imports(code: str) -> str:
     return "\n".join(_wrap_lines(import_code, "", "    "))
 
 
-def _format_section(variable_name: str, analysis: Analysis) -> Iterator[str]:
-    """Yield the lines of code that declare a section, with comments on the guesses."""
+def _format_section(
+    variable_name: str, analysis: Analysis, name_by_code: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield the lines of code that declare a section, with comments on the guesses.
+
+    ``name_by_code`` has the names of the constants, as `_name_repeated_code` returns them.
+    """
     yield from (f"# {note}"[:_LINE_WIDTH] for note in analysis.notes)
     section = analysis.declaration
     yield f"{variable_name} = Section({section.name!r}, {section.doc!r},"
@@ -109,11 +150,13 @@ def _format_section(variable_name: str, analysis: Analysis) -> Iterator[str]:
         if (paths := getattr(section, name))
     ]
     if analysis.rules:
-        keywords.insert(0, f"availability=({', '.join(map(_format_rule, analysis.rules))},)")
+        rule_codes = map(_format_rule, analysis.rules)
+        rules_code = ", ".join(name_by_code.get(code, code) for code in rule_codes)
+        keywords.insert(0, f"availability=({rules_code},)")
     *tables, last_table = analysis.draft_tables
     for table in tables:
-        yield from _format_table(table, ",")
-    yield from _format_table(last_table, f"{', '.join(['', *keywords])})")
+        yield from _format_table(table, ",", name_by_code)
+    yield from _format_table(last_table, f"{', '.join(['', *keywords])})", name_by_code)
 
 
 def _format_rule(rule: Rule) -> str:
@@ -163,10 +206,28 @@ def _format_names(names: tuple[str, ...]) -> str:
     return repr(names[0] if len(names) == 1 else names)
 
 
-def _format_table(table: DraftTable, code_after: str) -> Iterator[str]:
+def _format_column_runs(table: DraftTable) -> Iterator[tuple[str, str]]:
+    """Yield the code of all columns that are fields of one object, after the path of the object."""
+    runs = groupby(
+        table.columns,
+        lambda column: column.path.partition(".")[0] if table.rows.one else table.rows.path,
+    )
+    for path, columns_of_run in runs:
+        column_calls = map(_format_column, columns_of_run)
+        code = ", ".join(
+            call.replace(" ", "\0") if len(call) < _MAX_UNBROKEN_LENGTH else call
+            for call in column_calls
+        )
+        yield path, f"({code},)"
+
+
+def _format_table(
+    table: DraftTable, code_after: str, name_by_code: Mapping[str, str]
+) -> Iterator[str]:
     """Yield the lines of code that declare a table, with comments on what proved the guesses.
 
-    ``code_after`` is written after the last parenthesis.
+    ``code_after`` is written after the last parenthesis. ``name_by_code`` has the names of the
+    constants, as `_name_repeated_code` returns them.
     """
     key_code = f"key={_format_names(table.key)}, " if table.key else ""
     names_by_proof: dict[str, list[str]] = {}
@@ -179,10 +240,9 @@ def _format_table(table: DraftTable, code_after: str) -> Iterator[str]:
     )
     if proof_text:
         yield f"    # {textwrap.shorten(proof_text, _LINE_WIDTH - 6, placeholder=' …')}"
-    column_calls = (_format_column(column) for column in table.columns)
     code = ", ".join(
-        call.replace(" ", "\0") if len(call) < _MAX_UNBROKEN_LENGTH else call
-        for call in column_calls
+        f"*{name_by_code[code]}" if code in name_by_code else code[1:-2]
+        for _, code in _format_column_runs(table)
     )
     table_code = (
         f"Table({table.name!r}, '', {_format_rows(table)}, {key_code}columns=({code},)){code_after}"
@@ -305,7 +365,7 @@ class Proposal:
 
     def __init__(self, analysis: Analysis) -> None:
         self.section: Section = analysis.declaration
-        body_code = "\n".join(_format_section("SECTION", analysis))
+        body_code = "\n".join(_format_section("SECTION", analysis, {}))
         self.code: str = f"{_format_imports(body_code)}\n\n{body_code}"
 
     def __str__(self) -> str:

@@ -230,7 +230,7 @@ def _find_rule_of_number(column: DraftColumn, name_words: set[str]) -> RuleGuess
         return Guess(Aggregation("none", within=metric_column, why=why), LIKELY, "name")
     reasons_and_refused = (
         ("medians do not combine", name_words & words_of("median")),
-        (f"a {kind} of rows does not combine", kind in ("rank", "probability", "id", "status")),
+        (f"the {kind} of rows does not combine", kind in ("rank", "probability", "id", "status")),
         ("a change is taken anew from the sums", kind == "change"),
     )
     for why, is_refused in reasons_and_refused:
