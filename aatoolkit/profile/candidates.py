@@ -45,6 +45,7 @@ from aatoolkit.availability.status import EMPTY, Availability, Status
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
+from aatoolkit.sections import registry
 from aatoolkit.sections.availability_rule import (
     DAYS_PLACEHOLDER,
     as_count,
@@ -345,9 +346,12 @@ def find_candidate_paths(
         meanings = _WordMeanings(
             path, occurrences, mixed_word, legend, is_notice=is_notice, is_count=bool(total_field)
         ).meanings()
-        may_list_missing = any(map(_says_data_missing, meanings)) or _is_in_missing_list(path)
+        is_missing_list = _is_in_missing_list(path)
+        may_list_missing = any(map(_says_data_missing, meanings)) or is_missing_list
         if len(meanings) > _MAX_NOTICES and not may_list_missing:
             continue  # names or ids
+        if meanings.keys() <= {*registry.names()} and not is_missing_list:
+            continue  # sections that a plan includes
         is_of_other_rows = "available" in meanings.values() and _is_in_other_rows(
             path, structure.main_row_path
         )
@@ -1386,6 +1390,7 @@ class _WordMeanings:
         } and any(
             state_of_flag(False, text) == AVAILABILITY_BY_TERM["not_applicable"] for text in texts
         )
+        self._may_be_paused = any(has_word_of(text, "paused") for text in texts)
         self._is_notice, self._is_count = is_notice, is_count
         self._is_kind_of_rows = (
             self._is_in_rows and not is_notice and has_word_of(self._key, "class")
@@ -1495,6 +1500,8 @@ class _WordMeanings:
             return NO_MEANING  # a task that succeeded may have read a part
         if word and not is_flag and not (states_lack and not engines and is_positive):
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY
+            if has_numbers_beside and self._may_be_paused and has_word_of(text, "ongoing"):
+                return "available"  # `running`, where `paused` is its opposite
             # What does not apply to an engine is about all of its numbers.
             is_of_engine = engines and word.canonical == "not_applicable"
             # A vague word for all of the response, in which there are always numbers.

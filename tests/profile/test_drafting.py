@@ -250,3 +250,27 @@ def test_tables_in_a_list_of_one_are_saved_and_read(tmp_path: Path):
     section = Profile.load(draft.save(tmp_path / "service.py"))["crawl"]
     table = aa.normalize(section, more["crawl"]).main
     assert table[["site", "visits"]].to_numpy().tolist() == [["c.example", 5], ["a.example", 2]]
+
+
+def test_what_sections_repeat_is_declared_once(tmp_path: Path):
+    meta = {
+        "project": "a",
+        "host": "a.example",
+        "from": "2026-11-01",
+        "complete": True,
+        "version": 3,
+    }
+    answers = {
+        name: {
+            "meta": meta,
+            name: [{"site": "a.example", "hits": 3}, {"site": "b.example", "hits": 4}],
+        }
+        for name in ("domains", "urls", "gaps")
+    }
+    path = draft_of(answers, {}, options()).save(tmp_path / "service.py")
+    assert path.read_text().count("meta.project") == 1
+    profile = Profile.load(path)
+    for name, answer in answers.items():
+        tables = aa.normalize(profile[name], answer)
+        assert tables.rebuild() == answer
+        assert {"meta_host", "meta_version"} <= {*tables[f"{name}_facts"].columns}
