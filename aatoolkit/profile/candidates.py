@@ -574,6 +574,17 @@ class _CandidateSearch:
                 else self._find_engine_field(field_names, row_lists)
             )
             engine_field = engine_field or self._outer_engine_fields.get(path, "")
+            are_measured = [
+                [has_numbers(row.record, is_id_time_or_lack) for row in rows] for rows in row_lists
+            ]
+            if any(map(any, are_measured)):  # numbers elsewhere are not those that a row lacks
+                row_lists = [
+                    [
+                        row if is_measured else row._replace(has_numbers=False)
+                        for row, is_measured in zip(rows, flags, strict=True)
+                    ]
+                    for rows, flags in zip(row_lists, are_measured, strict=True)
+                ]
             for field_name in field_names:
                 if field_name != engine_field:
                     self._add_field(path, field_name, number_fields, row_lists, engine_field)

@@ -274,7 +274,7 @@ def _find_dimension(column: DraftColumn, vocabulary: Vocabulary) -> str | None:
     values_and_mask = zip(column.values, column.draft_table.data_row_mask, strict=True)
     texts = {value for value, is_data in values_and_mask if is_data and isinstance(value, str)}
     texts.difference_update(column.format.missing)
-    known_texts = vocabulary.values_by_dimension.get(filter_words[0], set())
+    known_texts = vocabulary.values_by_dimension.get(filter_words[0], frozenset())
     return filter_words[0] if texts and texts <= known_texts else None
 
 
