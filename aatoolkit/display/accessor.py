@@ -77,7 +77,9 @@ class Accessor(NamesNear, Described):
         It has one row per column of this frame; the index has the names of the columns. Its columns
         are ``status``, ``cause`` and ``reason``. ``status`` is ``available``, ``partial``,
         ``unavailable``, ``not_applicable`` or ``unknown``, as it was when the frame was read. If
-        you filter rows later, the status stays the same.
+        you filter rows later, the status stays the same. An ``available`` column may have missing
+        cells of which the service says nothing: ``isna().sum()`` counts them, and `explain` says
+        what is known of one.
 
         Raises
         ------

@@ -149,6 +149,7 @@ class Confirmation:
                 try:
                     typed_line = read_line(_ANSWER_PROMPT).strip()
                 except EOFError:
+                    show("The input ended: this question and those after it stay open.")
                     return confirmed_count
             match typed_line[0].lower():
                 case "q":

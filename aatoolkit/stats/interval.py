@@ -150,7 +150,8 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     if not all(count_columns):
         counts = rule.over or rule.counts or ()
         missing_counts = ", ".join(name for name in counts if name not in frame.columns)
-        reason = f"it needs {missing_counts or ', '.join(counts)} as read" if counts else rule.why
+        needed_counts = missing_counts or ", ".join(counts)
+        reason = f"it needs {needed_counts} as read, or aggregated with it" if counts else rule.why
         raise refusal(column, "interval", reason or no_counts_text(rule))
     cell_statuses = combine_cells(
         *(cells_of(frame, count_column, metadata) for count_column in count_columns)
