@@ -79,8 +79,8 @@ def equal_digits(values: Sequence[float], *, has_mixed_units: bool = False) -> l
     """Format the numbers of a column with the same number of decimals.
 
     The number of decimals is such that the largest number has four digits. A number that would be
-    rounded to 0 gets three significant digits instead. With ``has_mixed_units``, i.e. if the units
-    differ, all numbers get three.
+    rounded to 0 gets three significant digits instead. With ``has_mixed_units``, i.e. if the
+    numbers differ in their units, all of them get three significant digits.
 
     Examples
     --------
@@ -109,15 +109,15 @@ def equal_digits(values: Sequence[float], *, has_mixed_units: bool = False) -> l
     return ["<NA>" if math.isnan(value) else format_value(value) for value in values]
 
 
-def tick(value: float, unit: str | None = None) -> str:
+def format_tick(value: float, unit: str | None = None) -> str:
     """Format a number as the tick label of an axis, without unnecessary digits.
 
     Examples
     --------
-    >>> tick(0.05, FRACTION), tick(2.5), tick(0.125, FRACTION), tick(-0.1, FRACTION_CHANGE)
-    ('5%', '2.5', '12.5%', '−10 pp')
-    >>> tick(2.5e12), tick(4e-9)
-    ('2.5e+12', '4e−09')
+    >>> format_tick(0.05, FRACTION), format_tick(-0.1, FRACTION_CHANGE), format_tick(2.5)
+    ('5%', '−10 pp', '2.5')
+    >>> format_tick(0.125, FRACTION), format_tick(2.5e12), format_tick(4e-9)
+    ('12.5%', '2.5e+12', '4e−09')
     """
     if unit == FRACTION_CHANGE:
         return _use_minus_signs(f"{round(100 * value, 6):+g} pp") if value else "0 pp"

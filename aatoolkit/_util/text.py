@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from aatoolkit._util.attributes import Chaptered
+from aatoolkit._util.attributes import ShortHelpMeta
 from aatoolkit._util.lexicon import meaning_by_word
 
 _MAX_SHOWN_CHARACTERS = 300
@@ -83,8 +83,7 @@ def canonical_json(value: Any) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Escape the control characters of a text as ``\uXXXX``.
-
+    r"""Escape control and invisible characters, and the backslash of ``\uXXXX``, as ``\uXXXX``.
     Examples
     --------
     >>> escaped("a\x9bb\\u0041")
@@ -102,12 +101,12 @@ def _json_escape(match: re.Match[str]) -> str:
     )
 
 
-def joined(text: str) -> str:
+def drop_inner_stops(text: str) -> str:
     """Remove the full stop before each semicolon of a text with several sentences.
 
     Examples
     --------
-    >>> joined("Gemini shows cited sources only.; One engine has not run.")
+    >>> drop_inner_stops("Gemini shows cited sources only.; One engine has not run.")
     'Gemini shows cited sources only; One engine has not run.'
     """
     return text.replace(".; ", "; ")
@@ -274,32 +273,32 @@ def wrap_lines(text: str) -> str:
     return "\n".join(lines)
 
 
-def wrapped_in_ipython(value: Any, printer: Any, cycle: bool) -> None:
+def print_wrapped(value: Any, printer: Any, cycle: bool) -> None:
     """Print the ``repr`` of a value in IPython, with lines wrapped to the width of the terminal."""
     printer.text(wrap_lines(repr(value)))
 
 
-class Described(metaclass=Chaptered):
+class TitledRepr(metaclass=ShortHelpMeta):
     """A base class of objects whose ``repr`` is a title with indented lines below it."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         # IPython prefers the ``repr`` of a class to what it inherits.
-        cls._repr_pretty_ = Described._repr_pretty_  # type: ignore[method-assign]
+        cls._repr_pretty_ = TitledRepr._repr_pretty_  # type: ignore[method-assign]
 
-    def _described(self) -> tuple[str, Sequence[str]]:
+    def _title_and_lines(self) -> tuple[str, Sequence[str]]:
         """Return the title of the ``repr`` and the lines below it."""
         raise NotImplementedError
 
     def __str__(self) -> str:
-        title, lines = self._described()
+        title, lines = self._title_and_lines()
         return "\n".join([clipped(title), *(f"  {clipped(line)}" for line in lines)])
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(wrap_lines(str(self)))
 
     def _repr_html_(self) -> str:
-        title, lines = self._described()
+        title, lines = self._title_and_lines()
         list_items = "".join(f"<li>{markup(line)}</li>" for line in lines)
         return f'<div class="tex2jax_ignore"><b>{markup(title)}</b><ul>{list_items}</ul></div>'
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.defaults import needed
+from aatoolkit._util.defaults import requiring_package
 from aatoolkit._util.files import FilePath, writing
 from aatoolkit._util.text import capitalized, escaped, humanize
 from aatoolkit.errors import NotWritten
@@ -96,7 +96,7 @@ def write_workbook(
                 "aggregate it, or write Parquet",
                 path=path,
             )
-    with needed("Excel needs", "excel"):
+    with requiring_package("Excel needs", "excel"):
         import xlsxwriter  # noqa: F401  pandas writes with it
     options = {"strings_to_formulas": False, "strings_to_urls": False}
     with (

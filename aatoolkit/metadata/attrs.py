@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from aatoolkit._util.show import Deferred, Frame
+from aatoolkit._util.show import Frame, LazyAttr
 from aatoolkit._util.text import canonical_json
 from aatoolkit.availability import Availability, Status
 from aatoolkit.availability.status import EMPTY as EMPTY
@@ -253,7 +253,7 @@ class HeldResponse(Protocol):
         """Convert the response to tables again; return a `Tables` object."""
 
 
-class _MetadataObject(Deferred):
+class _MetadataObject(LazyAttr):
     """The metadata of a DataFrame in memory, computed on first access.
 
     ``make_frame`` is a function that returns the DataFrame as it was when the metadata was

@@ -21,7 +21,7 @@ from matplotlib import font_manager
 from matplotlib.ft2font import FT2Font, LoadFlags
 from matplotlib.ticker import MaxNLocator
 
-from aatoolkit._util.numbers import tick
+from aatoolkit._util.numbers import format_tick
 from aatoolkit._util.text import capitalized, visible
 from aatoolkit.display.plot.spec import Mark, Scale, Spec, WordColumn
 from aatoolkit.display.plot.style import Style
@@ -640,7 +640,7 @@ def number_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:
     ]
     if is_rank:
         values = [1.0, *(value for value in values if value > 1.5)]
-    return tuple(Tick(value, tick(value, scale.unit)) for value in values)
+    return tuple(Tick(value, format_tick(value, scale.unit)) for value in values)
 
 
 def _time_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.text import clipped, joined, markup, wrapped_in_ipython
+from aatoolkit._util.text import clipped, drop_inner_stops, markup, print_wrapped
 from aatoolkit.metadata.column import Source
 
 _MAX_CHILDREN_IN_TEXT = 8
@@ -366,7 +366,7 @@ class Explanation:
     def __repr__(self) -> str:
         return "\n".join(_indent_tree(_build_tree(self, _MAX_CHILDREN_IN_TEXT, {})))
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
     def _repr_html_(self) -> str:
         tree_html = _tree_to_html(_build_tree(self, _MAX_CHILDREN_IN_HTML, {}), " open")
@@ -435,14 +435,14 @@ def describe_number(
     if explanation.formula:
         yield f"= {clipped(explanation.formula)}"
     if explanation.missing:
-        yield f"missing: {clipped(joined(explanation.missing))}"
+        yield f"missing: {clipped(drop_inner_stops(explanation.missing))}"
     availability = explanation.availability
     if (
         availability
         and availability not in (explanation.missing or "")
         and not (parent and parent.availability == availability)
     ):
-        yield clipped(joined(availability))
+        yield clipped(drop_inner_stops(availability))
     # For a missing value, the statements that it was not measured come first.
     for statement in sorted(
         explanation.statements,
