@@ -59,7 +59,7 @@ _PARQUET_TYPES = {
 
 
 def file_metadata_of(table_schema: pa.Schema) -> dict[bytes, bytes]:
-    """Return the metadata (keys and values) to write into a Parquet file, from an Arrow schema."""
+    """Return the keys and values of metadata to write into a Parquet file with an Arrow schema."""
     if all(field.type in _PARQUET_TYPES and field.nullable for field in table_schema):
         return dict(table_schema.metadata)
     # Parquet's own types would lose something. A reader of an Arrow schema sees only its metadata.

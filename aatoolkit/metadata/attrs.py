@@ -61,8 +61,8 @@ class FrameMetadata:
     """The metadata of a DataFrame: its columns, its key, and the responses it was read from.
 
     The key is the tuple of columns that identify a row. A DataFrame can have columns of several
-    declared tables: ``key_by_table`` has the keys of those whose key differs from the declared one,
-    and ``repeated_tables`` are those of which a row may occur several times.
+    declared tables. ``key_by_table`` has the keys of the tables whose key differs from the declared
+    one. ``repeated_tables`` has the names of the tables whose rows may occur several times.
     """
 
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)
@@ -464,7 +464,7 @@ def original_fingerprint(frame: pd.DataFrame, metadata: FrameMetadata) -> Finger
 
 
 def attached_metadata(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
-    """Return the metadata that was attached to a DataFrame, and its responses that are in memory.
+    """Return the metadata that was attached to a DataFrame, and those responses kept in memory.
 
     The values may have changed since then; `metadata_of` returns only the valid part.
     """
