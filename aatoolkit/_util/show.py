@@ -267,11 +267,11 @@ class _Column(NamedTuple):
             return self.natural_width
         words = [word for cell in self.cells for word in cell.split()]
         word_parts = [word_part for word in words for word_part in _split_name(word)]
-        min_text_width = (
+        text_width = (
             _MIN_SENTENCE_WIDTH if self.natural_width > _MAX_PHRASE_LENGTH else _MIN_WORDS_WIDTH
         )
         max_part_width = min(_MAX_WORD_LENGTH, max(map(len, word_parts), default=0))
-        return min(self.natural_width, max(len(self.name), min_text_width, max_part_width))
+        return min(self.natural_width, max(len(self.name), text_width, max_part_width))
 
 
 def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:

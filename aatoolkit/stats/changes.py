@@ -125,7 +125,7 @@ def changes(
         "changes",
         [default_row | row for row in rows],
         [sums.metadata],
-        sums.states[0],
+        sums.availabilities[0],
         unit=sums.unit,
         level=level,
         average=f"The {_NOUN_BY_NAME[distribution]}" + " a day" * sums.is_count,

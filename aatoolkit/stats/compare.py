@@ -408,9 +408,12 @@ def _limitation_and_notes(
     names_by_state: dict[str, list[str]] = {}
     for sums, position, name in zip(sides, positions, side_names, strict=True):
         if position is None or not sums.used_row_counts[position]:
-            reason = reason or f"{name}: {'no row' if position is None else sums.states[position]}"
-        elif sums.states[position].status == Status.PARTIAL:
-            names_by_state.setdefault(str(sums.states[position]), []).append(name)
+            reason = (
+                reason
+                or f"{name}: {'no row' if position is None else sums.availabilities[position]}"
+            )
+        elif sums.availabilities[position].status == Status.PARTIAL:
+            names_by_state.setdefault(str(sums.availabilities[position]), []).append(name)
     return reason, tuple(
         f"{' and '.join(partial_names)}: {state}" for state, partial_names in names_by_state.items()
     )

@@ -13,7 +13,7 @@ import pandas as pd
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
-from aatoolkit.frame.aggregation_plan import names_by_declared
+from aatoolkit.frame.aggregation_plan import names_by_declared_name
 from aatoolkit.frame.cell_status import cells_of, combine_cells
 from aatoolkit.frame.groupby import By, as_floats, check_columns, flatten_index
 from aatoolkit.metadata.attrs import metadata_of
@@ -86,7 +86,7 @@ def interval(
     for group_position, (low, high, k) in enumerate(zip(lows, highs, cluster_counts, strict=True)):
         why = ""
         if not sums.used_row_counts[group_position]:
-            why = str(sums.states[group_position])
+            why = str(sums.availabilities[group_position])
         elif panel == "sampled" and k < MIN_CLUSTERS:
             why = (
                 f"{k:g} different values of {cluster} cannot say how much such values differ, "
@@ -128,7 +128,7 @@ def interval(
             f"{column}_verdict": verdict_texts,
         },
         [sums.metadata],
-        combine(sums.states),
+        combine(sums.availabilities),
         key_columns=[*map(str, group_keys.columns)],
         unit=sums.unit,
         level=level,
@@ -164,7 +164,7 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     denominators = plain_value(trials)
     has_counts = cell_statuses.has_number & (denominators > 0)
     if metadata.declaration_of(column).unit == PER_UNIT:  # of rows that are fractions
-        unit_columns = names_by_declared(metadata, metadata.columns[column].table).get("unit")
+        unit_columns = names_by_declared_name(metadata, metadata.columns[column].table).get("unit")
         if not unit_columns:
             raise refusal(column, "interval", "it needs the unit of each row")
         has_counts &= equals_text(frame[unit_columns[0]], "fraction")
@@ -346,7 +346,9 @@ def stability(
             }
         ],
         [sums.metadata],
-        sums.metadata.columns[column].availability if len(sums.states) != 1 else sums.states[0],
+        sums.metadata.columns[column].availability
+        if len(sums.availabilities) != 1
+        else sums.availabilities[0],
         level=level,
         by=names[0],
     )

@@ -22,7 +22,7 @@ from aatoolkit.frame.aggregation_plan import (
     Plan,
     ResponseTotals,
     Rules as Rules,
-    names_by_declared,
+    names_by_declared_name,
     plan_columns,
 )
 from aatoolkit.frame.duplicates import response_scope
@@ -74,7 +74,7 @@ class ClusterSums:
     n: Numbers  # denominators
     is_rate: bool  # whether the column is a rate between 0 and 1
     used_row_counts: Integers  # by group, the number of rows with a number
-    states: list[Availability]  # by group, whether its numbers were measured
+    availabilities: list[Availability]  # by group, whether its numbers were measured
     row_positions: Integers  # the positions of the rows with a number
     pair_of_row: Integers  # for each of these rows, the position of its pair in `y` and `n`
     plan: Plan  # the rule by which the column is aggregated
@@ -450,7 +450,7 @@ def rule_and_counts(metadata: FrameMetadata, measure: str) -> tuple[Aggregation,
     """
     rule = metadata.declaration_of(measure).aggregate
     table = metadata.columns[measure].table
-    columns_by_declared_name = names_by_declared(metadata, table)
+    columns_by_declared_name = names_by_declared_name(metadata, table)
     count_columns = tuple(
         columns_by_declared_name.get(count_name, [""])[-1]
         for count_name in rule.over or rule.counts or ()

@@ -235,7 +235,7 @@ def effect(
         "effect",
         judgements,
         [sums.metadata],
-        combine(sums.states),
+        combine(sums.availabilities),
         unit=sums.unit,
         level=level,
         column=column,

@@ -24,7 +24,7 @@ from aatoolkit.frame.aggregate import PlannedCells, plan_cells
 from aatoolkit.frame.aggregation_plan import Plan
 from aatoolkit.frame.cell_status import cells_of, is_status_column
 from aatoolkit.frame.groupby import as_floats, flatten_index
-from aatoolkit.frame.merge import merged_names
+from aatoolkit.frame.merge import names_after_merge
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import load_positions, load_values
@@ -70,7 +70,7 @@ def describe_cell(
         },
         unit=declaration.unit,
         meaning=declaration.doc or None,
-        availability=str(cell_statuses.states[int(cell_statuses.state_codes[0])])
+        availability=str(cell_statuses.availabilities[int(cell_statuses.codes[0])])
         if cell_statuses
         else None,
     )
@@ -186,7 +186,7 @@ class MethodResult:
         )
         old_name_by_new = [
             {new_name: old_name for old_name, new_name in reversed(new_names.items())}
-            for new_names in merged_names(left, right, merge_options)
+            for new_names in names_after_merge(left, right, merge_options)
         ]
         input_positions = (merged_frame["_left"], merged_frame["_right"])
         return [*zip(("left", "right"), self.inputs, input_positions, old_name_by_new, strict=True)]
@@ -483,7 +483,7 @@ class AggregateCells(MethodResult):
             formula = f"{_PHRASE_BY_RULE.get(rule.rule, rule.rule)} of {count_text}"
             children = self._explain_cells(plan.inputs[0], used_rows)
         reasons = pd.Series(
-            [str(cells.states[int(cells.state_codes[row])]) for row in unused_rows], dtype=object
+            [str(cells.availabilities[int(cells.codes[row])]) for row in unused_rows], dtype=object
         )
         if rule.over:
             is_zero = (as_floats(self.first_input[plan.inputs[1]]) == 0) & cells.is_applicable

@@ -269,8 +269,8 @@ class TableCells:
                 value, column, {name: self.value_at(position, name) for name in self._key_columns}
             )
         )
-        state_code = int(cells.availability.state_codes[position])
-        availability = str(cells.availability.states[state_code])
+        state_code = int(cells.availability.codes[position])
+        availability = str(cells.availability.availabilities[state_code])
         place = None
         notes = []
         end_reason = _NOT_IN_MEMORY if self.response.body is None else None
