@@ -29,7 +29,7 @@ from aatoolkit.stats.compare import (
 )
 from aatoolkit.stats.estimate import Change, check_level
 from aatoolkit.stats.sums import PROMPT_COLUMN, WINDOW_NAMES, rule_and_counts, split_off_period
-from aatoolkit.stats.trace import name_variables, statistic, trace_frame
+from aatoolkit.stats.trace import name_traced_variables, statistic, trace_frame
 
 MENTION_RATE = "mention_rate"
 AVG_POSITION = "average_position"
@@ -60,7 +60,7 @@ _PLANNED_QUESTIONS, _OTHER_QUESTIONS = (
 )
 """The planned comparison with its substitute, and the other questions in order."""
 
-_KEY_FIGURES = HeadlineQuestion("key figure", "value", "figures", "metric")
+_KEY_FIGURE_QUESTION = HeadlineQuestion("key figure", "value", "figures", "metric")
 
 TableByName = Mapping[str, pd.DataFrame]  # by window and role, such as "now.engines"
 
@@ -109,17 +109,17 @@ def _tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataFrame]
 
 def _rename_to_standard(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame whose known columns have their standard names, such as ``mention_rate``."""
-    originals_by_standard: dict[str, list[str]] = {}
+    names_by_standard: dict[str, list[str]] = {}
     metadata = metadata_of(frame)
     for name in metadata.columns:
         standard_name = _standard_name(name, metadata.declaration_of(name))
-        originals_by_standard.setdefault(standard_name, []).append(name)
-    standard_by_original = {
-        originals[0]: name
-        for name, originals in originals_by_standard.items()
-        if len(originals) == 1 and name not in frame.columns
+        names_by_standard.setdefault(standard_name, []).append(name)
+    standard_by_name = {
+        names_of_standard[0]: name
+        for name, names_of_standard in names_by_standard.items()
+        if len(names_of_standard) == 1 and name not in frame.columns
     }
-    return rename(frame, columns=standard_by_original) if standard_by_original else frame
+    return rename(frame, columns=standard_by_name) if standard_by_name else frame
 
 
 def _standard_name(name: str, column: Column) -> str:
@@ -194,7 +194,7 @@ def headline_of(
         or row.change.after != planned_change.after
         or row.change.before != planned_change.before
     ]
-    figure_rows = comparisons_for(_KEY_FIGURES)
+    figure_rows = comparisons_for(_KEY_FIGURE_QUESTION)
     if isinstance(figure_rows, list):
         rows += _figures_not_compared(figure_rows, rows)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
@@ -259,7 +259,7 @@ def _comparisons_for_question(
 def _select_own_brands(
     table_by_name: TableByName, frames: Sequence[pd.DataFrame]
 ) -> list[pd.DataFrame]:
-    """Return the rows of each frame on those own brands of the project that all frames have."""
+    """Select from each frame the rows of the project's own brands, if all frames have the brand."""
     brand_sets = [{*frame["brand"]} for frame in frames]
     for side in WINDOW_NAMES[: len(frames)]:
         leader_table = table_by_name.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))
@@ -287,14 +287,14 @@ def design_effect_of(change: Change) -> tuple[Any, Any]:
     simple = pooled * (1 - pooled) * (1 / sizes[0] + 1 / sizes[1])
     ratio_to_simple = np.maximum(change.error**2 / np.maximum(simple, 1e-300), 1.0)
     deff = np.where(simple > 0, ratio_to_simple, 1.0)
-    name_variables()
+    name_traced_variables()
     return deff, change.df
 
 
 def _figures_not_compared(
     figure_rows: Sequence[ComparedRow], compared_rows: Sequence[ComparedRow]
 ) -> list[ComparedRow]:
-    """Return a row without a test for each key figure that is not in ``compared_rows``."""
+    """Return a comparison without a test for each key figure that ``compared_rows`` lacks."""
     compared_measures = {
         row.measure
         for row in compared_rows

@@ -399,18 +399,18 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
 def _restore_argument(json_value: Any) -> Any:
     """Restore a method's argument from JSON; ``{"moment": "2026-11-20"}`` becomes a timestamp."""
     if isinstance(json_value, list):
-        return [_restore_argument(item) for item in json_value]
+        return [_restore_argument(json_item) for json_item in json_value]
     if not isinstance(json_value, dict):
         return json_value
-    (type_name, content), *_ = json_value.items()
+    (type_name, json_content), *_ = json_value.items()
     if type_name == "rule":
         parameters: Any = {
             name: tuple(parameter) if isinstance(parameter, list) else parameter
-            for name, parameter in content.items()
+            for name, parameter in json_content.items()
         }
         return Aggregation(**parameters)
     if type_name == "grouper":
-        return pd.Grouper(**content)
+        return pd.Grouper(**json_content)
     if type_name == "moment":
-        return pd.Timestamp(content)
-    return {name: _restore_argument(item) for name, item in content.items()}
+        return pd.Timestamp(json_content)
+    return {name: _restore_argument(json_item) for name, json_item in json_content.items()}

@@ -388,9 +388,13 @@ def _to_json(value: Any) -> Any:
     if isinstance(value, Explanation):
         return value.to_dict()
     if isinstance(value, tuple):
-        return [_to_json(item) for item in value]
+        return [_to_json(field_value) for field_value in value]
     if isinstance(value, MissingRows | Source | ValuePlace | StatedAvailability):
-        return {name: item for name, item in asdict(value).items() if item is not None}
+        return {
+            name: field_value
+            for name, field_value in asdict(value).items()
+            if field_value is not None
+        }
     return to_json_value(value)
 
 
@@ -446,7 +450,7 @@ def describe_number(
     # For a missing value, the statements that it was not measured come first.
     for statement in sorted(
         explanation.statements,
-        key=lambda stated: bool(explanation.missing) and stated.status == "available",
+        key=lambda statement: bool(explanation.missing) and statement.status == "available",
     ):
         if written_lines.setdefault(str(statement), explanation) is explanation:
             yield f"stated: {statement}"
