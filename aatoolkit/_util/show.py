@@ -35,8 +35,8 @@ _PAGE_WIDTH = 110
 # The number of spaces between two columns.
 _COLUMN_GAP = 2
 
-_MIN_WORDS_WIDTH = 12
-_MIN_SENTENCE_WIDTH = 24
+_WORDS_WIDTH = 12
+_SENTENCE_WIDTH = 24
 _MAX_PHRASE_LENGTH = 40
 _MAX_WORD_LENGTH = 34
 _MAX_NAME_LENGTH = 24
@@ -267,9 +267,7 @@ class _Column(NamedTuple):
             return self.natural_width
         words = [word for cell in self.cells for word in cell.split()]
         word_parts = [word_part for word in words for word_part in _split_name(word)]
-        text_width = (
-            _MIN_SENTENCE_WIDTH if self.natural_width > _MAX_PHRASE_LENGTH else _MIN_WORDS_WIDTH
-        )
+        text_width = _SENTENCE_WIDTH if self.natural_width > _MAX_PHRASE_LENGTH else _WORDS_WIDTH
         max_part_width = min(_MAX_WORD_LENGTH, max(map(len, word_parts), default=0))
         return min(self.natural_width, max(len(self.name), text_width, max_part_width))
 

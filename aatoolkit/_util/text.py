@@ -84,6 +84,7 @@ def canonical_json(value: Any) -> str:
 
 def escaped(text: str) -> str:
     r"""Escape control and invisible characters, and the backslash of ``\uXXXX``, as ``\uXXXX``.
+
     Examples
     --------
     >>> escaped("a\x9bb\\u0041")

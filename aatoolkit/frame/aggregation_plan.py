@@ -459,6 +459,7 @@ class _Planner:
 
 def _rule_hint(frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str) -> str:
     """Return the end of an error message that suggests an aggregation rule; "" if none is known.
+
     For example, ``; for the best: rules={'rank': 'min'}``.
     """
     if rule.rule == "key":

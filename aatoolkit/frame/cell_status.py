@@ -325,12 +325,7 @@ def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
 _MAX_KEY_VALUES = 1000
 """The maximum number of key values by which rows are selected."""
 
-_DETAIL_SUFFIXES = (
-    f"_{STATUS}",
-    f"_{STATUS}{CAUSE_SUFFIX}",
-    f"_{STATUS}{REASON_SUFFIX}",
-    COVERAGE_SUFFIX,
-)
+_SUFFIXES = (f"_{STATUS}", f"_{STATUS}{CAUSE_SUFFIX}", f"_{STATUS}{REASON_SUFFIX}", COVERAGE_SUFFIX)
 """Endings of the names of columns that describe another column, such as ``sales_coverage``."""
 
 _PARTIAL_PREFIX = "partial in some of the rows: "
@@ -342,7 +337,7 @@ _MAX_REASONS = 4
 def display_options_of(frame: pd.DataFrame) -> ShowAs:
     """Return display options that move columns such as ``sales_coverage`` to the end."""
     names = {*map(str, frame.columns)}
-    detail_columns = (f"{name}{suffix}" for name in names for suffix in _DETAIL_SUFFIXES)
+    detail_columns = (f"{name}{suffix}" for name in names for suffix in _SUFFIXES)
     return ShowAs(details=tuple(sorted({*detail_columns} & names)), remarks=_marks_and_remarks)
 
 

@@ -205,6 +205,7 @@ class Duplicates:
         scope_of_row: Codes | None,
     ) -> None:
         """Raise `AggregationRefused` if a sum may count rows twice, and no key tells which rows.
+
         ``missing`` lists the key columns that the frame lacks. ``overlapping_scopes`` lists the
         scopes of the responses that may have rows in common. ``scope_of_row`` has for each row the
         number of its response; None if that is not known.

@@ -239,6 +239,7 @@ def with_unmatched_rows(
     column: ColumnMetadata, availability: Availability, new_statements: Sequence[Statement] = ()
 ) -> ColumnMetadata:
     """Return the metadata of a column after a merge in which some rows found no match.
+
     ``availability`` (a status with its reason) is that of the rows without a match; it becomes a
     part of the availability of the column. ``new_statements`` state it for single rows.
     """
@@ -576,7 +577,7 @@ def concat(
         for frame_and_metadata in frames_with_metadata
         if len(frame_and_metadata[0])
     ] or frames_with_metadata
-    conditions_by_frame = _conditions_of_frames(nonempty_frames)
+    conditions_by_frame = _frame_conditions(nonempty_frames)
     columns = {
         str(name): _stacked_column(
             str(name), nonempty_frames, frames_with_metadata, conditions_by_frame
@@ -711,7 +712,7 @@ def _distinct_texts(values: pd.Series) -> tuple[str, ...]:
     return tuple(map(as_text, pd.Series(distinct_values).astype(object)))
 
 
-def _conditions_of_frames(
+def _frame_conditions(
     frames: Sequence[FrameWithMetadata],
 ) -> list[tuple[Condition, ...]] | None:
     """Return for each frame the conditions that select its rows in the stacked frame.

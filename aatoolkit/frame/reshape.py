@@ -229,6 +229,7 @@ def complete(
 
 def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
     """Return the distinct ``values`` of a key column (its levels) as a Series of its dtype.
+
     If the dtype is an unordered category, new values are added to its categories. Values that do
     not fit the dtype raise `AvailabilityError`.
     """
@@ -238,12 +239,10 @@ def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
     levels = levels.drop_duplicates()
     problem = "a level is missing" if levels.isna().any() else ""
     if isinstance(dtype, pd.CategoricalDtype):
-        new_categories = [value for value in levels if value not in dtype.categories]
-        if new_categories and dtype.ordered:
-            problem = (
-                f"{', '.join(map(str, new_categories))} is not among the levels of the category"
-            )
-        dtype = pd.CategoricalDtype([*dtype.categories, *new_categories], dtype.ordered)
+        new_levels = [value for value in levels if value not in dtype.categories]
+        if new_levels and dtype.ordered:
+            problem = f"{', '.join(map(str, new_levels))} is not among the levels of the category"
+        dtype = pd.CategoricalDtype([*dtype.categories, *new_levels], dtype.ordered)
     try:
         if not problem:
             return levels.astype(dtype)
@@ -258,15 +257,13 @@ def _missing_rows(
 ) -> pd.DataFrame:
     """Return a frame with a row for each missing combination of keys, and empty other columns."""
     other_keys = [name for name in metadata.key if name not in levels]
-    combinations = (
-        frame[other_keys].drop_duplicates() if other_keys else pd.DataFrame(index=range(1))
-    )
+    key_rows = frame[other_keys].drop_duplicates() if other_keys else pd.DataFrame(index=range(1))
     for values in levels.values():
-        combinations = combinations.merge(values.to_frame(), how="cross")
+        key_rows = key_rows.merge(values.to_frame(), how="cross")
     keys = [*other_keys, *levels]
-    combinations = combinations[keys].astype(frame[keys].dtypes)
-    exists = pd.concat([frame[keys], combinations], ignore_index=True).duplicated()
-    new_keys = combinations[~exists.to_numpy()[len(frame) :]] if levels else combinations.iloc[:0]
+    key_rows = key_rows[keys].astype(frame[keys].dtypes)
+    exists = pd.concat([frame[keys], key_rows], ignore_index=True).duplicated()
+    new_keys = key_rows[~exists.to_numpy()[len(frame) :]] if levels else key_rows.iloc[:0]
     new_rows = frame.iloc[:0].reindex(range(len(new_keys)))
     for name in keys:
         new_rows[name] = new_keys[name].array

@@ -143,6 +143,7 @@ def with_failures(
     columns: Mapping[str, ColumnMetadata], failed_count: int, read_count: int
 ) -> dict[str, ColumnMetadata]:
     """Return the metadata of columns, with a note that failed requests left rows missing.
+
     ``failed_count`` and ``read_count`` are the numbers of failed and successful requests.
     """
     reason = f"{failed_count} of {failed_count + read_count} responses failed"
@@ -211,6 +212,7 @@ class RowStatus:
 
     def _mask_matches(self, statement: Statement) -> Mask:
         """Return a boolean mask of the rows that a statement may be about.
+
         A condition on a column whose values were changed is ignored.
         """
         mask = np.ones(self._row_count, bool)
@@ -270,6 +272,7 @@ StatementFields = tuple[tuple[Statement, ...], Availability, tuple[Availability,
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
     """Convert to JSON values what the metadata of columns states about certain rows.
+
     The result is a dict from column name to nested lists of `StatementFields`. Columns of which all
     rows have the same availability are left out.
     """

@@ -576,11 +576,8 @@ class FingerprintCheck:
         is_sampled_range = fingerprint.label_range is not None and not fingerprint.is_complete
         if is_sampled_range and not self._is_in_read_range:
             return None
-        column_hashes = [
-            *_hash_labels(self._index),
-            *map(self._hash_column, fingerprint.label_columns),
-        ]
-        match = self._match_rows(column_hashes, fingerprint.label_index, is_by_key=False)
+        hashes = [*_hash_labels(self._index), *map(self._hash_column, fingerprint.label_columns)]
+        match = self._match_rows(hashes, fingerprint.label_index, is_by_key=False)
         return match if is_sampled_range or self._has_enough_matches(match) else None
 
     def _match_by_key(self) -> RowMatch | None:
@@ -599,6 +596,7 @@ class FingerprintCheck:
         self, column_hashes: list[Hashes], original_row_hashes: pd.Index, *, is_by_key: bool
     ) -> RowMatch:
         """Find, by a hash of the row, the position that each row had when it was read.
+
         The hash of a row is combined from ``column_hashes``, which has the hashes of its index
         labels or of its key columns, as one array per level or column. It is looked up among the
         hashes in ``original_row_hashes``.

@@ -130,12 +130,12 @@ def record_recipe(
     )
     position_by_source = {source: position for position, source in enumerate(sources)}
     serialized_arguments = {}
-    unserializable_names = []
+    refused_names = []
     for name, argument in json_arguments.items():
         try:
             serialized_arguments[name] = _serialize(argument)
         except TypeError:
-            unserializable_names.append(name)
+            refused_names.append(name)
     input_recipes = [
         renumber(
             input_recipe, {i: position_by_source[source] for i, source in enumerate(input_sources)}
@@ -143,11 +143,8 @@ def record_recipe(
         for input_recipe, input_sources, _ in inputs
     ]
     recipe = [DO, verb, serialized_arguments, input_recipes]
-    if unserializable_names:
-        recipe = [
-            END,
-            f"{verb} was given {', '.join(unserializable_names)}, which cannot be written down",
-        ]
+    if refused_names:
+        recipe = [END, f"{verb} was given {', '.join(refused_names)}, which cannot be written down"]
     responses = [response for _, _, held_responses in inputs for response in held_responses]
     replace_metadata(result, replace(metadata, recipe=recipe, sources=tuple(sources)), responses)
 
@@ -215,6 +212,7 @@ def dump_valid_metadata(frame: pd.DataFrame) -> str:
 
 def recipe_and_responses(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
     """Return how a DataFrame was made (also by plain pandas), and the responses it was made from.
+
     Returns
     -------
     recipe : list

@@ -248,6 +248,7 @@ def _find_best_splits(y: Numbers, n: Numbers, distribution: str) -> list[tuple[N
 
 def _reason_to_doubt(y: Numbers, n: Numbers, p: float, distribution: str) -> str:
     """Return why autocorrelation of the days may explain a change point; "" if it does not.
+
     ``y`` and ``n`` have the numerator and denominator of each day, ``p`` is the p-value.
     """
     if p <= _CERTAIN_P:

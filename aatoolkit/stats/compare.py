@@ -473,12 +473,8 @@ def comparison_result(
 
     def sort_key(i: int) -> tuple[Any, ...]:
         row = result_rows[i]
-        change_size = np.nan_to_num(abs(as_float(row["change"])))
-        return (
-            not planned_flags[i],
-            _VERDICT_RANKS.get(plain_value(row["verdict"]), 0),
-            -change_size,
-        )
+        size = np.nan_to_num(abs(as_float(row["change"])))
+        return (not planned_flags[i], _VERDICT_RANKS.get(plain_value(row["verdict"]), 0), -size)
 
     row_order = sorted(range(len(rows)), key=sort_key) if any(planned_flags) else None
     units = {row.unit for row in rows}

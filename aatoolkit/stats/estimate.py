@@ -280,6 +280,7 @@ def _rate_and_size(y: Any, n: Any, name: str) -> tuple[Any, Any]:
 
 def _linearised_and_jackknife(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
     """Return the linearised and the jackknife variance of an estimate over ``k`` clusters.
+
     ``z`` has the residual of each cluster. ``leave_one_out`` has for each cluster the estimate
     minus the estimate without this cluster.
     """

@@ -204,6 +204,7 @@ def _verdict(
     path: object, counts: Mapping[str, float], rate: float, stages: Mapping[str, Stage]
 ) -> str:
     """Return the verdict on one page: which stages were not measured, and why; or that all were.
+
     ``counts`` has the page's count in each stage, and ``rate`` its conversion rate.
     """
     stages_by_reason: dict[str, list[str]] = {}
@@ -232,6 +233,7 @@ def _stage_of_section(
     column_names: Sequence[str],
 ) -> Stage:
     """Return one stage of the funnel, such as visits: its count of each URL path in one section.
+
     ``stage_fields`` is the entry of the stage in `FUNNEL_STAGES`. ``column_names`` are the names
     that the column of counts may have. ``errors`` maps sections that were not read to the reason.
     """

@@ -481,17 +481,15 @@ def samples(
     max_half_width = margin or math.inf
     for run_count in run_counts:
         deff = 1 + (run_count - 1) * icc
-        error = math.sqrt(rate * (1 - rate) * deff / run_count)
+        sd = math.sqrt(rate * (1 - rate) * deff / run_count)
         z = interval_quantile(level)
-        prompts = max(MIN_CLUSTERS, math.ceil((z * error / max_half_width) ** 2)) - 1
+        prompts = max(MIN_CLUSTERS, math.ceil((z * sd / max_half_width) ** 2)) - 1
         if answers is not None:
             prompts = answers // run_count - 1
         half_width = math.nan
         while not half_width <= max_half_width:  # Student's t takes a few more
             prompts += 1
-            half_width = (
-                float(t_quantile((1 + level) / 2, prompts - 1)) * error / math.sqrt(prompts)
-            )
+            half_width = float(t_quantile((1 + level) / 2, prompts - 1)) * sd / math.sqrt(prompts)
         verdict = f"{prompts:,} prompts × {run_count:,} runs give ±{100 * half_width:.1f} points"
         rows.append(
             {

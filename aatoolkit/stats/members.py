@@ -275,10 +275,8 @@ def concentration(
             row["verdict"] = f"as concentrated as {effective:.1f} equal ones ({interval_text})"
         else:
             availability = distinct_availabilities[availability_code]
-            reason = f" ({availability})" if availability.status != Status.AVAILABLE else ""
-            row["verdict"] = (
-                f"{CANNOT_SAY}: {n:g} in all, and it takes at least {MIN_TOTAL}{reason}"
-            )
+            note = f" ({availability})" if availability.status != Status.AVAILABLE else ""
+            row["verdict"] = f"{CANNOT_SAY}: {n:g} in all, and it takes at least {MIN_TOTAL}{note}"
         rows.append(row)
     column_names = [
         f"{name}{suffix}"

@@ -187,14 +187,9 @@ def cluster_sums(
     rules = rules or {}
     is_boolean = pd.api.types.is_bool_dtype(flat_frame[column].dtype)
     # A share of what one answer can hold several of does not vary as a rate of answers does.
-    declared_rule, count_columns = rule_and_counts(metadata, column)
-    has_no_rule = declared_rule.rule == "none"
-    if (
-        has_no_rule
-        and not declared_rule.within
-        and all(count_columns)
-        and (groups.sizes <= 1).all()
-    ):
+    column_rule, count_columns = rule_and_counts(metadata, column)
+    has_no_rule = column_rule.rule == "none"
+    if has_no_rule and not column_rule.within and all(count_columns) and (groups.sizes <= 1).all():
         rules = {column: ratio(*count_columns), **rules}
     (column_plan,) = plan_columns(
         flat_frame, metadata, groups, column, rules, with_shares=has_no_rule
@@ -343,6 +338,7 @@ _IGNORED_NAME_WORDS = frozenset(("count", "number", "num", "total", "after", "no
 
 def split_off_period(column_name: str) -> tuple[bool, tuple[str, ...]]:
     """Return whether a column is about the previous period, and the main words of its name.
+
     Examples
     --------
     >>> split_off_period("citations_previous"), split_off_period("citation_count")
@@ -426,15 +422,12 @@ def resolve_window_before(
     ]
     past_frame = rename(flat_frame[[*shared_columns, *current_names]], columns=current_names)
     if not has_previous_measure:
-        metadata_before = metadata_of(past_frame)
+        past_metadata = metadata_of(past_frame)
         past_frame[measure] = past_frame[count_columns[0]] / past_frame[count_columns[1]]
-        availability = combine(
-            [metadata_before.columns[name].availability for name in count_columns]
-        )
+        availability = combine([past_metadata.columns[name].availability for name in count_columns])
         column = ColumnMetadata(metadata.columns[measure].declared_name, availability)
         past_frame = attach(
-            past_frame,
-            replace(metadata_before, columns={**metadata_before.columns, measure: column}),
+            past_frame, replace(past_metadata, columns={**past_metadata.columns, measure: column})
         )
         rules_before.setdefault(measure, ratio(*count_columns))
     elif rule.rule == "sum" and rule.counts is None:
@@ -522,10 +515,8 @@ def overlap_reason(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str
             len(brand_filters) > 1
             and metadata_of_sides[0].declaration_of(measure) is not UNDECLARED
         )
-        filtered_columns = (
-            {"brand", "filter_brand"} - key_of_measure if is_brand_filtered else set()
-        )
-        ignored_columns = filtered_columns | (key_of_measure if has_common_total else set())
+        filter_columns = {"brand", "filter_brand"} - key_of_measure if is_brand_filtered else set()
+        ignored_columns = filter_columns | (key_of_measure if has_common_total else set())
         keys = [name for name in keys if name not in ignored_columns]
         side_keys = [flatten_index(frame)[keys].drop_duplicates() for frame in (now, before)]
         overlaps = overlaps if not keys or len(side_keys[0].merge(side_keys[1], on=keys)) else []

@@ -218,6 +218,7 @@ def traced_to_rows(
     origin_of: Callable[[int], tuple[Any, ...]],
 ) -> Any:
     """Return ``values``; while a result is explained, as a `Traced` array that links to rows.
+
     ``origin_of(position)`` must return, for the number at a position, the positions of its rows in
     ``frame`` and a text that says how it was computed.
     """

@@ -429,6 +429,7 @@ def _placebo_checks(
     panels: Sequence[PromptDays], action_day: pd.Timestamp, level: Any
 ) -> list[DoubleDifference]:
     """Return the checks that use only the days before the action: trend and placebo effects.
+
     ``action_day`` is the day of the action.
     """
     panels_before = [panel.select(panel.days < 0) for panel in panels]

@@ -87,7 +87,7 @@ class ReadResponse:
 
     @cached_property
     def extra_by_path(self) -> Mapping[str, tuple[str, str]]:
-        """A dict from the JSON path of each value that no column has to its JSON text and reason."""
+        """A dict from the JSON path of each value that no column has to its text and reason."""
         rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, reason) for path, value, reason in rows}
 
