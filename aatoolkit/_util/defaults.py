@@ -60,12 +60,12 @@ def requiring_package(purpose: str, extra: str) -> Iterator[None]:
         return
     except ImportError as error:
         package = (error.name or EXTRAS[extra][0]).partition(".")[0]
-        is_absent = isinstance(error, ModuleNotFoundError)
-        problem = "is not installed" if is_absent else f"cannot be imported ({error})"
+        is_missing = isinstance(error, ModuleNotFoundError)
+        problem_text = "is not installed" if is_missing else f"cannot be imported ({error})"
         if package == __name__.partition(".")[0]:
             raise
     raise PackageMissing(
-        f'{purpose} {package}, which {problem}: pip install "aatoolkit[{extra}]"',
+        f'{purpose} {package}, which {problem_text}: pip install "aatoolkit[{extra}]"',
         package=package,
         extra=extra,
     )

@@ -73,8 +73,8 @@ def words_of(*word_groups: str) -> frozenset[str]:
     >>> "umsatz" in words_of("money"), "share" in words_of("rate", "money")
     (True, True)
     """
-    joined_words = " ".join(_load_words_by_group()[word_group] for word_group in word_groups)
-    return frozenset([*joined_words.split(), *joined_words.translate(_ACCENT_TRANSLATION).split()])
+    words_text = " ".join(_load_words_by_group()[word_group] for word_group in word_groups)
+    return frozenset([*words_text.split(), *words_text.translate(_ACCENT_TRANSLATION).split()])
 
 
 @cache
@@ -169,8 +169,8 @@ def _expand_reference(reference_match: re.Match[str]) -> str:
 
     ``reference_match`` is the match of the reference: the name of a word group in angle brackets.
     """
-    joined_words = _load_words_by_group()[reference_match[1]]
-    return f"(?:{joined_words if '|' in joined_words else '|'.join(joined_words.split())})"
+    words_text = _load_words_by_group()[reference_match[1]]
+    return f"(?:{words_text if '|' in words_text else '|'.join(words_text.split())})"
 
 
 @cache
@@ -178,8 +178,8 @@ def _load_words_by_group() -> Mapping[str, str]:
     """Return a dict from the name of each word group to its words, as one text with spaces."""
     words_by_group = _read_lexicon()[0]
     return {
-        word_group: _REFERENCE_PATTERN.sub(lambda match: words_by_group[match[1]], joined_words)
-        for word_group, joined_words in words_by_group.items()
+        word_group: _REFERENCE_PATTERN.sub(lambda match: words_by_group[match[1]], words_text)
+        for word_group, words_text in words_by_group.items()
     }
 
 
@@ -200,11 +200,13 @@ def _read_lexicon() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
     pattern_rows: list[tuple[str, ...]] = []
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():
         definition = _DEFINITION_LINE_PATTERN.fullmatch(line)
-        word_group, _, words = line.partition(":")
+        word_group, _, words_text = line.partition(":")
         if definition:
             pattern_rows.append(definition.groups(""))
-        elif words and not line.startswith("#"):
+        elif words_text and not line.startswith("#"):
             words_by_group[word_group] = (
-                f"{words_by_group.get(word_group, '')} {words.strip()}".strip()
+                f"{words_by_group.get(word_group, '')} {words_text.strip()}".strip()
             )
-    return {name: words.replace(" |", "|") for name, words in words_by_group.items()}, pattern_rows
+    return {
+        name: words_text.replace(" |", "|") for name, words_text in words_by_group.items()
+    }, pattern_rows

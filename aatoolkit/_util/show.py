@@ -199,8 +199,8 @@ def as_text(frame: pd.DataFrame, options: ShowAs) -> str:
     columns, notes, hidden_names = _select_columns(frame, options, width)
     if hidden_names:
         notes.append(f"not shown: {some_of(hidden_names, _MAX_HIDDEN_NAMES)}")
-    lines = (line for note in notes for line in wrap_cell(note, width))
-    return "\n".join([_align_columns(columns, width), *lines])
+    note_lines = (line for note in notes for line in wrap_cell(note, width))
+    return "\n".join([_align_columns(columns, width), *note_lines])
 
 
 def as_html(frame: pd.DataFrame, options: ShowAs) -> str | None:
@@ -210,13 +210,13 @@ def as_html(frame: pd.DataFrame, options: ShowAs) -> str | None:
         return pandas_html
     hidden_names: list[str] = []
     if options.details is None:
-        columns, notes = _format_listing(frame)
+        columns, note_texts = _format_listing(frame)
         row_header_count = frame.index.nlevels
     else:
-        columns, notes, hidden_names = _select_columns(frame, options, _PAGE_WIDTH)
+        columns, note_texts, hidden_names = _select_columns(frame, options, _PAGE_WIDTH)
         row_header_count = 1
     table = _columns_to_html(columns, row_header_count)
-    footer = "".join(f"<p>{markup_long(note)}</p>" for note in notes)
+    footer = "".join(f"<p>{markup_long(note)}</p>" for note in note_texts)
     if hidden_names:
         all_columns = _format_columns(frame.head(_MAX_ROWS), {})
         footer += foldable_html(
@@ -278,13 +278,13 @@ def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
     Returns the columns, and notes to print below the table: on hidden rows, and on columns without
     values.
     """
-    has_value = frame.notna().any().to_numpy()
-    has_value = has_value if has_value.any() else ~has_value
-    empty_names = [visible(str(name)) for name in frame.columns[~has_value]]
+    is_filled = frame.notna().any().to_numpy()
+    is_filled = is_filled if is_filled.any() else ~is_filled
+    empty_names = [visible(str(name)) for name in frame.columns[~is_filled]]
     notes = _note_hidden_rows(frame, _MAX_LISTING_ROWS) + (
         [f"no value in: {', '.join(empty_names)}"] if empty_names else []
     )
-    return _format_columns(frame.loc[:, has_value].head(_MAX_LISTING_ROWS), {}), notes
+    return _format_columns(frame.loc[:, is_filled].head(_MAX_LISTING_ROWS), {}), notes
 
 
 def _select_columns(
@@ -434,9 +434,9 @@ def _align_columns(columns: Sequence[_Column], width: int) -> str:
     ]
     headers = [column.name for column in columns]
     lines = []
-    for row in (headers, *zip(*(column.cells for column in columns), strict=True)):
+    for row_texts in (headers, *zip(*(column.cells for column in columns), strict=True)):
         wrapped_cells = [
-            wrap_cell(cell, size) for cell, size in zip(row, column_widths, strict=True)
+            wrap_cell(cell, size) for cell, size in zip(row_texts, column_widths, strict=True)
         ]
         for i in range(max(map(len, wrapped_cells))):
             cell_texts = (

@@ -137,11 +137,11 @@ def combined_reason(reasons: Iterable[str | None]) -> str | None:
     distinct_reasons = [*dict.fromkeys(filter(None, reasons))]
     if len(distinct_reasons) < 2:
         return distinct_reasons[0] if distinct_reasons else None
-    distinct_parts = (
+    reason_parts = (
         reason_part for reason in distinct_reasons for reason_part in reason.split("; ")
     )
     return "; ".join(
-        dict.fromkeys(reason_part.rstrip(" .") or reason_part for reason_part in distinct_parts)
+        dict.fromkeys(reason_part.rstrip(" .") or reason_part for reason_part in reason_parts)
     )
 
 
@@ -241,13 +241,13 @@ def wrap_cell(text: str, width: int) -> list[str]:
     """
     breakable_words = []
     for word in text.split(" "):
-        line_part = ""
-        for part in name_parts(word) if len(word) > width else [word]:
-            if line_part and len(line_part) + len(part) > width:
-                breakable_words.append(line_part)
-                line_part = ""
-            line_part += part
-        breakable_words.append(line_part)
+        fitting_part = ""
+        for name_part in name_parts(word) if len(word) > width else [word]:
+            if fitting_part and len(fitting_part) + len(name_part) > width:
+                breakable_words.append(fitting_part)
+                fitting_part = ""
+            fitting_part += name_part
+        breakable_words.append(fitting_part)
     return textwrap.wrap(" ".join(breakable_words), width, break_on_hyphens=False) or [""]
 
 

@@ -130,8 +130,8 @@ class PlannedCells:
         if plan.response_totals is not None:
             denominators = plan.response_totals.sum_by_group(weights, has_number, groups)
         with np.errstate(divide="ignore", invalid="ignore"):
-            quotients = numbers_to_nullable(numerators / denominators, values)
-        return quotients, (groups.count(has_number) > 0) & (denominators == 0)
+            ratios = numbers_to_nullable(numerators / denominators, values)
+        return ratios, (groups.count(has_number) > 0) & (denominators == 0)
 
 
 def plan_cells(

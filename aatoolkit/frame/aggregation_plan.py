@@ -151,13 +151,13 @@ def plan_columns(
             columns=reason_by_requested_column or reason_by_column,
         )
     # Warn of columns that have a rule but cannot be aggregated by it.
-    omission_texts = [
+    omission_reasons = [
         f"{name}: {reason}"
         for name, reason in reason_by_column.items()
         if _has_rule(metadata, name)
     ]
-    if omission_texts:
-        warn(f"left out: {'; '.join(omission_texts)}")
+    if omission_reasons:
+        warn(f"left out: {'; '.join(omission_reasons)}")
     return plans
 
 
@@ -322,7 +322,7 @@ class _Planner:
                 added_keys[name] = self.metadata.declaration_of(name).aggregate.across
         table_key = sections.table(table).key
         frame_names = names_by_declared_name(self.metadata, table)
-        key_values = {
+        array_by_key = {
             key: self.frame[frame_names[key][-1]].array for key in table_key if key in frame_names
         }
         positions = np.arange(len(self.frame))
@@ -332,14 +332,16 @@ class _Planner:
         for name, key in inputs_and_unlisted_keys:
             if key in table_key:
                 equal_keys = {}
-                addends = key_values.get(key, positions)
+                added_values = array_by_key.get(key, positions)
             else:  # the same key in several responses
                 scopes, row_scopes = self.duplicates.scopes_and_positions(table)
                 if len(scopes) < 2:
                     continue
-                equal_keys = key_values
-                addends = positions if row_scopes is None else row_scopes
-            key_rows = pd.DataFrame({**equal_keys, "_group": self.groups.of_row, "_added": addends})
+                equal_keys = array_by_key
+                added_values = positions if row_scopes is None else row_scopes
+            key_rows = pd.DataFrame(
+                {**equal_keys, "_group": self.groups.of_row, "_added": added_values}
+            )
             if key_rows.drop_duplicates().drop(columns="_added").duplicated().any():
                 rule = plan.rule
                 remedy = "'sum'" if rule.rule == "sum" else f"aa.sections.{rule!r}"
@@ -449,11 +451,11 @@ class _Planner:
             np.bincount(group_ids[~is_known_total], minlength=len(groups)),
             np.bincount(group_ids, minlength=len(groups)),
         )
-        ratio = Aggregation(
+        ratio_rule = Aggregation(
             "ratio", over=(numerator, denominator), why="each response's whole counts once"
         )
         return Plan(
-            name, ratio, metadata.columns[name].declared_name, response_totals=response_totals
+            name, ratio_rule, metadata.columns[name].declared_name, response_totals=response_totals
         )
 
 
@@ -548,16 +550,16 @@ def plan_declared_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) 
     }
     among = (name_in_frame(rule.among[0]), *rule.among[1:]) if rule.among else ()
     # The totals that its parts are counted among; of a count also the denominators of its ratios.
-    columns = sections.table(table).columns
+    declared_columns = sections.table(table).columns
     declared_totals = [
         declaration.aggregate.among
-        for declaration in columns
+        for declaration in declared_columns
         if declaration.name in (*(rule.over or ()), rule.by)
     ]
     if rule.rule == "sum":
         declared_totals += [
             over[1:]
-            for declaration in columns
+            for declaration in declared_columns
             if (over := declaration.aggregate.over) and over[0] == column_name
         ]
     total_names = chain.from_iterable(

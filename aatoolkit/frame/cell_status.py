@@ -212,8 +212,8 @@ def combine_cells(first: Cells, second: Cells) -> Cells:
     availabilities = []
     for pair_id in distinct_pair_ids.tolist():
         deciding_side = pair_id // pair_count
-        code1, code2 = divmod(pair_id % pair_count, len(second.availabilities))
-        pair = (first.availabilities[code1], second.availabilities[code2])
+        first_code, second_code = divmod(pair_id % pair_count, len(second.availabilities))
+        pair = (first.availabilities[first_code], second.availabilities[second_code])
         not_applicable_availabilities = [
             availability for availability in pair if availability.status == Status.NOT_APPLICABLE
         ]
@@ -241,9 +241,9 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
     """Return whether a column exists and all its values are statuses, such as "partial"."""
     if name not in frame.columns:
         return False
-    texts = frame[name].dropna().unique()
-    return {*map(str, texts)} <= {*STATUS_DTYPE.categories} and (
-        len(texts) > 0 or isinstance(frame[name].dtype, pd.CategoricalDtype)
+    distinct_values = frame[name].dropna().unique()
+    return {*map(str, distinct_values)} <= {*STATUS_DTYPE.categories} and (
+        len(distinct_values) > 0 or isinstance(frame[name].dtype, pd.CategoricalDtype)
     )
 
 
@@ -292,9 +292,9 @@ def key_statements(
     each row the position of its availability in ``availabilities``.
     """
     rows = keys.astype(object).map(as_text).assign(**{CAUSE_SUFFIX: codes}).drop_duplicates()
-    values_by_condition: dict[Any, list[str]] = {}
+    last_values_by_key: dict[Any, list[str]] = {}
     for *first_values, last_value, code in rows.itertuples(index=False, name=None):
-        values_by_condition.setdefault((code, *((value,) for value in first_values)), []).append(
+        last_values_by_key.setdefault((code, *((value,) for value in first_values)), []).append(
             last_value
         )
     return [
@@ -305,7 +305,7 @@ def key_statements(
                 for name, values in zip(keys, (*first_values, tuple(last_value)), strict=True)
             ),
         )
-        for (code, *first_values), last_value in values_by_condition.items()
+        for (code, *first_values), last_value in last_values_by_key.items()
     ]
 
 

@@ -168,14 +168,14 @@ class Duplicates:
         key_columns, missing_columns = self._key_columns(table)
         group_of_row = self._groups.of_row
         all_rows = np.arange(len(self._frame))
-        is_repeated = table in self._metadata.repeated_tables
-        was_repeated = table in attached_metadata(self._frame)[0].repeated_tables
-        if is_repeated and not was_repeated and not overlapping_scopes:
-            original_rows = change_check_of(
+        may_repeat = table in self._metadata.repeated_tables
+        could_repeat_before = table in attached_metadata(self._frame)[0].repeated_tables
+        if may_repeat and not could_repeat_before and not overlapping_scopes:
+            original_match = change_check_of(
                 self._frame
             ).match_original()  # the rows before plain pandas steps
-            if original_rows is not None:
-                return _first_equal_rows([group_of_row, original_rows[0]]), []
+            if original_match is not None:
+                return _first_equal_rows([group_of_row, original_match[0]]), []
         if missing_columns or key_columns is None:
             self._check_without_key(table, missing_columns, overlapping_scopes, scope_of_row)
             return all_rows, []
@@ -185,7 +185,7 @@ class Duplicates:
         if (first_rows == all_rows).all() and key_columns:
             return all_rows, []
         if scope_of_row is None and len(overlapping_pairs) < len(scope_pairs):
-            if overlapping_pairs or is_repeated:
+            if overlapping_pairs or may_repeat:
                 raise AggregationRefused(
                     "rows of several responses have one key: aggregate each frame alone, or add "
                     "df.aa.with_context() to each as it was read, before combining them"
@@ -305,9 +305,9 @@ def without_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
     repeated_tables = {*metadata.repeated_tables}
     if not repeated_tables:
         return frame
-    original_rows = change_check.match_original()
-    if original_rows is not None:
-        frame = frame[_is_first(frame, original_rows[0])]
+    original_match = change_check.match_original()
+    if original_match is not None:
+        frame = frame[_is_first(frame, original_match[0])]
         repeated_tables &= {*stored_metadata.repeated_tables}
     is_first = _is_first(frame)
     if not repeated_tables or is_first.all():
@@ -354,8 +354,8 @@ def _name_two(scopes: Iterable[ResponseScope]) -> str:
 
     For example, ``7 days and 30 days``.
     """
-    texts = [*dict.fromkeys(map(str, scopes))]
-    return " and ".join(texts[:2]) if len(texts) > 1 else f"two of {texts[0]}"
+    scope_texts = [*dict.fromkeys(map(str, scopes))]
+    return " and ".join(scope_texts[:2]) if len(scope_texts) > 1 else f"two of {scope_texts[0]}"
 
 
 _SPLIT_HINT = "or aggregate by what tells them apart, such as 'fetched_at' of an archive"
@@ -503,8 +503,8 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
         key_value_pairs = rows[["key", "value"]].drop_duplicates()
         repeat_count = len(rows) - len(key_value_pairs)
         # The sign of a repeat: rows with the same text or day always have the same value.
-        is_repeated = rows.duplicated(["group", "key"]).any()
-        if not is_repeated or key_value_pairs["key"].duplicated().any():
+        has_repeats = rows.duplicated(["group", "key"]).any()
+        if not has_repeats or key_value_pairs["key"].duplicated().any():
             continue
         value_shares = key_value_pairs["value"].value_counts(normalize=True)
         chance = (value_shares**2).sum() if values.isin(range(10)).all() else _EQUAL_VALUE_CHANCE

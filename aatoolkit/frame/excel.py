@@ -218,10 +218,10 @@ class _Workbook:
         if key_figures:
             sheet.write(last_row, 0, "Key figure", self._bold_format)
             sheet.write_row(last_row, 1, ("Value", "Before"), self._right_aligned)
-        for label, number_format, *values in key_figures:
+        for label, number_format, *cell_values in key_figures:
             last_row += 1
             sheet.write(last_row, 0, _fit_text(label))
-            for column_position, value in enumerate(values, 1):
+            for column_position, value in enumerate(cell_values, 1):
                 sheet.write(last_row, column_position, value, self._format(number_format))
         chart = self._add_chart(table_by_sheet_name)
         if chart is not None:
@@ -355,11 +355,11 @@ def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any
                 _to_excel_values(frame[name]) if name else [None] * len(frame)
                 for name in ("value", previous_column)
             ]
-            for label, number_format, *values in zip(
+            for label, number_format, *cell_values in zip(
                 frame["metric"], value_formats, *value_columns, strict=True
             ):
-                if values[0] is not None:
-                    yield capitalized(humanize(label)), number_format, *values
+                if cell_values[0] is not None:
+                    yield capitalized(humanize(label)), number_format, *cell_values
             return
 
 
@@ -369,8 +369,8 @@ def _chart_columns(frame: pd.DataFrame, chart_type: str) -> tuple[int, int] | No
     ``chart_type`` is "line" to use a column of days as labels, and "bar" to use other labels.
     """
     metadata = metadata_of(frame)
-    names = [*map(str, frame.columns)]
-    if len(metadata.key) != 1 or metadata.key[0] not in names or len(frame) < 2:
+    column_names = [*map(str, frame.columns)]
+    if len(metadata.key) != 1 or metadata.key[0] not in column_names or len(frame) < 2:
         return None
     has_time_labels = frame[metadata.key[0]].dtype.kind == "M"
     rule_by_column = {
@@ -383,7 +383,7 @@ def _chart_columns(frame: pd.DataFrame, chart_type: str) -> tuple[int, int] | No
     ]
     if has_time_labels != (chart_type == "line") or not measure_columns:
         return None
-    return names.index(metadata.key[0]), names.index(measure_columns[0])
+    return column_names.index(metadata.key[0]), column_names.index(measure_columns[0])
 
 
 def _to_excel_values(values: pd.Series) -> list[Any]:
@@ -467,6 +467,6 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
 def _source_texts(source: Source) -> list[str]:
     """Return a response's host, days, section, filters and time of request, as texts."""
     window_text = f"{source.window_start} to {source.window_end}" if source.window_start else None
-    fetched_text = f"fetched {source.fetched_at}" if source.fetched_at else None
-    source_fields = (source.host, window_text, source.section, source.scope, fetched_text)
+    time_text = f"fetched {source.fetched_at}" if source.fetched_at else None
+    source_fields = (source.host, window_text, source.section, source.scope, time_text)
     return [str(text) for text in source_fields if text]

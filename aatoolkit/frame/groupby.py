@@ -224,7 +224,7 @@ def flatten_names(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
     ('hits', 'answers', 'rate')
     """
     name_lists = ([column] if isinstance(column, str) else column for column in columns)
-    return tuple(name for names in name_lists for name in names)
+    return tuple(name for name_list in name_lists for name in name_list)
 
 
 def period_groupers(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
@@ -311,8 +311,8 @@ def find_partial_periods(
     is_one_series = is_daily_series and all(
         name in key_names or (name in frame and frame[name].nunique() == 1) for name in metadata.key
     )
-    for i in day_counts.index:
-        period_label = period_labels.iloc[i]
+    for group_number in day_counts.index:
+        period_label = period_labels.iloc[group_number]
         period_offset = grouper.freq
         is_end_label = grouper.closed == "right"  # type: ignore[attr-defined]
         start, end = (
@@ -322,13 +322,13 @@ def find_partial_periods(
         )
         length = (end - start).days + 1
         day_count = (
-            day_counts[i]
+            day_counts[group_number]
             if is_one_series
             else int(((covered_days >= start) & (covered_days <= end)).sum())
         )
         if day_count < length:
             days_text = f"{day_count} of the {length} days from {start.date()} to {end.date()}"
-            partial_periods[i] = (day_count / length, days_text)
+            partial_periods[group_number] = (day_count / length, days_text)
     return partial_periods
 
 

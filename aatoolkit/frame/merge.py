@@ -67,8 +67,10 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         merged_frame = numbered_frames[0].merge(numbered_frames[1], **options)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         problem = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
-        hint = "; give the keys one dtype, by astype or pd.to_datetime" * ("trying to" in problem)
-        raise ArgumentError(f"the frames cannot be merged: {problem}{hint}") from None
+        dtype_hint = "; give the keys one dtype, by astype or pd.to_datetime" * (
+            "trying to" in problem
+        )
+        raise ArgumentError(f"the frames cannot be merged: {problem}{dtype_hint}") from None
     repeated_flags = [bool(merged_frame[name].dropna().duplicated().any()) for name in _ROW_COLUMNS]
     unmatched_masks = [merged_frame[name].isna().to_numpy(bool) for name in _ROW_COLUMNS]
     unmatched_counts = [int(mask.sum()) for mask in unmatched_masks]
@@ -76,24 +78,26 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     if len(left) and len(right) and (unmatched_masks[0] | unmatched_masks[1]).all() and not is_anti:
         warn("no row of the one frame matches a row of the other; look at the spelling of the keys")
     merged_frame = merged_frame.drop(columns=[*_ROW_COLUMNS])
-    input_metadata = [metadata_of(frame, with_levels=True) for frame in (left, right)]
+    metadata_of_sides = [metadata_of(frame, with_levels=True) for frame in (left, right)]
     metadata_with_tables = [
         _with_undeclared_table(*arguments)
-        for arguments in zip((left, right), input_metadata, keys_of_sides, strict=True)
+        for arguments in zip((left, right), metadata_of_sides, keys_of_sides, strict=True)
     ]
     shared_keys = _shared_keys(left, right, options)
-    renamings = names_after_merge(left, right, options)
+    renaming_of_sides = names_after_merge(left, right, options)
     columns: dict[str, ColumnMetadata] = {}
     key_by_table: dict[str, tuple[str, ...]] = {}
     # The keys of a side whose rows may have no match are replaced by those of the other side.
     has_left_keys = options.get("how", "inner") in ("left", "inner")
     left_key_by_right = {
-        right_key: renamings[0].get(left_key, left_key)
+        right_key: renaming_of_sides[0].get(left_key, left_key)
         # Of several pairs with the same right key, the first counts.
         for left_key, right_key in reversed([*zip(*keys_of_sides, strict=False)] * has_left_keys)
         if isinstance(left_key, str) and isinstance(right_key, str)
     }
-    for side, (metadata, renaming) in enumerate(zip(metadata_with_tables, renamings, strict=True)):
+    for side, (metadata, renaming) in enumerate(
+        zip(metadata_with_tables, renaming_of_sides, strict=True)
+    ):
         for name, column in metadata.columns.items():
             if name not in shared_keys:
                 columns[renaming[name]] = column.renamed(renaming)
@@ -114,12 +118,12 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         if is_repeated
         for table in tables_of_side
     }
-    known_tables = {table for metadata in input_metadata for table in metadata.key_by_table}
+    known_tables = {table for metadata in metadata_of_sides for table in metadata.key_by_table}
     new_table = next(
         (name for name in key_by_table if is_joined_table(name) and name not in known_tables), ""
     )
     for name in shared_keys:
-        key_metadata = [metadata.columns.get(name, NO_METADATA) for metadata in input_metadata]
+        key_metadata = [metadata.columns.get(name, NO_METADATA) for metadata in metadata_of_sides]
         column = _key_metadata(
             *key_metadata, left_only=unmatched_counts[1], right_only=unmatched_counts[0]
         )
@@ -131,7 +135,9 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         if not unmatched_counts[side]:
             continue
         other_keys = [
-            renamings[1 - side].get(key) for key in keys_of_sides[1 - side] if isinstance(key, str)
+            renaming_of_sides[1 - side].get(key)
+            for key in keys_of_sides[1 - side]
+            if isinstance(key, str)
         ]
         unmatched_keys = merged_frame[[name for name in merged_frame if name in other_keys]][mask]
         availability = no_match_availability(unmatched_counts[side], len(mask))
@@ -139,11 +145,11 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         if can_list_keys(unmatched_keys, FrameMetadata(columns)):
             statements = key_statements(unmatched_keys, [availability])
         for name in metadata_with_tables[side].columns.keys() - {*shared_keys}:
-            new_name = renamings[side][name]
+            new_name = renaming_of_sides[side][name]
             columns[new_name] = with_unmatched_rows(columns[new_name], availability, statements)
     side_keys = [
         [name if name in shared_keys else renaming[name] for name in metadata.key]
-        for metadata, renaming in zip(metadata_with_tables, renamings, strict=True)
+        for metadata, renaming in zip(metadata_with_tables, renaming_of_sides, strict=True)
     ]
     merged_key = dict.fromkeys(
         (*side_keys[0], *(name for name in side_keys[1] if name not in shared_keys))
@@ -199,7 +205,7 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     metadata = metadata_of(frame, with_levels=True)
     metadata_by_column = dict(metadata.columns)
     all_metadata = [metadata]
-    key = metadata.key
+    key_columns = metadata.key
     repeated_tables = {*metadata.repeated_tables}
     for other_frame in frames:
         other_metadata = metadata_of(other_frame, with_levels=True)
@@ -216,7 +222,7 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
             metadata_by_column |= adopted_columns
             all_metadata.append(other_metadata)
             repeated_tables |= {*other_metadata.repeated_tables, *new_repeated_tables}
-            key = key or (
+            key_columns = key_columns or (
                 other_metadata.key if {*other_metadata.key} <= metadata_by_column.keys() else ()
             )
     adopted_frame = frame.copy(deep=False)
@@ -227,7 +233,7 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     }
     adopted_metadata = FrameMetadata(
         metadata_by_column,
-        unique_key(adopted_frame, key),
+        unique_key(adopted_frame, key_columns),
         sources_of(all_metadata),
         key_by_table,
         tuple(sorted(repeated_tables)),
@@ -457,8 +463,8 @@ def _merge_keys_of_sides(
 def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions) -> list[str]:
     """Return the merge keys that have the same name on both sides."""
     if options.get("left_index") or options.get("right_index"):
-        names = [str(name) for name in left.index.names if name is not None]
-        return [name for name in names if name in right.index.names]
+        level_names = [str(name) for name in left.index.names if name is not None]
+        return [name for name in level_names if name in right.index.names]
     key_pairs = zip(*_merge_keys_of_sides(left, right, options), strict=False)
     is_scalar = pd.api.types.is_scalar
     return [
@@ -643,8 +649,8 @@ def concat(
         if has_different_keys or _repeats_rows(frames_with_table, table):
             repeated_tables.add(table)
     if any(map(is_joined_table, repeated_tables)):
-        tables = {column.table for column in columns.values()}
-        repeated_tables |= {*filter(is_joined_table, tables)} - {*key_by_table}
+        joined_tables = {column.table for column in columns.values()}
+        repeated_tables |= {*filter(is_joined_table, joined_tables)} - {*key_by_table}
     sources = sources_of(metadata for _, metadata in frames_with_metadata)
     return attach(
         stacked_frame,
@@ -772,9 +778,11 @@ def _stacked_column(
         declared_names = {
             f"{JOINED_PREFIX}{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}.{name}"
         }
-    lacking_count = sum(len(frame) for frame, metadata in frames if name not in metadata.columns)
+    missing_row_count = sum(
+        len(frame) for frame, metadata in frames if name not in metadata.columns
+    )
     row_count = sum(len(frame) for frame, _ in frames)
-    reason = f"{lacking_count} of {row_count} rows from frames without it"
+    reason = f"{missing_row_count} of {row_count} rows from frames without it"
     absence = Availability(Status.UNAVAILABLE, Cause.ABSENT, reason)
     column = ColumnMetadata(
         declared_names.pop() if len(declared_names) == 1 else None,
@@ -789,7 +797,7 @@ def _stacked_column(
         )
     if conditions_by_frame is None:
         is_measured = column.availability.status in (Status.AVAILABLE, Status.PARTIAL)
-        return column.combined_with(absence) if lacking_count and is_measured else column
+        return column.combined_with(absence) if missing_row_count and is_measured else column
     statements = chain.from_iterable(
         metadata.columns.get(name, ColumnMetadata(None, absence)).statements_within(*conditions)
         for (_, metadata), conditions in zip(frames, conditions_by_frame, strict=True)

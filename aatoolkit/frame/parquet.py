@@ -196,13 +196,13 @@ def _checksums(table: pa.Table | None, file_metadata: Mapping[bytes, bytes]) -> 
     rows_hash = None
     with suppress(NotWritten):
         if table is not None:  # including levels that no row has
-            dictionary_levels = [
+            levels_of_columns = [
                 column.chunk(0).dictionary.to_pylist()
                 for column in table.columns
                 if column.length() and pa.types.is_dictionary(column.type)
             ]
             rows_digest = logical_hash(table.replace_schema_metadata(None))
-            rows_hash = hashlib.sha256(f"{rows_digest} {dictionary_levels}".encode())
+            rows_hash = hashlib.sha256(f"{rows_digest} {levels_of_columns}".encode())
     metadata_hash = hashlib.sha256()
     for key in sorted(file_metadata):
         metadata_hash.update(

@@ -67,13 +67,13 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
         )
     is_whole = all(flat_frame[name].dtype.kind in "iu" for name in number_columns)
     value_dtype: Any = "Int64" if number_columns and is_whole else "Float64"
-    new_names = {
+    new_name_by_old = {
         name: f"{name}_" if name in _LONG_COLUMNS else name
         for name in flat_frame.columns
         if name not in number_columns and not is_status_column(flat_frame, name)
     }
-    _refuse_used_names(new_names.values(), _LONG_COLUMNS)
-    id_frame = flat_frame[[*new_names]].rename(columns=new_names).reset_index(drop=True)
+    _refuse_used_names(new_name_by_old.values(), _LONG_COLUMNS)
+    id_frame = flat_frame[[*new_name_by_old]].rename(columns=new_name_by_old).reset_index(drop=True)
     dtype_by_column: dict[str, Any] = {"value": value_dtype, STATUS: STATUS_DTYPE}
     empty_columns = {
         name: pd.Series(dtype=dtype_by_column.get(name, "string")) for name in _LONG_COLUMNS
@@ -101,10 +101,11 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
             pd.concat([column_frame, status_columns(cells.availabilities, cells.codes)], axis=1)
         )
     column_metadata = {
-        new_name: metadata.columns[name].renamed(new_names) for name, new_name in new_names.items()
+        new_name: metadata.columns[name].renamed(new_name_by_old)
+        for name, new_name in new_name_by_old.items()
     }
     column_metadata |= dict.fromkeys((name for name in _LONG_COLUMNS if name != "value"), MEASURED)
-    key = (*(new_names[name] for name in metadata.key if name in new_names), "variable")
+    key = (*(new_name_by_old[name] for name in metadata.key if name in new_name_by_old), "variable")
     long_frame = pd.concat(long_frames, ignore_index=True)
     return attach(long_frame, FrameMetadata(column_metadata, key, metadata.sources))
 
@@ -122,12 +123,12 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
         )
     _refuse_used_names(map(str, frame.columns), CONTEXT)
     (source,) = metadata.sources
-    parameters = {} if source.scope is None else Scope._from_query(source.scope)._params()
+    query_parameters = {} if source.scope is None else Scope._from_query(source.scope)._params()
     value_and_dtype_by_column = {
         "host": (source.host, "string"),
-        "days": (parameters.get("days"), "Int64"),
+        "days": (query_parameters.get("days"), "Int64"),
         **{name: (getattr(source, name) or pd.NaT, "datetime64[us]") for name in _WINDOW_COLUMNS},
-        **{f"filter_{name}": (parameters.get(name), "string") for name in FILTERS},
+        **{f"filter_{name}": (query_parameters.get(name), "string") for name in FILTERS},
         "fetched_at": (source.fetched_at or pd.NaT, "datetime64[us, UTC]"),
     }
     return _with_constants(frame, metadata, value_and_dtype_by_column)
@@ -314,10 +315,10 @@ def _row_statuses(
         is_empty_row = np.all(
             [cell_statuses.has_status(*EMPTY) for cell_statuses in cells_of_measures], axis=0
         )
-        is_explained = is_empty_row & (codes == 0) & ~is_measured
+        has_own_status = is_empty_row & (codes == 0) & ~is_measured
         for cell_statuses in cells_of_measures[:1]:  # whose reason is that of the row
             codes = np.where(
-                is_explained, len(engine_availabilities) + 1 + cell_statuses.codes, codes
+                has_own_status, len(engine_availabilities) + 1 + cell_statuses.codes, codes
             )
             engine_availabilities += cell_statuses.availabilities
     return status_columns([default_availability, *engine_availabilities], codes)

@@ -120,7 +120,7 @@ def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.Da
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with columns in NumPy dtypes; see ``df.aa.plain``."""
     flat_frame = flatten_index(frame)
-    columns = [_to_plain(flat_frame.iloc[:, i]) for i in range(flat_frame.shape[1])]
+    columns = [_to_plain(flat_frame.iloc[:, position]) for position in range(flat_frame.shape[1])]
     result = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(len(flat_frame)))
     return result.set_axis([str(name) for name in flat_frame.columns], axis=1)
 

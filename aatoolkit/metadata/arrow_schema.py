@@ -78,9 +78,9 @@ def read_file_metadata(
     try:
         metadata_text = json.loads(file_metadata.get(PANDAS_KEY, b"{}")).get(ATTRS_KEY)
         if METADATA_KEY in file_metadata:
-            document = json.loads(file_metadata[METADATA_KEY])
-            for name, table_json in document.get("declarations", {}).items():
-                register_table(name, load_table(table_json))
+            json_document = json.loads(file_metadata[METADATA_KEY])
+            for name, declaration_json in json_document.get("declarations", {}).items():
+                register_table(name, load_table(declaration_json))
         if metadata_text is None:
             return None
         metadata = FrameMetadata.loads(metadata_text)

@@ -185,10 +185,7 @@ class FrameMetadata:
                     Source(**{name: source[name] for name in source_fields & source.keys()})
                     for source in document["sources"]
                 ),
-                {
-                    table: tuple(key_names)
-                    for table, key_names in document.get("grains", {}).items()
-                },
+                {table: tuple(key) for table, key in document.get("grains", {}).items()},
                 tuple(document.get("repeated", ())),
                 None if fingerprint is None else Fingerprint.from_dict(fingerprint),
                 recipe,
@@ -371,11 +368,11 @@ def metadata_of(frame: pd.DataFrame, *, with_levels: bool = False) -> FrameMetad
     result also has the named levels of the index.
     """
     metadata, _ = attached_metadata(frame)
-    names = [str(name) for name in frame.columns]
+    column_names = [str(name) for name in frame.columns]
     level_names = [str(name) for name in frame.index.names if name is not None]
     fingerprint_check = change_check_of(frame, ignores_cache=True)
     columns = {}
-    for name in dict.fromkeys((*names, *level_names)):
+    for name in dict.fromkeys((*column_names, *level_names)):
         column = metadata.columns.get(name, NO_METADATA)
         change_reason = None
         if column.availability.status in EMPTY and name not in fingerprint_check.hashed_columns:
@@ -386,7 +383,7 @@ def metadata_of(frame: pd.DataFrame, *, with_levels: bool = False) -> FrameMetad
         columns[name] = unknown_column if change_reason else column
     columns = refresh_columns(frame, columns)
     key = tuple(name for name in metadata.key if name in columns)
-    for name in {*level_names} - {*names} if not with_levels else ():
+    for name in {*level_names} - {*column_names} if not with_levels else ():
         del columns[name]
     repeated_tables = {
         *metadata.repeated_tables,
@@ -431,10 +428,10 @@ def _find_metadata_object(frame: pd.DataFrame) -> _MetadataObject | None:
 
     The result is None if the DataFrame has only the text of the metadata, or no metadata.
     """
-    value = frame._attrs.get(ATTRS_KEY)
-    if isinstance(value, _MetadataText):
-        return value.metadata_object
-    return value if isinstance(value, _MetadataObject) else None
+    text = frame._attrs.get(ATTRS_KEY)
+    if isinstance(text, _MetadataText):
+        return text.metadata_object
+    return text if isinstance(text, _MetadataObject) else None
 
 
 def replace_metadata(

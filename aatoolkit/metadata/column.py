@@ -188,7 +188,8 @@ class RowStatus:
                 packed_matches, axis=0, return_index=True, return_inverse=True
             )
             positions_of_statements = [
-                np.flatnonzero(match_matrix[row]).tolist() for row in first_row_positions
+                np.flatnonzero(match_matrix[row_position]).tolist()
+                for row_position in first_row_positions
             ]
             availabilities = [
                 self._combine_matches(
@@ -222,8 +223,8 @@ class RowStatus:
                 continue
             if condition not in self._mask_by_condition:  # evaluated on distinct values only
                 value_codes, distinct_values = pd.factorize(self._array_by_column[condition.column])
-                is_match = condition.matches(pd.Series(distinct_values).astype(object).tolist())
-                self._mask_by_condition[condition] = np.array([*is_match, False], bool)[value_codes]
+                matches = condition.matches(pd.Series(distinct_values).astype(object).tolist())
+                self._mask_by_condition[condition] = np.array([*matches, False], bool)[value_codes]
             mask &= self._mask_by_condition[condition]
         return mask
 

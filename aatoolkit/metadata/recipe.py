@@ -84,12 +84,12 @@ def renumber(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
     >>> renumber(["do", "concat", {}, [["read", 0, "t"]]], {0: 3})
     ['do', 'concat', {}, [['read', 3, 't']]]
     """
-    kind, *fields = recipe
-    if kind == READ:
+    step_kind, *fields = recipe
+    if step_kind == READ:
         return [READ, new_positions.get(fields[0], -1), fields[1]]
-    if kind == DO:
+    if step_kind == DO:
         return [DO, fields[0], fields[1], [renumber(child, new_positions) for child in fields[2]]]
-    return [VIEW, renumber(fields[0], new_positions), fields[1]] if kind == VIEW else recipe
+    return [VIEW, renumber(fields[0], new_positions), fields[1]] if step_kind == VIEW else recipe
 
 
 def dump_recipe(recipe: Recipe) -> Recipe:

@@ -106,19 +106,21 @@ def record_recipe(
     """
     input_frames: list[pd.DataFrame] = []
     json_arguments = dict(arguments)
-    for name in frame_parameters:
-        argument: Any = json_arguments.get(name)
+    for parameter_name in frame_parameters:
+        argument: Any = json_arguments.get(parameter_name)
         if hasattr(argument, "attrs"):
-            json_arguments[name] = len(input_frames)
+            json_arguments[parameter_name] = len(input_frames)
             input_frames.append(argument)
         elif argument is not None:
             argument_frames = [*argument.values()] if isinstance(argument, Mapping) else [*argument]
-            json_arguments[name] = [
+            json_arguments[parameter_name] = [
                 *range(len(input_frames), len(input_frames) + len(argument_frames))
             ]
             input_frames += argument_frames
     json_arguments |= {
-        name: argument for name, argument in json_arguments.pop("options", {}).items() if argument
+        parameter_name: argument
+        for parameter_name, argument in json_arguments.pop("options", {}).items()
+        if argument
     }
     metadata, _ = attached_metadata(result)
     inputs = [recipe_and_responses(frame) for frame in input_frames]
@@ -131,11 +133,11 @@ def record_recipe(
     position_by_source = {source: position for position, source in enumerate(sources)}
     serialized_arguments = {}
     refused_names = []
-    for name, argument in json_arguments.items():
+    for parameter_name, argument in json_arguments.items():
         try:
-            serialized_arguments[name] = _serialize(argument)
+            serialized_arguments[parameter_name] = _serialize(argument)
         except TypeError:
-            refused_names.append(name)
+            refused_names.append(parameter_name)
     input_recipes = [
         renumber(
             input_recipe, {i: position_by_source[source] for i, source in enumerate(input_sources)}

@@ -234,22 +234,24 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
         rows[name].iloc[usable_rows].to_numpy(bool) for name in ("cited", "mentioned")
     )
 
-    def count_by_prompt(kind: str) -> Any:
+    def count_by_prompt(answer_kind: str) -> Any:
         """Return for each prompt the number of answers of a kind, such as ``cited_only``."""
-        is_cited = kind in ("both", "cited_only")
-        is_mentioned = kind in ("both", "mentioned_only")
+        is_cited = answer_kind in ("both", "cited_only")
+        is_mentioned = answer_kind in ("both", "mentioned_only")
         mask = (cited_mask == is_cited) & (mentioned_mask == is_mentioned)
         counts = np.bincount(prompt_codes[mask], minlength=len(prompts)).astype(np.float64)
 
         def origin_of(prompt: int) -> Any:
             row_positions = usable_rows[mask & (prompt_codes == prompt)]
-            count_text = f"{len(row_positions)} answers that are {kind.replace('_', ' ')}"
+            count_text = f"{len(row_positions)} answers that are {answer_kind.replace('_', ' ')}"
             return row_positions, count_text, {"prompt_id": prompts[prompt]}
 
-        return traced_to_rows(kind, counts, rows, ("cited", "mentioned"), origin_of)
+        return traced_to_rows(answer_kind, counts, rows, ("cited", "mentioned"), origin_of)
 
-    counts = {kind: count_by_prompt(kind) for kind in _ANSWER_KINDS}
-    values = {kind: total_of(counts_by_prompt) for kind, counts_by_prompt in counts.items()}
+    counts = {answer_kind: count_by_prompt(answer_kind) for answer_kind in _ANSWER_KINDS}
+    values = {
+        answer_kind: total_of(counts_by_prompt) for answer_kind, counts_by_prompt in counts.items()
+    }
     values["n"] = sum(values.values())
     a, b, c, d = counts.values()
     # Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.

@@ -189,8 +189,8 @@ def _find_best_split(
     cumulative_y, cumulative_n = (
         np.pad(np.cumsum(values, axis=1), ((0, 0), (1, 0))) for values in (y, n)
     )
-    boundaries = np.arange(day_count + 1)[None, :]
-    is_after_split = boundaries >= split_days[:, None]
+    split_positions = np.arange(day_count + 1)[None, :]
+    is_after_split = split_positions >= split_days[:, None]
     segment_starts = np.where(is_after_split, split_days[:, None], 0)
     segment_ends = np.where(is_after_split, day_count, split_days[:, None])
     (left_y, left_n), (right_y, right_n) = (
@@ -206,8 +206,8 @@ def _find_best_split(
     )
     gains = _deviance(right_y - left_y, right_n - left_n, distribution) - split_costs
     gains[
-        (boundaries - segment_starts < _MIN_SEGMENT_DAYS)
-        | (segment_ends - boundaries < _MIN_SEGMENT_DAYS)
+        (split_positions - segment_starts < _MIN_SEGMENT_DAYS)
+        | (segment_ends - split_positions < _MIN_SEGMENT_DAYS)
     ] = 0.0
     best_days = gains.argmax(axis=1)
     return gains[np.arange(len(y)), best_days], best_days
@@ -333,8 +333,8 @@ def _change_points(
         np.concatenate([values[None], values[permutations]]) for values in (y, n)
     )
     one_split_gains, two_split_gains = (
-        gain / _dispersion(numerators, denominators, levels, distribution)
-        for gain, levels in _find_best_splits(numerators, denominators, distribution)
+        gains_of_splits / _dispersion(numerators, denominators, levels, distribution)
+        for gains_of_splits, levels in _find_best_splits(numerators, denominators, distribution)
     )
     # The rank of each series among all, by one split and by two; the better rank counts.
     ranks_by_split_count = [

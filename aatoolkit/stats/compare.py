@@ -158,13 +158,13 @@ def name_sides(
         names_of_sides = [
             {value for value in frame[column].dropna() if isinstance(value, str)}
             if column in frame
-            else {fields.get(column) for fields in side_fields}
+            else {source_fields_by_name.get(column) for source_fields_by_name in side_fields}
             for frame, side_fields in zip(frames, source_fields, strict=True)
         ]
         if [*map(len, names_of_sides)] == [1, 1] and names_of_sides[0] != names_of_sides[1]:
             (first_name,), (second_name,) = names_of_sides
-            is_unreserved = not {column, first_name, second_name} & reserved_names
-            if is_unreserved and isinstance(first_name, str) and isinstance(second_name, str):
+            are_unreserved = not {column, first_name, second_name} & reserved_names
+            if are_unreserved and isinstance(first_name, str) and isinstance(second_name, str):
                 return column, (first_name, second_name)
     return "host", WINDOW_NAMES
 
@@ -205,15 +205,15 @@ def compare_measure(
     is_rate = all(side.is_rate for side in sides)
     for key in dict.fromkeys([*sides[0].position_by_key, *sides[1].position_by_key]):
         group_positions = [side.position_by_key.get(key) for side in sides]
-        limitation, notes = _limitation_and_notes(sides, group_positions, side_names)
+        limitation_text, notes = _limitation_and_notes(sides, group_positions, side_names)
         compared_row = ComparedRow(
-            measure=measure, key=key, unit=unit, is_rate=is_rate, why=limitation, notes=notes
+            measure=measure, key=key, unit=unit, is_rate=is_rate, why=limitation_text, notes=notes
         )
         if None not in group_positions:
             change, method, reason, group_notes = _compare_group(
                 sides, group_positions, pair, cluster, level, design
             )
-            reason = refusal_reason or limitation or reason
+            reason = refusal_reason or limitation_text or reason
             if is_rate and max(-change.low, change.high) > 1:
                 # No rate changes by more than 100 points.
                 low = np.maximum(change.low, -1.0)
@@ -254,12 +254,12 @@ def _differences_without_test(
         keys = [*zip(*(frame[name] for name in by), strict=True)] if by else [()] * len(frame)
         if len({*keys}) < len(keys) or measure not in frame or metadata.has_lost_values(measure):
             raise error
-        position_by_key_of_sides.append({key: i for i, key in enumerate(keys)})
+        position_by_key_of_sides.append({key: position for position, key in enumerate(keys)})
         measure_units = row_units(frame, metadata, measure)
         if measure_units is None:
             measure_units = frame.get("unit", pd.Series([None] * len(frame)))
-        unit_texts = measure_units.where(measure_units.notna(), "").astype(str)
-        unit_by_key = {**dict(zip(keys, unit_texts, strict=True)), **unit_by_key}
+        unit_names = measure_units.where(measure_units.notna(), "").astype(str)
+        unit_by_key = {**dict(zip(keys, unit_names, strict=True)), **unit_by_key}
     no_counts_reason = (error.columns or {}).get(measure, "")
     for key, unit in unit_by_key.items():
         after, before = (
@@ -408,17 +408,20 @@ def _limitation_and_notes(
     the group. ``side_names`` are the names of the frames.
     """
     reason = ""
-    names_by_state: dict[str, list[str]] = {}
-    for sums, position, name in zip(sides, positions, side_names, strict=True):
+    names_by_availability: dict[str, list[str]] = {}
+    for sums, position, side_name in zip(sides, positions, side_names, strict=True):
         if position is None or not sums.used_row_counts[position]:
             reason = (
                 reason
-                or f"{name}: {'no row' if position is None else sums.availabilities[position]}"
+                or f"{side_name}: {'no row' if position is None else sums.availabilities[position]}"
             )
         elif sums.availabilities[position].status == Status.PARTIAL:
-            names_by_state.setdefault(str(sums.availabilities[position]), []).append(name)
+            names_by_availability.setdefault(str(sums.availabilities[position]), []).append(
+                side_name
+            )
     return reason, tuple(
-        f"{' and '.join(partial_names)}: {state}" for state, partial_names in names_by_state.items()
+        f"{' and '.join(partial_names)}: {availability_text}"
+        for availability_text, partial_names in names_by_availability.items()
     )
 
 
@@ -477,7 +480,7 @@ def comparison_result(
         return (not planned_flags[i], _VERDICT_RANKS.get(plain_value(row["verdict"]), 0), -size)
 
     row_order = sorted(range(len(rows)), key=sort_key) if any(planned_flags) else None
-    units = {row.unit for row in rows}
+    distinct_units = {row.unit for row in rows}
     measures = {row.measure for row in rows}
     availabilities = [
         column.availability
@@ -492,7 +495,7 @@ def comparison_result(
         metadata,
         combine(availabilities) if availabilities else MEASURED_STATE,
         key_columns=("measure", *keys),
-        unit=units.pop() if len(units) == 1 else None,
+        unit=distinct_units.pop() if len(distinct_units) == 1 else None,
         level=level,
         row_order=row_order,
         kind=naming_column,
@@ -536,7 +539,7 @@ def decompose(
         name for sums, name in zip(sides, WINDOW_NAMES, strict=True) if not sums.n.sum() > 0
     ]
     empty_reason = f"{empty_side_names[0]}: nothing was measured" if empty_side_names else ""
-    reason = refusal_reason or empty_reason
+    untested_reason = refusal_reason or empty_reason
     positions_of_sides = shared_positions([sums.position_by_cluster(0) for sums in sides])
     (y1, n1), (y0, n0), (all_y1, all_n1), (all_y0, all_n0) = (
         sums.y_and_n(positions, suffix)
@@ -569,7 +572,7 @@ def decompose(
     name_traced_variables()
     half_width = interval_quantile(level) * error
     bounds_and_p = [rate - half_width, rate + half_width, two_sided(rate / error, math.inf)]
-    low, high, p = ([NAN if reason else value, *[NAN] * 4] for value in bounds_and_p)
+    low, high, p = ([NAN if untested_reason else value, *[NAN] * 4] for value in bounds_and_p)
     effects = [NAN] * 5 if empty_reason else effects
     verdict = verdict_of(p[0], effects[0], level)
     k = count_of(n1)
@@ -588,11 +591,12 @@ def decompose(
             "clusters": [k, k, entered_count, left_count, k + entered_count + left_count],
             "verdict": [verdict, *["bookkeeping"] * 4],
             "why": [
-                f"the {by} on both sides: {verdict}" + (f" ({reason})" if reason else ""),
+                f"the {by} on both sides: {verdict}"
+                + (f" ({untested_reason})" if untested_reason else ""),
                 f"the same {by}, asked more or less often: what was asked, not what was answered",
                 f"{entered_count:g} {by} were not there before",
                 f"{left_count:g} {by} are no longer there",
-                reason if empty_reason else f"{points(total, is_rate)} in all",
+                untested_reason if empty_reason else f"{points(total, is_rate)} in all",
             ],
             "method": "Kitagawa 1955, centred; the rate effect with a z interval (strata)",
         },

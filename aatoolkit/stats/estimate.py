@@ -171,12 +171,12 @@ def estimate(group_sums: Any, y: Any, n: Any, level: Any, panel: str, is_rate: b
         )
         name_traced(answers=answers)
         deff = np.where(unit_variance > 0, variance / (unit_variance / size), np.nan)
-        bounds = wilson(value, answers, q)
+        interval_bounds = wilson(value, answers, q)
     else:
         # No variation at all between clusters is too little to estimate an error.
         half_width = np.where(varies(np.sqrt(variance), value), q * np.sqrt(variance), np.nan)
-        bounds = value - half_width, value + half_width
-    low, high = (np.where(has_enough_data, bound, np.nan) for bound in bounds)
+        interval_bounds = value - half_width, value + half_width
+    low, high = (np.where(has_enough_data, bound, np.nan) for bound in interval_bounds)
     return name_traced_fields(Estimate(value, size, clusters, variance, deff, df, q, low, high))
 
 
@@ -509,7 +509,7 @@ def adjust_p_values(p_values: Sequence[Any], method: str | None) -> list[Any]:
         : int(np.isfinite(plain_p_values).sum())
     ].tolist()
     adjusted_p_values = [*p_values]
-    extreme_p = None
+    last_scaled_p = None
     is_holm = method == "holm"
     tests = setting("tests", len(positions_by_p))
     # Holm's method takes the largest from the smallest p-value on, the other one from the largest.
@@ -517,9 +517,9 @@ def adjust_p_values(p_values: Sequence[Any], method: str | None) -> list[Any]:
     for rank_number, i in ranks_and_positions if is_holm else reversed(ranks_and_positions):
         rank = setting("rank", rank_number)
         scaled_p = p_values[i] * (tests - rank + 1) if is_holm else p_values[i] * tests / rank
-        if extreme_p is None or bool(scaled_p > extreme_p) == is_holm:
-            extreme_p = scaled_p
-        adjusted_p_values[i] = np.minimum(extreme_p, 1.0)
+        if last_scaled_p is None or bool(scaled_p > last_scaled_p) == is_holm:
+            last_scaled_p = scaled_p
+        adjusted_p_values[i] = np.minimum(last_scaled_p, 1.0)
     return adjusted_p_values
 
 
@@ -584,11 +584,11 @@ def judge(
         if verdict == CANNOT_SAY:
             why = comparison.why or "it cannot be computed"
         elif verdict == NO_EVIDENCE:
-            detectable_text = f"no {noun} of any size is found"
+            detectable_phrase = f"no {noun} of any size is found"
             if np.isfinite(detectable_or_nan):
                 size_text = points(detectable_or_nan, is_rate).lstrip("+")
-                detectable_text = f"a {noun} of {size_text} would be found"
-            why += f"; {detectable_text} by 4 of 5 such samples"
+                detectable_phrase = f"a {noun} of {size_text} would be found"
+            why += f"; {detectable_phrase} by 4 of 5 such samples"
             why += f", with p corrected for {test_count:g} tests" * bool(test_count > 1)
         if verdict != CANNOT_SAY and (assumption := comparison.method.partition("; ")[2]):
             why += f"; {assumption}"

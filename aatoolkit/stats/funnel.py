@@ -249,7 +249,7 @@ def _stage_of_section(
     path_codes, paths = pd.factorize(frame["path"].map(normal_path, na_action="ignore"))
     row_positions = np.flatnonzero(path_codes >= 0)
     sums_by_path = GroupSums(
-        path_codes[row_positions], len(paths), lambda index: {"path": paths[index]}
+        path_codes[row_positions], len(paths), lambda path_number: {"path": paths[path_number]}
     )
     counts = sums_by_path.total(column_values("c", frame, column, row_positions))
     if stage_fields["unit"] == "answers":

@@ -71,8 +71,8 @@ def headline(
     """Compare the main measures (e.g. mention rate) of two datasets; see ``Dataset.compare``."""
     check_level(level)
     table_by_name = {
-        f"{side}.{role}": frame
-        for side, dataset in zip(
+        f"{window_name}.{role}": frame
+        for window_name, dataset in zip(
             WINDOW_NAMES, (current_dataset, earlier_dataset or {}), strict=True
         )
         for role in _REQUIREMENTS_BY_ROLE
@@ -151,26 +151,26 @@ def headline_of(
         sources_of(
             metadata_of(frame)
             for name, frame in table_by_name.items()
-            if name.startswith(f"{side}.")
+            if name.startswith(f"{window_name}.")
         )
-        for side in WINDOW_NAMES[: 1 + has_before]
+        for window_name in WINDOW_NAMES[: 1 + has_before]
     ]
     _, side_names = name_sides(
         [()] * len(sources_of_sides), sources_of_sides, ("host",), ("subject", "name")
     )
     planned_row = ComparedRow(measure=MENTION_RATE, key=("all prompts", None), unit=FRACTION)
-    design = INDEPENDENT_DESIGN
+    design_effect = INDEPENDENT_DESIGN
 
     def comparisons_for(question: HeadlineQuestion) -> list[ComparedRow] | str:
         return _comparisons_for_question(
-            table_by_name, question, has_before, level, design, side_names
+            table_by_name, question, has_before, level, design_effect, side_names
         )
 
     for question in _PLANNED_QUESTIONS:
         comparisons = comparisons_for(question)
         if isinstance(comparisons, list):
             planned_row = comparisons[0]
-            design = design_effect_of(planned_row.change)
+            design_effect = design_effect_of(planned_row.change)
             break
         planned_row = replace(planned_row, why=planned_row.why or comparisons)
     rows = [replace(planned_row, is_planned=True)]
@@ -216,8 +216,8 @@ def _comparisons_for_question(
     subject, measure, role, by, cluster, is_total = question
     section = _REQUIREMENTS_BY_ROLE[role][0]
     frames = []
-    for i, side in enumerate(WINDOW_NAMES[: 1 + has_before]):
-        frame = table_by_name.get(f"{side}.{role}")
+    for i, window_name in enumerate(WINDOW_NAMES[: 1 + has_before]):
+        frame = table_by_name.get(f"{window_name}.{role}")
         if frame is None or (by and by not in frame.columns):
             return f"{side_names[i]}: the section {section} was not read, or has no such table"
         frames.append(frame)
@@ -261,8 +261,10 @@ def _select_own_brands(
 ) -> list[pd.DataFrame]:
     """Select from each frame the rows of the project's own brands, if all frames have the brand."""
     brand_sets = [{*frame["brand"]} for frame in frames]
-    for side in WINDOW_NAMES[: len(frames)]:
-        leader_table = table_by_name.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))
+    for window_name in WINDOW_NAMES[: len(frames)]:
+        leader_table = table_by_name.get(
+            f"{window_name}.leaders", pd.DataFrame({"brand": [], "own": []})
+        )
         brand_sets.append(
             {*leader_table.loc[leader_table["own"].fillna(False).astype(bool), "brand"]}
         )
@@ -307,10 +309,12 @@ def _figures_not_compared(
     }
     uncompared_rows = []
     for row in figure_rows:
-        metric = "_".join(tokens(str(row.key[1])))
-        if metric not in compared_measures:
-            reason = row.why or f"the service gives no counts of {metric} by prompt"
+        metric_name = "_".join(tokens(str(row.key[1])))
+        if metric_name not in compared_measures:
+            reason = row.why or f"the service gives no counts of {metric_name} by prompt"
             unit = FRACTION if row.is_rate else None
-            renamed_row = replace(row, measure=metric, key=(row.key[0], metric), unit=unit)
+            renamed_row = replace(
+                row, measure=metric_name, key=(row.key[0], metric_name), unit=unit
+            )
             uncompared_rows.append(replace(renamed_row, why=reason, method="", notes=()))
     return uncompared_rows

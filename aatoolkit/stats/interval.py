@@ -82,7 +82,7 @@ def interval(
         plain_value, (estimates.low, estimates.high, estimates.clusters)
     )
     reasons = []
-    verdict_texts = []
+    verdicts = []
     for group_position, (low, high, k) in enumerate(zip(lows, highs, cluster_counts, strict=True)):
         why = ""
         if not sums.used_row_counts[group_position]:
@@ -101,7 +101,7 @@ def interval(
             if panel == "fixed":
                 why = f"one number for each value of {cluster} cannot say how much answers differ"
         reasons.append(why)
-        verdict_texts.append(
+        verdicts.append(
             f"{CANNOT_SAY}: {why}"
             if why
             else f"{100 * level:g} % interval: {amount(low, is_rate)} to {amount(high, is_rate)}"
@@ -125,7 +125,7 @@ def interval(
             f"{column}_clusters": estimates.clusters,
             f"{column}_n": estimates.size,
             f"{column}_method": f"{interval_kind}, {level:.0%}, {population_text}",
-            f"{column}_verdict": verdict_texts,
+            f"{column}_verdict": verdicts,
         },
         [sums.metadata],
         combine(sums.availabilities),
@@ -239,8 +239,8 @@ def bounds(
                 return prompt_bounds
         intervals = interval(frame, column)
     except AvailabilityError:
-        missing_numbers = np.full(len(frame), np.nan)
-        return Bounds(missing_numbers, missing_numbers)
+        nan_bounds = np.full(len(frame), np.nan)
+        return Bounds(nan_bounds, nan_bounds)
     metadata = metadata_of(frame)
     if PROMPT_COLUMN in metadata.key:
         method = ONE_PROMPT_METHOD

@@ -105,10 +105,10 @@ def rank(
     plain_values = plain_value(value)
     # Where one cluster has most answers, the variance of a rate cannot be estimated.
     is_ranked = np.isfinite(plain_values) & (sums.is_count | (denominators**2 >= 2 * square_sums))
-    scores = -plain_values if sums.unit == RANK and not sums.is_count else plain_values
-    order_scores = np.where(is_ranked, scores, -np.inf)
+    signed_values = -plain_values if sums.unit == RANK and not sums.is_count else plain_values
+    sort_values = np.where(is_ranked, signed_values, -np.inf)
     scaled_differences, critical_p = _scaled_differences_and_p(
-        contributions, np.where(is_ranked, scores, 0.0), is_ranked, level
+        contributions, np.where(is_ranked, signed_values, 0.0), is_ranked, level
     )
     rank_count = int(is_ranked.sum())
 
@@ -127,12 +127,12 @@ def rank(
     high = as_traced_ranks(
         "rank_high", rank_count - is_better.sum(axis=1), f"{rank_count} - those worse by {method}"
     )
-    sample_ranks = 1 + (order_scores > scores[:, None]).sum(axis=1)
-    verdict_texts = []
+    sample_ranks = 1 + (sort_values > signed_values[:, None]).sum(axis=1)
+    verdicts = []
     reason = f"it has no number, or one {cluster} has most of its answers"
     for best, worst in zip(plain_value(low), plain_value(high), strict=True):
         rank_text = f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {rank_count}"
-        verdict_texts.append(rank_text if np.isfinite(best) else f"{CANNOT_SAY}: {reason}")
+        verdicts.append(rank_text if np.isfinite(best) else f"{CANNOT_SAY}: {reason}")
     clusters = count_of(take(n, np.unique(sums.cluster_ids, return_index=True)[1]))
     return make_result(
         "rank",
@@ -144,7 +144,7 @@ def rank(
             "rank_high": high,
             "n": size,
             "clusters": clusters,
-            "verdict": verdict_texts,
+            "verdict": verdicts,
             "method": f"simultaneous pairwise differences over {cluster}, multiplier bootstrap",
         },
         [sums.metadata],
@@ -152,7 +152,7 @@ def rank(
         key_columns=(by,),
         unit=sums.column.unit,
         level=level,
-        row_order=np.argsort(-order_scores, kind="stable"),
+        row_order=np.argsort(-sort_values, kind="stable"),
         column=column,
         cluster=cluster,
     )
@@ -193,16 +193,16 @@ def _scaled_differences_and_p(
     k, member_count = contributions.shape
     draws = np.random.default_rng(0).standard_normal((BOOTSTRAP_DRAWS, k)) @ contributions
     # The sums over clusters of the second and fourth powers of all pairs' differences.
-    squares = contributions**2
+    squared_contributions = contributions**2
     cube_products = (contributions**3).T @ contributions
-    square_sums = squares.sum(axis=0)
-    fourth_sums = (squares**2).sum(axis=0)
+    square_sums = squared_contributions.sum(axis=0)
+    fourth_power_sums = (squared_contributions**2).sum(axis=0)
     square_distances = square_sums[:, None] + square_sums - 2 * (contributions.T @ contributions)
     fourth_powers = (
-        fourth_sums[:, None]
-        + fourth_sums
+        fourth_power_sums[:, None]
+        + fourth_power_sums
         - 4 * (cube_products + cube_products.T)
-        + 6 * (squares.T @ squares)
+        + 6 * (squared_contributions.T @ squared_contributions)
     )
     standard_errors = np.sqrt(np.maximum(square_distances, 0) * k / (k - 1))
     min_standard_error = 1e-12 * max(float(standard_errors.max(initial=0.0)), 1e-300)
@@ -322,9 +322,9 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> Row:
     top_share = total_of(largest) / n
     name_traced_variables()
     rng = np.random.default_rng(0)
-    shares = counts / size
+    member_shares = counts / size
     resampled_counts = (
-        np.sort(rng.multinomial(size, shares)).astype(np.float64) for _ in range(_RESAMPLES)
+        np.sort(rng.multinomial(size, member_shares)).astype(np.float64) for _ in range(_RESAMPLES)
     )
     resampled_sums = np.array(
         [
@@ -351,10 +351,10 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> Row:
             )
     name_traced(**row)
     # The effective number is 1 over the index, and its bounds are 1 over those of the index.
-    suffix_triples = zip(
+    suffixes_and_defaults = zip(
         _INTERVAL_SUFFIXES, ("", "_high", "_low"), (NAN, NAN, math.inf), strict=True
     )
-    for suffix, hhi_suffix, bound_if_not_positive in suffix_triples:
+    for suffix, hhi_suffix, bound_if_not_positive in suffixes_and_defaults:
         hhi_bound = row[f"hhi{hhi_suffix}"]
         row[f"effective{suffix}"] = 1 / hhi_bound if hhi_bound > 0 else bound_if_not_positive
     return row
@@ -368,11 +368,12 @@ def _top_share_lower_bound(
     # random half of the sample, and their share is taken in the other half. This is repeated for
     # many halves.
     repeat_count = min(max(_MAX_CELLS // (8 * len(counts)), 20), _MAX_HALVES)
-    halves = rng.binomial(counts.astype(np.int64), 0.5, (repeat_count, len(counts)))
-    other_halves = counts - halves
-    leading_positions = np.argsort(-halves, axis=1, kind="stable")[:, :top]
+    half_counts = rng.binomial(counts.astype(np.int64), 0.5, (repeat_count, len(counts)))
+    other_half_counts = counts - half_counts
+    leading_positions = np.argsort(-half_counts, axis=1, kind="stable")[:, :top]
     mean_share = np.nanmean(
-        np.take_along_axis(other_halves, leading_positions, 1).sum(1) / other_halves.sum(1)
+        np.take_along_axis(other_half_counts, leading_positions, 1).sum(1)
+        / other_half_counts.sum(1)
     )
     return float(wilson(mean_share, counts.sum(), normal_quantile((1 + level) / 2))[0])
 
@@ -432,13 +433,15 @@ def _compare_answers(
 
     Returns a row of the result per pair, as a dict by column.
     """
-    coded_answers, members, prompts = _encode_answers(flat_frame, column, between, cluster, repeat)
+    encoded_answers, members, prompts = _encode_answers(
+        flat_frame, column, between, cluster, repeat
+    )
     if len(members) > MAX_BETWEEN:
         reason = f"{len(members)} different ones; {MAX_BETWEEN} are the most: choose some first"
         raise refusal(between, "overlap", reason)
     jaccard = np.full((len(prompts), len(members), len(members)), np.nan)
     answer_counts = np.zeros((len(prompts), len(members)))
-    for prompt_position, (_, rows_of_prompt) in enumerate(coded_answers.groupby(cluster)):
+    for prompt_position, (_, rows_of_prompt) in enumerate(encoded_answers.groupby(cluster)):
         jaccard[prompt_position], answer_counts[prompt_position] = _overlap_of_prompt(
             rows_of_prompt[repeat], rows_of_prompt[between], rows_of_prompt[column], len(members)
         )
@@ -544,13 +547,13 @@ def _encode_answers(
     rows = flat_frame.loc[flat_frame[column].notna(), [cluster, between, repeat, column]]
     for name in (between, cluster, repeat):
         refuse_missing(name, rows[name].isna())
-    coded_answers = pd.DataFrame({name: pd.factorize(rows[name])[0] for name in rows.columns})
-    coded_answers[between], members = pd.factorize(rows[between].astype(str), sort=True)
+    encoded_answers = pd.DataFrame({name: pd.factorize(rows[name])[0] for name in rows.columns})
+    encoded_answers[between], members = pd.factorize(rows[between].astype(str), sort=True)
     for name in (between, cluster):
-        if (coded_answers.groupby(repeat)[name].nunique() > 1).any():
+        if (encoded_answers.groupby(repeat)[name].nunique() > 1).any():
             reason = f"one value of {repeat} has several of {name}: it names no single answer"
             raise AvailabilityError(f"{repeat} names no answer: {reason}", columns={repeat: reason})
-    return coded_answers.drop_duplicates([repeat, column]), [*members], [*rows[cluster].unique()]
+    return encoded_answers.drop_duplicates([repeat, column]), [*members], [*rows[cluster].unique()]
 
 
 def _overlap_of_prompt(

@@ -309,7 +309,8 @@ def make_result(
     texts |= {"unit": unit or "-", "change": change_unit or "-", "level": f"{level:.0%}"}
     texts |= {"up": UP, "down": DOWN, "no_evidence": NO_EVIDENCE, "cannot_say": CANNOT_SAY}
     fields_by_column = {
-        name.format(**texts): fields for name, *fields in RESULT_COLUMNS_BY_STATISTIC[verb]
+        name.format(**texts): declaration_fields
+        for name, *declaration_fields in RESULT_COLUMNS_BY_STATISTIC[verb]
     }
     if not isinstance(values, Mapping):
         column_names = dict.fromkeys(name for row in values for name in row) or fields_by_column
@@ -424,8 +425,8 @@ def _marks_and_remarks(
             )
         if len(reasons) > _MAX_REASONS:
             remarks.append(f"{CANNOT_SAY}: {len(reasons) - _MAX_REASONS} more reasons, in .why")
-        notes = frame["why"][~is_unanswered].str.extract(_CHANGE_NOTE)[0].dropna()
-        remarks += map(visible, notes.unique()[:_MAX_REASONS])
+        change_notes = frame["why"][~is_unanswered].str.extract(_CHANGE_NOTE)[0].dropna()
+        remarks += map(visible, change_notes.unique()[:_MAX_REASONS])
     return {}, remarks
 
 

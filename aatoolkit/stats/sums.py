@@ -132,8 +132,8 @@ class ClusterSums:
         first_pair, end_pair = np.searchsorted(
             self.group_ids, [group_position, group_position + 1]
         ).tolist()
-        labels = self.cluster_labels[self.cluster_ids[first_pair:end_pair]].tolist()
-        return dict(zip(labels, range(first_pair, end_pair), strict=True))
+        cluster_labels = self.cluster_labels[self.cluster_ids[first_pair:end_pair]].tolist()
+        return dict(zip(cluster_labels, range(first_pair, end_pair), strict=True))
 
     def y_and_n(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
         """Return the numerators and the denominators of clusters as two arrays of equal length.
@@ -161,7 +161,11 @@ def shared_positions(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
     Each of ``sides`` maps the clusters of one frame, such as prompts, to their positions.
     """
     return [
-        [position_by_cluster[cluster] for cluster in sides[0] if cluster in sides[1]]
+        [
+            position_by_cluster[cluster_label]
+            for cluster_label in sides[0]
+            if cluster_label in sides[1]
+        ]
         for position_by_cluster in sides
     ]
 
@@ -233,8 +237,8 @@ def cluster_sums(
         is_used = is_used & (response_totals.absent_counts == 0)[groups.of_row]
     used_pair_ids, pair_of_used_row = np.unique(pair_id_of_row[is_used], return_inverse=True)
     numerators, denominators = (
-        np.bincount(pair_of_used_row, values[is_used], len(used_pair_ids)).astype(np.float64)
-        for values in (y, n)
+        np.bincount(pair_of_used_row, row_numbers[is_used], len(used_pair_ids)).astype(np.float64)
+        for row_numbers in (y, n)
     )
     group_of_pair, cluster_of_pair = np.divmod(used_pair_ids, cluster_count)
     return ClusterSums(
@@ -275,8 +279,8 @@ def clusters_of(frame: pd.DataFrame, column: str, prompt_column: str = PROMPT_CO
     hosts = hosts.pop() if len(hosts) == 1 else str(id(frame)) if hosts else ""
     if host_columns(frame):
         hosts = frame["host"].astype("string").fillna("")
-    clusters: pd.Series = hosts + " " + frame[column].astype("string")
-    return clusters.str.lstrip()
+    prefixed_ids: pd.Series = hosts + " " + frame[column].astype("string")
+    return prefixed_ids.str.lstrip()
 
 
 def host_columns(frame: pd.DataFrame) -> list[str]:
@@ -528,8 +532,8 @@ def overlap_reason(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str
         if other_scope == scope
         else f"the windows overlap ({other_scope}, and {scope})"
     )
-    remedy = "read windows that do not overlap, or compare one of them with 'previous'"
+    remedy_text = "read windows that do not overlap, or compare one of them with 'previous'"
     is_same_window = scope.since == other_scope.since and scope.until == other_scope.until
     if is_same_window and (has_common_total or len(brand_filters) > 1):
-        remedy = "compare aa.stats.answers of both, which are paired by prompt"
-    return f"{reason}: the same answers are on both sides; {remedy}"
+        remedy_text = "compare aa.stats.answers of both, which are paired by prompt"
+    return f"{reason}: the same answers are on both sides; {remedy_text}"

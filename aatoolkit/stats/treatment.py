@@ -398,11 +398,11 @@ def _difference_of_groups(
         for group_change in group_changes
         for mean in (group_change.before, group_change.after)
     ]
-    k = np.minimum(treated.clusters, control.clusters)
-    if k < MIN_CLUSTERS or not varies(change.error, np.max(np.abs(means))):
+    smaller_cluster_count = np.minimum(treated.clusters, control.clusters)
+    if smaller_cluster_count < MIN_CLUSTERS or not varies(change.error, np.max(np.abs(means))):
         change = Change(change.change)
     n = group_changes[0].n + group_changes[1].n
-    change = replace(change, before=NAN, size_after=n, clusters=k)
+    change = replace(change, before=NAN, size_after=n, clusters=smaller_cluster_count)
     return DoubleDifference(difference_kind, day, change_by_group, change)
 
 
@@ -410,7 +410,7 @@ def change_within(panel: PromptDays, day: float) -> GroupChange:
     """Return the mean change within prompts, from the days before ``day`` to the days since."""
     periods = [panel.select(panel.days >= day), panel.select(panel.days < day)]
     sums = [period.by_prompt(values) for period in periods for values in (period.y, period.n)]
-    has_answers_after, has_answers_before = (plain_value(sums[i]) > 0 for i in (1, 3))
+    has_answers_after, has_answers_before = (plain_value(sums[position]) > 0 for position in (1, 3))
     used_prompts = np.flatnonzero(has_answers_after & has_answers_before)
     left_out_count = int((has_answers_after ^ has_answers_before).sum())
     if not len(used_prompts):
@@ -444,7 +444,9 @@ def _placebo_checks(
     group_trends = [slope_within([panel], days_between) for panel in panels_before]
     differences = [_difference_of_groups("pre-trend", None, group_trends, level)]
     quarters = (2,) if len(days_before) < 16 else (1, 2, 3)
-    for day_position in dict.fromkeys(quarter * len(days_before) // 4 for quarter in quarters):
+    for day_position in dict.fromkeys(
+        quarter_number * len(days_before) // 4 for quarter_number in quarters
+    ):
         placebo_day = float(days_before[day_position])
         group_changes = [change_within(panel, placebo_day) for panel in panels_before]
         differences.append(

@@ -178,7 +178,9 @@ class MethodResult:
         """
         # By row of the result, the position of the row in the side; missing without a match.
         merge_options = {
-            name: value for name, value in self.arguments.items() if name not in ("left", "right")
+            argument_name: argument
+            for argument_name, argument in self.arguments.items()
+            if argument_name not in ("left", "right")
         }
         left, right = (input_frame.frame for input_frame in self.inputs)
         merged_frame = left.assign(_left=range(len(left))).merge(
@@ -362,7 +364,7 @@ def explain_sum(
             len(row_positions), name or "rows", operation="count", formula=formula, children=cells
         )
     column = columns[is_denominator]
-    numbers = as_floats(frame[column])[row_positions]
+    summands = as_floats(frame[column])[row_positions]
     children = explain_cells(column, row_positions)
     if rule.by and not is_denominator:
         children = tuple(
@@ -378,11 +380,11 @@ def explain_sum(
                 children, explain_cells(columns[1], row_positions), strict=False
             )
         )
-        numbers = numbers * as_floats(frame[columns[1]])[row_positions]
+        summands = summands * as_floats(frame[columns[1]])[row_positions]
         column = " × ".join(columns)
     *values, total = (
         int(number) if number.is_integer() else number
-        for number in (*numbers.tolist(), float(np.sum(numbers)))
+        for number in (*summands.tolist(), float(np.sum(summands)))
     )
     return Explanation(
         total,
@@ -560,7 +562,10 @@ class ArchivedCells(MethodResult):
 
     def _find_sources(self, position: int) -> Any:
         """Yield the responses that a row may come from, as `Source` records, newest first."""
-        row = {str(name): to_json_value(value) for name, value in self.frame.iloc[position].items()}
+        row = {
+            str(column_name): to_json_value(value)
+            for column_name, value in self.frame.iloc[position].items()
+        }
         latest_time = str(row.get("fetched_at") or row["last_seen"])[:19]
         days_filter = f"days={row.get('days')}"
         for source in sorted(

@@ -105,10 +105,10 @@ def sum_in_words(values: list[object]) -> str:
     >>> sum_in_words([1, 2.5]), sum_in_words([*range(12)])
     ('1 + 2.5', '0 + 1 + 2 + 3 + 4 + 5 + … + 11')
     """
-    texts = [in_words(value) for value in values]
-    if len(texts) > 8:
-        texts = [*texts[:6], "…", texts[-1]]
-    return " + ".join(texts)
+    number_texts = [in_words(value) for value in values]
+    if len(number_texts) > 8:
+        number_texts = [*number_texts[:6], "…", number_texts[-1]]
+    return " + ".join(number_texts)
 
 
 @dataclass(frozen=True)
@@ -461,13 +461,13 @@ def describe_number(
         yield str(explanation.response)
     yield from map(clipped, explanation.notes)
     for cause in explanation.causes:
-        example = f", such as {clipped(key_in_words(cause.first))}" if cause.first else ""
+        example_text = f", such as {clipped(key_in_words(cause.first))}" if cause.first else ""
         predicate = (
             "are missing for the same reason"
             if cause.why == explanation.missing
             else f"are missing: {cause.why}"
         )
-        yield clipped(f"{cause.rows:,} of them {predicate}{example}")
+        yield clipped(f"{cause.rows:,} of them {predicate}{example_text}")
     if explanation.end:
         yield f"the trail ends here: {clipped(explanation.end)}"
 

@@ -88,8 +88,8 @@ class ReadResponse:
     @cached_property
     def extra_by_path(self) -> Mapping[str, tuple[str, str]]:
         """A dict from the JSON path of each value that no column has to its text and reason."""
-        rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
-        return {path: (value, reason) for path, value, reason in rows}
+        extra_rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
+        return {path: (value, reason) for path, value, reason in extra_rows}
 
 
 class ResponseFinder:
@@ -272,7 +272,7 @@ class TableCells:
         availability_code = int(cells.availability.codes[position])
         availability = str(cells.availability.availabilities[availability_code])
         value_place = None
-        notes = []
+        note_texts = []
         end_reason = _NOT_IN_MEMORY if self.response.body is None else None
         if cells.declaration is not None:
             is_counted = (cells.declaration.source or "").lstrip("^")[:1] == "#"
@@ -281,11 +281,11 @@ class TableCells:
                 value_place = ValuePlace(path) if is_counted else self.response.locate(path)
             has_text = value_place is not None and value_place.text is not None
             if is_counted:
-                notes.append("counted from its place in the array")
+                note_texts.append("counted from its place in the array")
             elif path is not None and path.endswith(KEY_SIGN):
-                notes.append("it is the key of an object")
+                note_texts.append("it is the key of an object")
             elif path is not None and not has_text and value is not None:
-                notes.append(
+                note_texts.append(
                     "the value is not in the response as such: it was asked for, or stands for null"
                 )
             if cells.declaration.reading is not None and has_text:
@@ -294,7 +294,7 @@ class TableCells:
                     if cells.declaration.scale is not None
                     else ""
                 )
-                notes.append(
+                note_texts.append(
                     f"read as {cells.declaration.parse or cells.declaration.dtype}{scale_note}"
                 )
         formula, children = (
@@ -313,7 +313,7 @@ class TableCells:
             missing=self._why_missing(position, column, value_place, availability)
             if value is None
             else None,
-            notes=tuple(notes),
+            notes=tuple(note_texts),
             children=children,
             end=end_reason,
         )
@@ -334,8 +334,10 @@ class TableCells:
     ) -> tuple[str | None, tuple[Explanation, ...]]:
         """Return the formula of a rate, and the explanations of its numerator and denominator."""
         # Nothing if one of them is missing, or their quotient is not ``value``.
-        counts = [self.value_at(position, count_name) for count_name in column_cells.count_columns]
-        numerator, denominator = counts or (None, None)
+        count_values = [
+            self.value_at(position, count_name) for count_name in column_cells.count_columns
+        ]
+        numerator, denominator = count_values or (None, None)
         if numerator is None or denominator is None or (value is None and denominator):
             return None, ()
         if denominator and abs(numerator / denominator - value) > 5e-7:

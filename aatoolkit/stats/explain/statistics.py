@@ -213,8 +213,8 @@ class StatisticCells(MethodResult):
                 cell, missing=str(reason) if cell.value is None else None, notes=tuple(notes)
             )
         field_names = ("formula", "rows", "place", "response", "statements", "children", "end")
-        fields = {name: getattr(number_cell, name) for name in field_names}
-        return replace(cell, **fields, notes=(*number_cell.notes, *notes))
+        explanation_fields = {name: getattr(number_cell, name) for name in field_names}
+        return replace(cell, **explanation_fields, notes=(*number_cell.notes, *notes))
 
 
 class TracedExplainer:
@@ -281,8 +281,8 @@ def _find_key(node: Traced, position: int) -> dict[str, Any]:
         return dict(element.row) if node.operation == LEAF_OP else to_json_value(element)
     if node.operation == GROUP_TOTAL_OP:
         keys = [
-            _find_key(node.operands[0], int(i))
-            for i in np.flatnonzero(node.positions == position)[:1]
+            _find_key(node.operands[0], int(position_in_array))
+            for position_in_array in np.flatnonzero(node.positions == position)[:1]
         ]
         return {name: value for key in keys for name, value in key.items() if name != "day"}
     if node.operation == TAKE_OP:
