@@ -85,7 +85,7 @@ _UNIT_BY_WORD = {word: unit for unit, facts in UNITS.items() for word in facts.m
 """The unit of a metric, by the last word of the metric's name, such as ``rate``."""
 _DOMAIN_PATTERN = re.compile(r"^(?:https?://)?(?:www\.)?([^/]+)")
 """Matches the beginning of a URL; group 1 is the domain without ``www.``."""
-_CODE_WORD_PATTERN = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
+_CODE_WORD_PATTERN = re.compile("(?!.*[0-9]{3})([a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*)")
 """Matches code words, such as ``not_started`` or ``BLOCKED``."""
 _CATEGORY_CODE_PATTERN = re.compile(
     "[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+"
@@ -909,7 +909,8 @@ class ResponseDetails:
         id_columns = [
             name
             for name in columns
-            if name.endswith(_ID_ENDINGS) or _all_match(_ID_VALUE_PATTERN, table[name].head(9))
+            if (name.endswith(_ID_ENDINGS) or _all_match(_ID_VALUE_PATTERN, table[name].head(9)))
+            and "cursor" not in name
         ]
         row_id_column = next((name for name in id_columns if table[name].is_unique), "")
         for id_column in id_columns:

@@ -495,7 +495,9 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
         axes.plot(
             spec.x.clipped(mark.x), spec.y.clipped(mark.y), color=colour, zorder=2.4,
             linestyle=(0, style.dash) if style.dash else "-", linewidth=mark.size * layout.zoom,
-            marker=style.symbol if has_points else "", markersize=min(4, 160 / (len(mark) + 1)),
+            marker=style.symbol if has_points else "o" * (spec.kind == "figures"),
+            # A number between two gaps is a dot as thick as the line.
+            markersize=min(4, 160 / (len(mark) + 1)) if has_points else mark.size,
             clip_on=not has_points, solid_capstyle="butt",
         )  # fmt: skip
     elif mark.kind == "dots":

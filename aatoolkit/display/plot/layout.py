@@ -120,7 +120,7 @@ def _wrap(text: str, width: float, font_size: float, max_lines: int, is_bold: bo
     """
     lines = [""]
     breakable_parts = []
-    for word in re.findall(r"\S+\s*", text[:_MAX_TEXT_LENGTH]):
+    for word in re.findall(r"\S+(?: pp\S*)?\s*", text[:_MAX_TEXT_LENGTH]):
         is_wide = width_of(word.rstrip(), font_size, is_bold) > width
         breakable_parts += re.findall("[^/.?&=_-]*[/.?&=_-]*", word) if is_wide else [word]
     for i, breakable_part in enumerate(breakable_parts):
@@ -396,7 +396,8 @@ def _try_layout(
     row_height = (
         (height - marks_top - 5 * font_size) / len(row_names) if height and row_names else math.inf
     )
-    max_row_lines = int(max(min(row_height / font_size / 1.25, 8 if height else 5), 1))
+    most_lines = 8 if height else 3 if spec.kind == "heatmap" else 5
+    max_row_lines = int(max(min(row_height / font_size / 1.25, most_lines), 1))
     # Beside names, marks and the numbers at their ends need room.
     widest_words = max(
         (width_of(word, small_size) for mark in spec.marks for word in mark.words), default=0.0

@@ -320,7 +320,9 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         drawn_rows = one_row_per_mark(data, [*mark_columns, *data.key_columns], [y])
     is_time = drawn_rows.kind_by_column[x] == "time"
     row_count = len(drawn_rows)
-    other_style = NEUTRAL_STYLE if drawn_rows.own_mask(x).any() else OWN_STYLE
+    names_others = x.endswith(("brand", "advertiser", "domain", "url"))
+    is_grey = names_others or drawn_rows.own_mask(x).any()
+    other_style = NEUTRAL_STYLE if is_grey else OWN_STYLE
     drawn_rows = drawn_rows.rows_at(
         drawn_rows.best_first(y, x)[drawn_rows.shown_slice(x, options.max_rows(15))]
     )
@@ -393,6 +395,10 @@ def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, me
     )
 
 
+_EARLIER_STYLE = Style("rest", "D")
+"""The style of earlier numbers and those of others, beside dots of the later or own numbers."""
+
+
 def gap(data: PlotData, options: Options) -> Spec | None:
     """Return a picture with two dots per row, such as before and after; None if no columns fit."""
     # For single prompts the largest change is mostly chance.
@@ -436,7 +442,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     ):
         reason = reasons[row] * bool(earlier_value != earlier_value and later_value != later_value)
         cells += [
-            Cell(row, earlier_value, NEUTRAL_STYLE, 0.0, earlier_value, later_value, "", "",
+            Cell(row, earlier_value, _EARLIER_STYLE, 0.0, earlier_value, later_value, "", "",
                  tooltip_lists[0][row], "dots"),
             Cell(row, later_value, later_styles[row], 0.0, NAN, NAN, change_label, reason,
                  tooltip_lists[1][row],
@@ -460,7 +466,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
         "gap", drawn_rows, title, row_names, cells, scale, (later_column, earlier_column),
         total=len(data),
         legend=[(later_words, MUTED_STYLE if has_own_row else OWN_STYLE, "dots"),
-                (earlier_words, NEUTRAL_STYLE, "dots")],
+                (earlier_words, _EARLIER_STYLE, "dots")],
         headline=headline, by=[x, *data.varying_context(x)],
         sample_note=sample_range(drawn_rows, later_column),
     )  # fmt: skip
@@ -562,6 +568,8 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     if options.y or x is None or data.kind_by_column[x] in ("list", "number"):
         return None
     by = options.color or (None if options.x else _grouping_column(data, x))
+    if by and not options.color and data.frame.groupby(x)[by].nunique().max() < 2:
+        by = None  # in one colour each, bars need no second one
     is_chosen = options.kind or options.x
     is_small_table = data.metadata.key and len(data) <= _MAX_TABLE_ROWS and not by
     # What a row of a drafted table is, is not known.

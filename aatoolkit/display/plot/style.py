@@ -197,8 +197,8 @@ def styles_for(
         if engine := engine_style(text):
             return [engine]
         if has_states and (state := _STYLE_BY_STATE.get(_state_key(text))):
-            # If two states have the same meaning, the second is hollow.
-            return [state, replace(state, fill="hollow")]
+            # Of two states with the same meaning the second is hollow, but not beside its word.
+            return [state] if as_states else [state, replace(state, fill="hollow")]
         if as_states or text == NO_VALUE_TEXT or text.startswith(("not ", "not_")):
             return [NEUTRAL_STYLE]
         # The name of an engine that no list names determines its colour.
