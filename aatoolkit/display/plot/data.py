@@ -578,7 +578,9 @@ class PlotData:
         """
         step_hours = round(24 * min(np.diff(np.unique(days_of(self.moments(name)))), default=0.0))
         noun_by_hours = {1: "hour", 24: "day", 168: "week", 8760: "year"}
-        return noun_by_hours.get(step_hours, "month" if 672 <= step_hours <= 744 else "time")
+        noun_by_hours |= dict.fromkeys(range(672, 745), "month")
+        noun_by_hours |= dict.fromkeys(range(2160, 2209), "quarter")
+        return noun_by_hours.get(step_hours, "time")
 
     # --- rows
 

@@ -87,6 +87,8 @@ SERIES_STYLES = _ALL_SERIES_STYLES[: len(ENGINES)]
 """The styles of series (lines) in the order in which they are assigned; also those of `ENGINES`."""
 _OTHER_ENGINE_STYLES = _ALL_SERIES_STYLES[len(ENGINES) :]
 """The styles of engines (AI assistants) that are not in `ENGINES`."""
+_CATEGORY_STYLES = (*SERIES_STYLES[::5], *SERIES_STYLES[4:0:-1])
+"""The styles of other categories: green and orange, which mean good and bad, come last."""
 GREY_STYLES = tuple(replace(style, colour="rest") for style in SERIES_STYLES)
 """The styles of series (lines) of other brands in a chart that has an own brand."""
 
@@ -205,7 +207,7 @@ def styles_for(
         other_styles = sorted(
             _OTHER_ENGINE_STYLES, key=lambda style: crc32(f"{style.symbol}{text}".encode())
         )
-        return [*other_styles, *SERIES_STYLES] if as_engines else SERIES_STYLES
+        return [*other_styles, *SERIES_STYLES] if as_engines else _CATEGORY_STYLES
 
     style_by_text: dict[str, Style] = {}
     for text in sorted(ordered_texts, key=lambda text: len(candidate_styles(text)) > 2):
