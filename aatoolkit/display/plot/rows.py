@@ -320,8 +320,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         drawn_rows = one_row_per_mark(data, [*mark_columns, *data.key_columns], [y])
     is_time = drawn_rows.kind_by_column[x] == "time"
     row_count = len(drawn_rows)
-    is_of_others = x.endswith(("brand", "advertiser", "domain", "url"))
-    is_of_others |= drawn_rows.own_mask(x).any()
+    is_of_others = drawn_rows.own_mask(x).any() or x.endswith(("brand", "domain", "url"))
     other_style = NEUTRAL_STYLE if is_of_others else OWN_STYLE
     drawn_rows = drawn_rows.rows_at(
         drawn_rows.best_first(y, x)[drawn_rows.shown_slice(x, options.max_rows(15))]
