@@ -207,6 +207,10 @@ def read_names_without_data(
     key, value = member.key, member.value
     scope, is_map = find_entry_kind(key), isinstance(value, dict)
     availability, is_failure = state_of_names_under(key), False
+    if is_map and any(
+        isinstance(item, list) and dict in map(type, item) for item in value.values()
+    ):
+        return False  # such as the rows of `gaps`, beside their count
     if availability is not None:
         availability = availability if is_map else with_explanation(availability, member.siblings)
     elif has_word_of(key, "failure"):
