@@ -49,7 +49,7 @@ from aatoolkit.archive.store import (
 )
 from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
 from aatoolkit.client.client import Client, Project
-from aatoolkit.client.reading import ReadingOptions, as_unique_list, known_sections
+from aatoolkit.client.reading import ReadingOptions, as_unique_list, check_sections
 from aatoolkit.errors import ArchiveError, ArgumentError, ScopeError, StudyError
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.columns import to_frame
@@ -183,7 +183,7 @@ class Archive(metaclass=Chaptered):
                     parameter="hosts",
                 )
             profile = source._profile if source._profile is not None else profile
-            wanted_sections = known_sections(sections, profile)
+            wanted_sections = check_sections(sections, profile)
             projects = [*map(source.project, as_unique_list(hosts, str))]
             project_scopes = product(projects, as_unique_list(scopes, Scope) or [Scope()])
             with self._store.convert_unexpected_errors():
@@ -203,7 +203,7 @@ class Archive(metaclass=Chaptered):
             allowed_values = {
                 "host": Selection.from_args(hosts).hosts,
                 "scope": None if scopes is None else as_unique_list(scopes, Scope),
-                "section": None if sections is None else known_sections(sections, profile),
+                "section": None if sections is None else check_sections(sections, profile),
             }
             if executor is not None:
                 raise ArgumentError(

@@ -258,7 +258,7 @@ def report(args: Args) -> int:
 def collect(args: Args) -> int:
     """Write all tables of hosts as Parquet files, into one folder per host and day."""
     from aatoolkit._util.files import writing_folder
-    from aatoolkit.client.reading import known_sections
+    from aatoolkit.client.reading import check_sections
     from aatoolkit.frame.parquet import write_section
 
     rows: list[dict[str, Any]] = []
@@ -267,7 +267,7 @@ def collect(args: Args) -> int:
         f"{datetime.now(UTC):%Y-%m-%d}{(scope != Scope() and ' ' + scope._to_query()) or ''}"
     )
     with make_client(args) as client:
-        sections = known_sections(args.section or None, client.profile)
+        sections = check_sections(args.section or None, client.profile)
         for host in dict.fromkeys(client.project(host).host for host in args.host):
             folder = args.out / host / folder_name
             due_sections = [name for name in sections if args.force or not (folder / name).is_dir()]

@@ -55,8 +55,8 @@ class Dataset(Keyed[str, Tables]):
 
     def __getitem__(self, section: str) -> Tables:
         if isinstance(section, str) and section in self.errors:
-            failure = self.errors[section]
-            raise ItemNotFound(f"{section} failed: {failure}", key=section) from failure
+            error = self.errors[section]
+            raise ItemNotFound(f"{section} failed: {error}", key=section) from error
         if section not in self._items:
             matches = near_matches(section, self)
             raise ItemNotFound(unknown("section", section, self), key=section, suggestions=matches)

@@ -21,7 +21,7 @@ import traitlets
 from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.text import Names, clipped, code, counted, visible
 from aatoolkit.client.client import Project
-from aatoolkit.client.reading import known_sections, section_names
+from aatoolkit.client.reading import check_sections, section_names
 from aatoolkit.errors import ScopeError
 from aatoolkit.scope import ALLOWED_DAYS, FILTERS, Scope, ScopeOptions
 from aatoolkit.sections import default_profile
@@ -406,7 +406,7 @@ class SectionPicker(Picker):
         self.value = sections
 
     def _check_value(self, value: Any) -> tuple[str, ...]:
-        return tuple(sorted(known_sections(value, self._profile)))
+        return tuple(sorted(check_sections(value, self._profile)))
 
     def _current_choice(self) -> Choice:
         return {"sections": self.sections}
