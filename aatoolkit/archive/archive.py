@@ -215,8 +215,8 @@ class Archive(metaclass=Chaptered):
                 payload
                 for payload in payloads_of(source)
                 if all(
-                    values is None or getattr(payload, name) in values
-                    for name, values in allowed_values.items()
+                    values is None or getattr(payload, attribute) in values
+                    for attribute, values in allowed_values.items()
                 )
             )
             with self._store.convert_unexpected_errors():
@@ -488,10 +488,10 @@ class Archive(metaclass=Chaptered):
     def _stored_responses(self, source: Source) -> Iterator[ResponseAtHand]:
         """Yield the archived responses that a frame's `Source` (in its metadata) identifies."""
         conditions = [USABLE_SQL]
-        for name in ("sha256", "host", "section", "scope"):
-            value = getattr(source, name)
+        for column in ("sha256", "host", "section", "scope"):
+            value = getattr(source, column)
             if value is not None:
-                conditions.append(f"{name} = {quote_value(value)}")
+                conditions.append(f"{column} = {quote_value(value)}")
         for group in response_groups(self._snapshot(), " AND ".join(conditions)):
             for response in group:
                 to_tables = partial(self._options.tables, response.section)
@@ -736,14 +736,14 @@ class Archive(metaclass=Chaptered):
     @raise_typed_errors
     def _summary(self) -> str:
         run_log = read_run_log(self._store)
-        rows = [row for row in run_log.rows if row["state"] == "committed"]
-        if not rows:
+        commits = [commit for commit in run_log.rows if commit["state"] == "committed"]
+        if not commits:
             return "no run is committed yet" if run_log.exists else "empty"
-        response_count = sum(row["responses"] or 0 for row in rows)
-        last_moment = max(row["at"] for row in rows)
+        response_count = sum(commit["responses"] or 0 for commit in commits)
+        last_commit = max(commit["at"] for commit in commits)
         return (
-            f"{counted(len(rows), 'run')}, {counted(response_count, 'response')} added, "
-            f"the last {last_moment:%Y-%m-%d %H:%M}"
+            f"{counted(len(commits), 'run')}, {counted(response_count, 'response')} added, "
+            f"the last {last_commit:%Y-%m-%d %H:%M}"
         )
 
     _repr_pretty_ = wrapped_in_ipython

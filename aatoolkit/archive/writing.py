@@ -125,7 +125,7 @@ def _derive_response(payload: Payload, reading_options: ReadingOptions) -> Deriv
 
 
 class TableBuffer:
-    """A buffer of table rows that were made from responses and are not written yet."""
+    """Table rows that were made from responses, and are not written to the archive yet."""
 
     def __init__(self) -> None:
         self._responses: list[ArchivedResponse] = []
@@ -160,10 +160,10 @@ class TableBuffer:
 
         ``schema`` has the columns that the table has in the archive.
         """
-        numbered_tables = self._tables.get(table_path, [])
-        if not numbered_tables:
+        tables_and_positions = self._tables.get(table_path, [])
+        if not tables_and_positions:
             return None
-        tables = [table for table, _ in numbered_tables]
+        tables = [table for table, _ in tables_and_positions]
         to_stored_name = self.table_by_path[table_path].stored_name
         row_schema = pa.schema([field for field in schema if field.name not in CONTEXT_COLUMNS])
         converted_table = pa.concat_tables(
@@ -173,19 +173,19 @@ class TableBuffer:
             for table in tables
         )
         response_positions = np.repeat(
-            [position for _, position in numbered_tables],
-            [table.num_rows for table, _ in numbered_tables],
+            [position for _, position in tables_and_positions],
+            [table.num_rows for table, _ in tables_and_positions],
         )
         return self._add_context(response_positions, converted_table).select(schema.names)
 
     def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
         """Yield the name and the buffered rows of the tables ``frames`` and ``availability``."""
         for name, row_schema in STATEMENT_ROW_SCHEMAS.items():
-            numbered_rows = [
+            positions_and_rows = [
                 (position, row) for position, table, row in self._statement_rows if table == name
             ]
-            rows = [dict(zip(row_schema.names, row, strict=True)) for _, row in numbered_rows]
-            response_positions = [position for position, _ in numbered_rows]
+            rows = [dict(zip(row_schema.names, row, strict=True)) for _, row in positions_and_rows]
+            response_positions = [position for position, _ in positions_and_rows]
             yield (
                 name,
                 self._add_context(response_positions, pa.Table.from_pylist(rows, row_schema)),
@@ -201,7 +201,7 @@ class TableBuffer:
     def _add_context(self, response_positions: Any, rows: pa.Table) -> pa.Table:
         """Return rows of a table, with the columns ``host``, ``fetched_at`` and so on in front.
 
-        ``response_positions`` has for each row the position of its response in the buffer.
+        ``response_positions`` says for each row which response in the buffer it was made from.
         """
         contexts = [response.context_values for response in self._responses]
         context_table = pa.Table.from_pylist(contexts, CONTEXT_SCHEMA)
@@ -250,7 +250,7 @@ class RunWriter:
         self._start_run(response_index)
 
     def _start_run(self, response_index: ResponseIndex) -> None:
-        """Begin a run (one addition of responses) with a new name, and without responses."""
+        """Begin a run (one call of `Archive.add`) with a new name, and without responses."""
         self.run_name = new_run_name()
         self.response_index = response_index
         self.response_count = self.failed_count = 0
@@ -361,10 +361,10 @@ class RunWriter:
             add_checksums(self.store, {RUNS_TABLE: self.store.cached_table(RUNS_TABLE)})
             return self.run_name
         # The run is written again under another name, without the responses of others.
-        old_run = self.run_name
+        old_run_name = self.run_name
         self._start_run(ResponseIndex(self.store))
-        snapshot = Snapshot(self.store, self._last_log.committed_runs | {old_run})
-        for group in response_groups(snapshot, sql_in("run", [old_run])):
+        snapshot = Snapshot(self.store, self._last_log.committed_runs | {old_run_name})
+        for group in response_groups(snapshot, sql_in("run", [old_run_name])):
             new_responses = self.store_responses(
                 response for response in group if response.key not in committed_keys
             )
@@ -409,7 +409,7 @@ class RunWriter:
         return {tuple(row.values()) for row in rows}
 
     def _open_fixed_table(self, name: str) -> Any:
-        """Return the Delta table ``name``, one that every archive has, such as ``responses``."""
+        """Return the Delta table ``name``, such as ``responses``, which every archive has."""
         if name not in self._tables:
             self._tables[name] = retry(lambda: self.store.open_or_create(name, FIXED_SCHEMAS[name]))
         return self._tables[name]
