@@ -28,13 +28,7 @@ from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
 from aatoolkit.display.plot.data import Options, PlotData, one_row_per_mark, plot_data
-from aatoolkit.display.plot.layout import (
-    MARGIN,
-    Layout,
-    Text,
-    compute_layout,
-    families,
-)
+from aatoolkit.display.plot.layout import MARGIN, Layout, Text, compute_layout, font_families
 from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import (
     HATCH_BY_FILL,
@@ -89,7 +83,7 @@ def plot(
     ):  # fmt: skip
         if is_wrong:
             raise ArgumentError(message, argument=name)
-    theme = theme if ax else themes.current(theme)
+    theme = theme if ax else themes.resolve(theme)
     is_dark = theme == "dark" if theme != "auto" else has_dark_background(ax)
     size_in_points = (
         (figsize[0] * 72, figsize[1] * 72) if figsize else _box_in_points(ax)[2:] if ax else None
@@ -389,7 +383,7 @@ def _baseline(drawn_text: Text) -> float:
 def _text_options(text: Text, palette: Palette) -> dict[str, Any]:
     """Return matplotlib's keyword arguments for a text: size, weight, colour and font."""
     return {
-        "parse_math": False, "usetex": False, "fontfamily": [*families()],
+        "parse_math": False, "usetex": False, "fontfamily": [*font_families()],
         "fontsize": text.font_size,
         "color": palette[text.colour], "ha": text.align, "linespacing": 1.15,
         "va": "top" if "\n" in text.text else "baseline",
