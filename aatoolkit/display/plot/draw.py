@@ -110,11 +110,10 @@ def plot(
 
 
 def _with_rate(frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
-    """Return the rows of a rate with its interval ends as new columns, and the name of the rate.
+    """For a result of ``df.aa.interval``, return the rows it was computed from, and their rate.
 
-    ``frame`` is a result of ``df.aa.interval``: its columns are ``x_low`` and ``x_high`` for a rate
-    ``x``. The rows are those from which it was computed. Any other frame is returned unchanged,
-    with None.
+    Such a frame has the columns ``x_low`` and ``x_high`` for a rate ``x``. The rows get these two
+    columns, and the rate is returned by its name. Any other frame is returned unchanged, with None.
     """
     rate_name = str(next(iter(frame), ""))[:-4]
     if [*frame] == [f"{rate_name}_low", f"{rate_name}_high"] and frame.index.is_unique:
