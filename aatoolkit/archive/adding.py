@@ -237,7 +237,7 @@ def _batch_groups(groups: Iterable[OutcomeGroup]) -> Iterator[list[OutcomeGroup]
 
 
 def payloads_of(source: Any) -> Iterator[Payload]:
-    """Yield the responses in a study, in an iterable of `Payload`, or a single `Payload`."""
+    """Yield the responses in ``source``: a study, an iterable of `Payload`, or one `Payload`."""
     if isinstance(source, Study):
         for record in source.records:
             if record.section is not None and record.error is None:
@@ -255,7 +255,7 @@ def payloads_of(source: Any) -> Iterator[Payload]:
 
 
 def group_payloads(payloads: Iterable[Payload]) -> Iterator[OutcomeGroup]:
-    """Convert responses to groups of request outcomes, with one response in each group."""
+    """Yield an `OutcomeGroup`, as if from a single request, for each response."""
     for payload in payloads:
         scope_query = payload.scope._to_query() if payload.scope else ""
         yield [((str(payload.host), str(payload.section), scope_query), payload)], None

@@ -482,7 +482,7 @@ class Archive(metaclass=Chaptered):
 
     @property
     def _store_name(self) -> str:
-        """The words for the archive in explanations."""
+        """How explanations call the archive."""
         return "the archive"
 
     def _stored_responses(self, source: Source) -> Iterator[ResponseAtHand]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from aatoolkit._util.defaults import needed
-from aatoolkit.archive.responses import USABLE_SQL, source_of_row
+from aatoolkit.archive.responses import USABLE_SQL, row_to_source
 from aatoolkit.archive.schema import (
     FILTER_COLUMNS,
     FIXED_SCHEMAS,
@@ -244,7 +244,7 @@ class TableReader:
         metadata = FrameMetadata(
             {name: column_metadata.get(name, MEASURED) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),
-            tuple(dict.fromkeys(map(source_of_row, responses))),
+            tuple(dict.fromkeys(map(row_to_source, responses))),
             recipe=recipe,
         )
         return attach(frame, metadata)
@@ -268,7 +268,7 @@ class TableReader:
             for metadata_json in responses_by_metadata
         }
         group_conditions = _group_conditions(responses_by_metadata, time_column)
-        columns = {}
+        combined_metadata = {}
         for name in names:
             qualified_name = f"{table.prefix}{table.table.name}.{declared_names[name]}"
             variants = {
@@ -283,7 +283,9 @@ class TableReader:
                 )
                 == 1
             ):
-                columns[name] = replace(next(iter(variants.values())), declared_name=qualified_name)
+                combined_metadata[name] = replace(
+                    next(iter(variants.values())), declared_name=qualified_name
+                )
                 continue
             availabilities = [column.availability for column in variants.values()]
             statements: tuple[Statement, ...] = ()
@@ -295,10 +297,10 @@ class TableReader:
                 ]
             for metadata_json, row_conditions in group_conditions or ():
                 statements += variants[metadata_json].statements_within(*row_conditions)
-            columns[name] = ColumnMetadata(
+            combined_metadata[name] = ColumnMetadata(
                 qualified_name, combine(availabilities) if availabilities else UNKNOWN, statements
             )
-        return columns
+        return combined_metadata
 
 
 def _group_conditions(

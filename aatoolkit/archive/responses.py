@@ -203,7 +203,7 @@ def response_from_row(row: Mapping[str, Any]) -> ArchivedResponse:
     return ArchivedResponse(**attributes)
 
 
-def source_of_row(row: Mapping[str, Any]) -> Source:
+def row_to_source(row: Mapping[str, Any]) -> Source:
     """Create a `Source`, which describes a response in a frame's metadata.
 
     ``row`` is the row of the response in the table ``responses``.

@@ -363,10 +363,10 @@ def declaration_differences(old_table: Table, new_table: Table) -> list[tuple[st
 
 def append_changes(store: ArchiveStore, changes: Iterable[ChangeRow]) -> None:
     """Append rows to the table ``changes``, which lists new and changed columns."""
-    moment = datetime.now(UTC)
+    logged_at = datetime.now(UTC)
     rows = [
         {
-            "at": moment + timedelta(microseconds=position),
+            "at": logged_at + timedelta(microseconds=position),
             **dict(zip(_CHANGE_COLUMNS, change, strict=True)),
         }
         for position, change in enumerate(changes)

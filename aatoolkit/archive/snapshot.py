@@ -163,13 +163,13 @@ class Selection:
 
     def to_dict(self) -> dict[str, Any]:
         """Convert the selection to a dict of JSON values, without fields that are None."""
-        values = {
+        selection_fields = {
             "hosts": self.hosts and [*self.hosts],
             "since": self.since and self.since.isoformat(),
             "until": self.until and self.until.isoformat(),
             "scope": self.scope and self.scope._to_query(),
         }
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in selection_fields.items() if value is not None}
 
 
 def to_moment(
@@ -351,10 +351,10 @@ class Snapshot:
         union_sql = " UNION ALL BY NAME ".join(
             f"SELECT * FROM {view_source}" for view_source in view_sources
         )
-        columns = ", ".join(quote_name(field.name) for field in visible_files.schema)
+        columns_sql = ", ".join(quote_name(field.name) for field in visible_files.schema)
         try:
             connection.execute(
-                f"CREATE TEMP VIEW {quote_name(view)} AS SELECT {columns} FROM ({union_sql}) "
+                f"CREATE TEMP VIEW {quote_name(view)} AS SELECT {columns_sql} FROM ({union_sql}) "
                 f"WHERE {condition}"
             )
         except import_duckdb().Error as error:
@@ -388,20 +388,22 @@ class Snapshot:
             ).fetchall()
             allowed_files: list[str] = []
             for name in sorted({*_find_table_names(json.loads(syntax_tree_json))} & {*tables}):
-                path = tables[name]
-                if isinstance(path, list):
+                source = tables[name]
+                if isinstance(source, list):
                     raise ArchiveError(
                         f"two sections have a table {name}; write SECTION__{name} in the query"
                     )
-                if callable(path):
-                    connection.register(name, path())
+                if callable(source):
+                    connection.register(name, source())
                     continue
                 has_host = (
-                    until and self.has_table(path) and "host" in self.files_of(path).schema.names
+                    until
+                    and self.has_table(source)
+                    and "host" in self.files_of(source).schema.names
                 )
                 condition = Selection(until=until).where_sql if has_host else "true"
-                self._add_view(connection, name, path, condition)
-                allowed_files += self.files_of(path).paths if self.store.is_local else ()
+                self._add_view(connection, name, source, condition)
+                allowed_files += self.files_of(source).paths if self.store.is_local else ()
             connection.execute("SET allowed_paths = $1", [allowed_files])
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")

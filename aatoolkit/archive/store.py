@@ -456,14 +456,14 @@ def log_run_state(
     row = {"run": run_name, "state": state, "at": logged_at, "note": versions_json, **counts}
     new_row = pa.Table.from_pylist([row], RUNS_SCHEMA)
 
-    def append() -> None:
+    def append_row() -> None:
         table = store.open_or_create(RUNS_TABLE, RUNS_SCHEMA)
         with store.convert_errors(RUNS_TABLE):
             rows = store.arrow_dataset(RUNS_TABLE, table).to_table().to_pylist()
         check(RunLog(rows))
         store.append_rows(table, new_row, transaction=int(table.version()))
 
-    retry(append)
+    retry(append_row)
 
 
 # -- checksums -------------------------------------------------------------------------------------
@@ -554,7 +554,7 @@ class Checksums:
 def add_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], run_names: Iterable[str] = ()
 ) -> None:
-    """Record the SHA-256 of each file of Delta tables for which none is recorded yet.
+    """Record the SHA-256 of those files of Delta tables that have no recorded SHA-256 yet.
 
     ``tables`` are the tables by name. ``run_names`` are the names of the runs (calls that changed
     the archive) which wrote the files.

@@ -421,7 +421,7 @@ def _compare_row_counts(snapshot: Snapshot) -> Iterator[TableProblem]:
     )
     table_items = stored_tables(snapshot.store).items() if snapshot.has_table(FRAMES_TABLE) else ()
     for name, section_and_table in table_items:
-        rows = snapshot.rows(
+        wrong_counts = snapshot.rows(
             f"WITH f AS (SELECT {response_key}, sum(rows) AS n FROM frames WHERE rows > 0 AND "
             'section = $1 AND "table" = $2 GROUP BY ALL), '
             f"t AS (SELECT {response_key}, count(*) AS n FROM stored GROUP BY ALL) "
@@ -432,7 +432,7 @@ def _compare_row_counts(snapshot: Snapshot) -> Iterator[TableProblem]:
             parameters=[*section_and_table],
             stored=name,
         )
-        for row in rows:
+        for row in wrong_counts:
             yield name, f"{row['host']}: {row['there']} rows, its responses gave {row['wanted']}"
 
 
@@ -455,10 +455,10 @@ def _find_different_tables(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[
         derived_rows = buffer.table_rows(name, load_stored_table(snapshot.store, name).schema())
         if derived_rows is None:
             continue
-        columns = ", ".join(map(quote_name, derived_rows.column_names))
+        columns_sql = ", ".join(map(quote_name, derived_rows.column_names))
         sql = (
-            f"SELECT host FROM (SELECT {columns} FROM derived EXCEPT ALL "
-            f"SELECT {columns} FROM stored SEMI JOIN derived USING (run, host))"
+            f"SELECT host FROM (SELECT {columns_sql} FROM derived EXCEPT ALL "
+            f"SELECT {columns_sql} FROM stored SEMI JOIN derived USING (run, host))"
         )
         hosts = snapshot.query(sql, stored=name, derived=derived_rows)["host"].to_pylist()
         if hosts:
@@ -583,14 +583,14 @@ def _overwrite_rows(
     ``schema`` is the new schema of the table. Error messages call the table ``name``.
     """
     with store.convert_errors(name):
-        rows = schema.empty_table()
+        new_rows = schema.empty_table()
         if files:
-            rows = ds.dataset([*map(str, files)], schema=schema).scanner().to_reader()
+            new_rows = ds.dataset([*map(str, files)], schema=schema).scanner().to_reader()
         else:
             delta_table.delete()  # writing no rows would leave the old ones
         import_deltalake().write_deltalake(
             delta_table,
-            rows,
+            new_rows,
             mode="overwrite",
             schema_mode="overwrite",
             writer_properties=writer_properties(),

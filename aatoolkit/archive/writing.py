@@ -106,11 +106,11 @@ def _derive_response(payload: Payload, reading_options: ReadingOptions) -> Deriv
         ("availability", (section, *row)) for row in signal_rows(tables._origin.signals)
     ]
     for name, built_table in built_tables.items():
-        columns = built_table.metadata.columns.values()
+        column_metadata = built_table.metadata.columns.values()
         # Rows that a response lacks were withdrawn only if it could measure all of them.
-        is_complete = not any(column.statements for column in columns) and 2 * sum(
-            column.availability.status == Status.AVAILABLE for column in columns
-        ) > len(columns)
+        is_complete = not any(column.statements for column in column_metadata) and 2 * sum(
+            column.availability.status == Status.AVAILABLE for column in column_metadata
+        ) > len(column_metadata)
         metadata_json = FrameMetadata(built_table.metadata.columns).dumps()
         statement_rows.append(
             (FRAMES_TABLE, (section, name, metadata_json, is_complete, built_table.size))
@@ -142,9 +142,11 @@ class TableBuffer:
 
         ``derived_response`` has these tables.
         """
-        position = len(self)
+        response_position = len(self)
         self._responses.append(replace(response, body=None))  # bodies are stored by now
-        self._statement_rows += ((position, *row) for row in derived_response.statement_rows)
+        self._statement_rows += (
+            (response_position, *row) for row in derived_response.statement_rows
+        )
         declaration = derived_response.declaration
         section = sections.get(declaration) if isinstance(declaration, str) else declaration
         for table in section.tables:
@@ -152,7 +154,9 @@ class TableBuffer:
             self.table_by_path[stored_table.path] = stored_table
             if table.name in derived_response.tables:
                 arrow_table = derived_response.tables[table.name]
-                self._tables.setdefault(stored_table.path, []).append((arrow_table, position))
+                self._tables.setdefault(stored_table.path, []).append(
+                    (arrow_table, response_position)
+                )
                 self.byte_count += arrow_table.nbytes
 
     def table_rows(self, table_path: str, schema: pa.Schema) -> pa.Table | None:
@@ -315,24 +319,24 @@ class RunWriter:
         for name, stored_table in buffer.table_by_path.items():
             try:
                 table: Any = self._tables.get(name)
-                columns = (
+                stored_columns = (
                     set() if table is None else {field.name for field in table.schema().fields}
                 )
-                if not {*stored_table.schema().names} <= columns:
+                if not {*stored_table.schema().names} <= stored_columns:
                     table = self._tables[name] = retry(
                         partial(schema.create_or_extend_table, self.store, stored_table)
                     )
-                rows = buffer.table_rows(name, pa.schema(table.schema().to_arrow()))
+                new_rows = buffer.table_rows(name, pa.schema(table.schema().to_arrow()))
             except ArchiveConflict:
                 raise
             except ArchiveError as error:
                 self.error_by_name[name] = error
                 buffer.drop_table_entries(stored_table)
                 continue
-            if rows is not None:
-                self.store.append_rows(table, rows)
-        for name, rows in buffer.statement_tables():
-            self.store.append_rows(self._open_fixed_table(name), rows)
+            if new_rows is not None:
+                self.store.append_rows(table, new_rows)
+        for name, new_rows in buffer.statement_tables():
+            self.store.append_rows(self._open_fixed_table(name), new_rows)
 
     def commit(self) -> str | None:
         """Make the rows of this run visible to readers.

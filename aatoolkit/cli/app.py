@@ -234,10 +234,10 @@ def report(args: Args) -> int:
     scope = make_scope(args)
     with make_client(args).project(args.host, alias=args.alias) as project:
         dataset = project.read_all(args.section or None, scope)
-    path = str(dataset.report(args.out, title=args.title))
+    report_path = str(dataset.report(args.out, title=args.title))
     errors = _print_errors(dataset)
-    show(args, {"file": path, "sections": [*dataset], "errors": errors}, [path])
-    print_note(f"a report of {counted(len(dataset), 'section')} is in {path}")
+    show(args, {"file": report_path, "sections": [*dataset], "errors": errors}, [report_path])
+    print_note(f"a report of {counted(len(dataset), 'section')} is in {report_path}")
     return 1 if errors else 0
 
 
@@ -712,8 +712,8 @@ def publish(args: Args) -> int:
     study = _open_study(args.study)
     options = pick_options(args, "redact", "excel", "csv", "responses", "licence", "overwrite")
     publication = study.publish(args.out, **options)
-    files = sorted(str(path) for path in publication.rglob("*") if path.is_file())
-    show(args, files, files)
+    written_paths = sorted(str(path) for path in publication.rglob("*") if path.is_file())
+    show(args, written_paths, written_paths)
     print_note(
         f"the publication is in {publication}; it cites the study by its digest, {study.digest}"
     )

@@ -302,8 +302,8 @@ SYNTHETIC_OPTIONS = (
 
 def pick_options(args: Args, *names: str) -> dict[str, Any]:
     """Return a dict with the values of the named options, except those without a value."""
-    values = {name: vars(args).get(name) for name in names}
-    return {name: value for name, value in values.items() if value is not None}
+    option_values = {name: vars(args).get(name) for name in names}
+    return {name: value for name, value in option_values.items() if value is not None}
 
 
 def make_scope(args: Args) -> aa.Scope:
@@ -381,7 +381,7 @@ def show_frame(args: Args, frame: pd.DataFrame) -> None:
 def format_grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
     """Yield the lines of a text table with aligned columns; ``headers`` are the column names."""
     header_row = [*map(str, headers)]
-    text_rows = [header_row, *([_cell_text(value) for value in row] for row in rows)]
+    text_rows = [header_row, *([_cell_text(cell_value) for cell_value in row] for row in rows)]
     if sys.stdout.isatty():
         import pandas as pd
 

@@ -156,14 +156,14 @@ def build_dataset(
     returns the response or raises an error. ``to_tables`` takes the name and the response, and
     returns the tables. Errors are stored in ``.errors`` of the dataset.
     """
-    results: dict[str, Tables] = {}
+    tables_by_section: dict[str, Tables] = {}
     errors: dict[str, AAToolkitError] = {}
     for section, get_response in response_getters:
         try:
-            results[section] = to_tables(section, get_response())
+            tables_by_section[section] = to_tables(section, get_response())
         except AAToolkitError as error:
             errors[section] = error
-    return Dataset(results, errors)
+    return Dataset(tables_by_section, errors)
 
 
 def raise_if_all_refused(dataset: Dataset, *error_classes: type[AAToolkitError]) -> None:
@@ -215,8 +215,8 @@ def as_unique_list(values: T | Iterable[T] | None, value_type: type[T]) -> list[
 
 def check_section(section: str, profile: Profile | None) -> str:
     """Return ``section`` unchanged if there is a section of this name; else raise `ScopeError`."""
-    names = section_names(profile)
-    if isinstance(section, str) and section in names:
+    known_names = section_names(profile)
+    if isinstance(section, str) and section in known_names:
         return section
     if str(section).replace("-", "_") == SCOPE_OPTIONS:
         raise ScopeError(
@@ -224,7 +224,7 @@ def check_section(section: str, profile: Profile | None) -> str:
             "aatoolkit read HOST prints it",
             parameter="section",
         )
-    raise make_unknown_name_error("section", section, names)
+    raise make_unknown_name_error("section", section, known_names)
 
 
 def read_by_filter_value(
@@ -442,8 +442,10 @@ def _find_sections_in(container: Any, names: Set[str]) -> dict[str, Any]:
     """
     if isinstance(container, dict):
         return {name: content for name, content in container.items() if name in names}
-    objects = [item for item in container if isinstance(item, dict)]
-    named_objects = [(item["section"], item) for item in objects if item.get("section") in names]
+    objects = [element for element in container if isinstance(element, dict)]
+    named_objects = [
+        (element["section"], element) for element in objects if element.get("section") in names
+    ]
     return dict(named_objects) if len(dict(named_objects)) == len(named_objects) else {}
 
 

@@ -424,16 +424,16 @@ def _update_result_entries(folder: Path, name: str, entry: JsonObject | None) ->
                 f"study.results.pop({name!r}, None)"
             )
         entries[name] = entry
-    rows = [{"name": name, **entry} for name, entry in entries.items()]
-    write_whole(folder / RESULTS_FILE, format_json("results", results=rows))
+    json_entries = [{"name": name, **entry} for name, entry in entries.items()]
+    write_whole(folder / RESULTS_FILE, format_json("results", results=json_entries))
 
 
 def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
     """Write a result to a folder: its Parquet file, then its entry in ``results.json``."""
     digest = logical_hash(frame)
-    file = folder / result_file(digest)
-    if not file.is_file():
-        write_parquet(frame, file)
+    parquet_file = folder / result_file(digest)
+    if not parquet_file.is_file():
+        write_parquet(frame, parquet_file)
     entry = {"hash": digest, "rows": len(frame), "computed_with": software_versions()}
     _update_result_entries(folder, name, entry)
 
@@ -451,17 +451,17 @@ def parse_result_entries(data: bytes) -> ResultEntries | None:
 
 def read_result_entries(folder: Path) -> ResultEntries:
     """Read ``results.json`` from a folder, and return its entries as a dict by name of result."""
-    file = folder / RESULTS_FILE
-    return (parse_result_entries(file.read_bytes()) or {}) if file.is_file() else {}
+    results_file = folder / RESULTS_FILE
+    return (parse_result_entries(results_file.read_bytes()) or {}) if results_file.is_file() else {}
 
 
 def parse_frame(content: bytes) -> pd.DataFrame | None:
     """Convert the bytes of a Parquet file to a DataFrame; return None if they are damaged."""
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "result.parquet")
-        file.write_bytes(content)
+        parquet_file = Path(folder, "result.parquet")
+        parquet_file.write_bytes(content)
         try:
-            return read_parquet(file)
+            return read_parquet(parquet_file)
         except (*PARSING_ERRORS, pa.ArrowException, OSError):
             return None
 
@@ -472,9 +472,11 @@ def read_rerun_frames(folder: Path) -> dict[str, pd.DataFrame]:
     Results whose file is missing or damaged are left out.
     """
     entries = read_result_entries(folder).items()
-    files = {name: folder / result_file(entry["hash"]) for name, entry in entries}
+    path_by_name = {name: folder / result_file(entry["hash"]) for name, entry in entries}
     frames = {
-        name: parse_frame(path.read_bytes()) for name, path in files.items() if path.is_file()
+        name: parse_frame(path.read_bytes())
+        for name, path in path_by_name.items()
+        if path.is_file()
     }
     return {name: frame for name, frame in frames.items() if frame is not None}
 

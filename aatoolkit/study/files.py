@@ -175,14 +175,16 @@ class FolderFiles:
 
     def read(self, name: str) -> bytes:
         """Return the content of the file of this name; raise `StudyError` if it is not usable."""
-        file = self.path / name
+        file_path = self.path / name
         try:
-            if file.parent != self.path and not stat.S_ISDIR(os.lstat(file.parent).st_mode):
+            if file_path.parent != self.path and not stat.S_ISDIR(
+                os.lstat(file_path.parent).st_mode
+            ):
                 problem = "is behind a link"
-            elif not (is_study_file(name) and stat.S_ISREG(os.lstat(file).st_mode)):
+            elif not (is_study_file(name) and stat.S_ISREG(os.lstat(file_path).st_mode)):
                 problem = "is not a regular file of a study"
             else:
-                with open(file, "rb") as stream:
+                with open(file_path, "rb") as stream:
                     content = stream.read(MAX_FILE_BYTES + 1)
                 if len(content) <= MAX_FILE_BYTES:
                     return content
@@ -574,9 +576,9 @@ class StudyWriter:
 
     @contextlib.contextmanager
     def locked_manifest(self) -> Iterator[int]:
-        """Lock the manifest (list of responses) in a ``with`` block, and yield its descriptor.
+        """Lock the manifest (list of responses) in a ``with`` block; yield the file descriptor.
 
-        The descriptor is that of the open file. Lines of other writers are read first.
+        Lines that other writers have appended are read first.
         """
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         try:
@@ -607,8 +609,8 @@ class StudyWriter:
         if os.fstat(manifest_fd).st_size < self._bytes_read:
             raise _manifest_error("it was cut while it was written to")
         os.lseek(manifest_fd, self._bytes_read, os.SEEK_SET)
-        with open(manifest_fd, "rb", closefd=False) as file:
-            content = file.read()
+        with open(manifest_fd, "rb", closefd=False) as manifest:
+            content = manifest.read()
         lines_end = content.rfind(b"\n") + 1
         if lines_end < len(content):
             os.ftruncate(manifest_fd, self._bytes_read + lines_end)

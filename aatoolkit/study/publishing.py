@@ -460,7 +460,7 @@ def _redact_tables(
             name for name in map(str, frame) if (table.name, name) not in redacted_columns
         ]
         # The service's texts may quote anything.
-        columns = {
+        column_metadata = {
             name: ColumnMetadata(column.declared_name, replace(column.availability, reason=None))
             for name, column in metadata.columns.items()
             if name in kept_names
@@ -478,7 +478,9 @@ def _redact_tables(
         key = tuple(name for name in metadata.key if name in kept_names)
         remaining_frame = frame[kept_names].copy(deep=False)
         redacted_tables.append(
-            replace(table, frame=attach(remaining_frame, FrameMetadata(columns, key, sources)))
+            replace(
+                table, frame=attach(remaining_frame, FrameMetadata(column_metadata, key, sources))
+            )
         )
     _warn_of_copies(published_tables, redacted_tables, named_columns)
     return redacted_tables
@@ -601,9 +603,9 @@ def _fill_json_template(template: str, **values: Any) -> JsonObject:
 
 def _make_codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
     """Return the codebook, a DataFrame with one row for each column of the tables."""
-    frame = pd.DataFrame([row for table in tables for row in table.codebook_rows])
+    codebook = pd.DataFrame([row for table in tables for row in table.codebook_rows])
     dtypes = {"key": "boolean", "missing": "Int64", "rows": "Int64"}
-    return frame.astype({str(name): dtypes.get(str(name), "string") for name in frame})
+    return codebook.astype({str(name): dtypes.get(str(name), "string") for name in codebook})
 
 
 def _escape_cell(value: object) -> str:

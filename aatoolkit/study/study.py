@@ -391,8 +391,7 @@ class Study(metaclass=Chaptered):
     def _reading_options_of(self, record: Record) -> ReadingOptions:
         """Return the options with which a recorded response is converted to tables.
 
-        The options have the column declarations that the study recorded for the service from which
-        the response is.
+        They have the column declarations that the study recorded for the response's service.
         """
         return ReadingOptions(self._profile_by_url.get(record.base_url))
 
@@ -687,13 +686,13 @@ class Study(metaclass=Chaptered):
             self._remove_leftovers()
             hashes = [self._table_hashes(record) for record in self.records]
             write_whole(self.path / TABLES_FILE, format_table_hashes(hashes, software_versions()))
-            names = self._files.names()
-            foreign_names = [name for name in names if not is_study_file(name)]
+            file_names = self._files.names()
+            foreign_names = [name for name in file_names if not is_study_file(name)]
             if foreign_names:
                 raise self._unusable_error(
                     f"its folder holds {', '.join(foreign_names[:3])}; move it elsewhere"
                 )
-            digests = {name: sha256_of(self._files.read(name)) for name in names}
+            digests = {name: sha256_of(self._files.read(name)) for name in file_names}
             write_whole(self.path / SEAL_FILE, format_seal(digests))
         self._check_verified("cited")
         return str(self.digest)
