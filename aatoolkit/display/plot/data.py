@@ -171,7 +171,7 @@ def shares_of_range(values: Numbers) -> Numbers:
 def filled_times(moments: pd.Series) -> pd.DatetimeIndex:
     """Return the distinct times, sorted.
 
-    If most times have the same distance, such as a day, times are added where some are missing.
+    If most times are equally far apart, such as a day, the missing times in between are added.
     """
     times = pd.DatetimeIndex(moments.dropna().unique()).sort_values()
     if len(times) < 3:
@@ -670,8 +670,8 @@ class PlotData:
     def details_with_host(self) -> list[tuple[str, ResponseDetails]]:
         """Pairs of a host and the `ResponseDetails` (own names, titles, days) of a response.
 
-        The first pair has the host "" and the titles that this frame has. Besides the frame's own
-        responses, there are those that were read together with them.
+        The first pair has the host "" and only titles, which are those in this frame. The other
+        pairs are for the frame's responses, and for the responses read together with these.
         """
         frame_details = ResponseDetails()
         frame_details.add_table(self.frame)
@@ -735,7 +735,7 @@ class PlotData:
     def own_mask(self, name: str) -> Mask:
         """Return a boolean mask of the rows in which a column names an own brand, site or page.
 
-        If this is so in all rows, no row is marked.
+        If all rows are own, the mask is False everywhere: there is nothing to highlight.
         """
         if self.all_rows:
             return self.all_rows.own_mask(name)[self.positions_in_all]
@@ -762,7 +762,7 @@ class PlotData:
         return is_own_row & ~is_own_row.all()
 
     def rows_at(self, positions: Any) -> PlotData:
-        """Return the data of the rows at these positions, in the order of the positions."""
+        """Return the data of the rows at ``positions``, in this order."""
         selected_rows = self.frame.iloc[positions].reset_index(drop=True)
         return replace(self, frame=selected_rows, all_rows=self, positions_in_all=positions)
 
@@ -813,7 +813,7 @@ def _unit_of(column: Column | None) -> str | None:
 
 
 def _rule_columns(rule: Aggregation) -> tuple[str, ...]:
-    """Return the columns that an aggregation rule needs: for a ratio or as weights."""
+    """Return the other columns that an aggregation rule needs: of its ratio, or for weights."""
     return (*(rule.over or ()), *filter(None, [rule.by]))
 
 

@@ -656,7 +656,7 @@ def _texts_or_reasons(data: PlotData, name: str) -> list[str]:
 def _grouping_column(data: PlotData, excluded: str = "") -> str | None:
     """Return the best column by which to group and count rows, such as the engine, or None.
 
-    The column ``excluded`` is not returned: with it, a column for the segments of bars is chosen.
+    With ``excluded``, the column of the bars, the result is another column for their segments.
     """
     candidates = [
         name for name, column_kind in data.kind_by_column.items()
