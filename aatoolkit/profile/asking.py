@@ -529,6 +529,8 @@ def find_engines(options_json: Any) -> tuple[list[str], list[str]]:
     (['b'], ['c', 'a'])
     >>> find_engines({"x": {"modelList": [{"modelId": "a"}, {"modelId": "b", "state": "not run"}]}})
     (['a'], ['b'])
+    >>> find_engines({"engines": [{"id": "a", "configured": False, "lastRunDay": "2026-11-08"}]})
+    (['a'], [])
     """
     active_engines: list[str] = []
     idle_engines: list[str] = []
@@ -537,6 +539,8 @@ def find_engines(options_json: Any) -> tuple[list[str], list[str]]:
         engine_list = active_engines
         run_values = [value for key, value in engine_record.items() if "run" in to_snake_case(key)]
         engine_state = read_object_state(engine_record, STRONG) or UNKNOWN
+        if engine_state.cause == Cause.NOT_CONFIGURED and any(run_values):
+            engine_state = UNKNOWN  # it was switched off after it had run
         if engine_state.cause == Cause.NOT_CONFIGURED:
             engine_list = unconfigured_engines
         elif engine_state.status in EMPTY or (
