@@ -287,7 +287,7 @@ class ResponseScan:
     def is_null(self, field_name: str) -> bool:
         """Return whether any field with this name has the value null."""
         return any(
-            type(None) in path_values.vector.kinds
+            type(None) in path_values.vector.types
             for path_values in self.all_path_values
             if fold(path_values.key) == fold(field_name)
         )
@@ -333,7 +333,7 @@ class ResponseScan:
             if path_values.steps and not path_values.is_in_list
         ]
         are_empty = [
-            len(vector.elements()) == 0 for vector in vectors if vector.kinds & {list, type(None)}
+            len(vector.elements()) == 0 for vector in vectors if vector.types & {list, type(None)}
         ]
         return bool(are_empty) and all(are_empty) and not self.nonzero_flags
 
@@ -359,7 +359,7 @@ class ResponseScan:
             has_numbers(path_values.vector.values)
             for path_values in counted_values
             if path_values.is_in_list
-            and str in path_values.vector.kinds
+            and str in path_values.vector.types
             and not has_word_of(path_values.key, "id")
         ):
             nonzero_flags.add(True)  # numbers that are written as texts
@@ -387,7 +387,7 @@ class ResponseScan:
         while unvisited_values:
             all_path_values.append(path_values := unvisited_values.pop())
             steps, vector, key, is_in_list = path_values
-            value_types = vector.kinds if len(steps) < _MAX_DEPTH else set()
+            value_types = vector.types if len(steps) < _MAX_DEPTH else set()
             if list in value_types:
                 unvisited_values.append(PathValues((*steps, Each()), vector.elements(), key, True))
             field_names = vector.fields() if dict in value_types else []

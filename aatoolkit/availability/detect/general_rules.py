@@ -958,7 +958,7 @@ def read_rows(response_scan: ResponseScan) -> None:
     """
     for records in response_scan.records:
         for name in records.names if len(records.names) <= MAX_FIELDS else ():
-            value_types = records.rows.field(name).kinds
+            value_types = records.rows.field(name).types
             for rule in ROW_RULES:
                 if rule.value_types & value_types and rule.matches_key(name):
                     row_availabilities = rule.read_value(records, name)
