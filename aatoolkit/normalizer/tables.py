@@ -192,11 +192,11 @@ class Tables(Keyed[str, "pd.DataFrame"]):
             return f"its tables have: write tables.main.aa.{name}"
         if hasattr(self.main, name):
             return f"its tables have: write tables.main.{name}"
-        tables_by_ending = {
+        table_by_ending = {
             table.split("_", count)[-1]: table for count in (2, 1, 0) for table in self
         }
-        matches = near_matches(name, tables_by_ending)
-        return f"did you mean tables[{tables_by_ending[matches[0]]!r}]?" if matches else ""
+        matches = near_matches(name, table_by_ending)
+        return f"did you mean tables[{table_by_ending[matches[0]]!r}]?" if matches else ""
 
     @property
     def main(self) -> pd.DataFrame:
