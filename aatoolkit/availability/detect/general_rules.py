@@ -28,7 +28,6 @@ from aatoolkit.availability.detect.facts import (
     RowAvailabilities,
 )
 from aatoolkit.availability.detect.words import (
-    ABSENT,
     AVAILABILITY_BY_TERM,
     FAILURE,
     MEANING_BY_HTTP_STATUS,
@@ -36,6 +35,7 @@ from aatoolkit.availability.detect.words import (
     PLAIN,
     STATED,
     STRONG,
+    UNAVAILABLE,
     WEAK,
     Word,
     echoes_request,
@@ -216,7 +216,7 @@ def read_names_without_data(
     elif has_word_of(key, "failure"):
         availability, is_failure = AVAILABILITY_BY_TERM["error"], True
     elif is_map and matches_form(key, "reasons"):
-        availability = ABSENT
+        availability = UNAVAILABLE
     else:
         return False
     signal_count_before = len(response_scan.signals)
@@ -262,8 +262,8 @@ def _state_of_entry_without_data(
         return item_meaning if item_meaning.reason else with_reason(item_meaning, find_reason(item))
     if not is_in_map or not isinstance(item, str):
         return availability
-    word = find_strong_word([item])
-    return with_reason(word.availability if word else availability, item)
+    term = find_strong_word([item])
+    return with_reason(term.availability if term else availability, item)
 
 
 def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
@@ -317,9 +317,9 @@ def read_statement(
     min_strength = WEAK if is_availability_key else STRONG
     meaning, text = None, value
     if isinstance(value, str):
-        word = find_word(value)
-        if word and word.strength >= min_strength:
-            meaning = with_explanation(word.availability, member.siblings)
+        term = find_word(value)
+        if term and term.strength >= min_strength:
+            meaning = with_explanation(term.availability, member.siblings)
     elif isinstance(value, dict):
         meaning = read_object_state(value, min_strength)
         nested_values = (
@@ -602,9 +602,9 @@ def _read_notice(response_scan: ResponseScan, notice: Member, *, is_about_all: b
         for name in list_notice_targets(value_by_key)
         if response_scan.is_engine(name) or response_scan.has_field(name)
     ]
-    word = find_strong_word(texts) if target_names else None
-    if word:
-        availability = word.because(next((text for text in texts if " " in text), None))
+    term = find_strong_word(texts) if target_names else None
+    if term:
+        availability = term.with_reason(next((text for text in texts if " " in text), None))
         # A field that has numbers all the same was measured in part.
         partial_availability = replace(availability, status=Status.PARTIAL)
         for name in target_names:
@@ -622,13 +622,13 @@ def _read_notice(response_scan: ResponseScan, notice: Member, *, is_about_all: b
                     "notice",
                     notice.value,
                 )
-    if word or not is_about_all:
+    if term or not is_about_all:
         return
     for text in filter(read_absence_code, texts):
         scope, target = find_target(value_by_key) or ("section", None)
         target = response_scan.path_of(target) if scope == "field" and target else target
         availability = with_reason(
-            read_absence_code(text) or ABSENT, find_reason(value_by_key) or text
+            read_absence_code(text) or UNAVAILABLE, find_reason(value_by_key) or text
         )
         availability = partial_if_measured(availability, response_scan.nonzero_flags)
         response_scan.add(scope, target, availability, notice.path, "notice", notice.value)
@@ -669,13 +669,13 @@ def iter_prose_statements(response_scan: ResponseScan) -> Iterator[tuple[Availab
     """
     for notice in response_scan.prose_notices:
         text = notice.value if isinstance(notice.value, str) else notice.key
-        word = (
+        term = (
             None if _REQUEST_PATTERN.search(text) else find_word(text) or find_absence_word([text])
         )
         # Everyday words are trusted only where they are the code.
-        is_everyday = word and word.canonical in ("available", "unavailable", "error")
-        if word and (word.means_missing or (is_code(text) and not is_everyday)):
-            availability = partial_if_measured(word.because(text), response_scan.nonzero_flags)
+        is_everyday = term and term.canonical in ("available", "unavailable", "error")
+        if term and (term.means_missing or (is_code(text) and not is_everyday)):
+            availability = partial_if_measured(term.with_reason(text), response_scan.nonzero_flags)
             if availability.status == Status.UNAVAILABLE and True in response_scan.nonzero_flags:
                 availability = replace(availability, status=Status.PARTIAL)
             yield availability, notice
@@ -695,8 +695,8 @@ def find_error_word(texts: Iterable[str]) -> Word | None:
     Word(canonical='forbidden', strength=2)
     """
     texts = [*texts]
-    words = [find_strongest_word(filter(is_code, texts)), *map(find_word_in_text, texts)]
-    return max(filter(None, words), key=lambda word: word.strength, default=None)
+    terms = [find_strongest_word(filter(is_code, texts)), *map(find_word_in_text, texts)]
+    return max(filter(None, terms), key=lambda term: term.strength, default=None)
 
 
 def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -769,7 +769,7 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
     if error is None:
         return None
     text_by_key = dict(iter_error_texts(error if isinstance(error, dict) else {"error": error}))
-    word = find_error_word(text_by_key.values())
+    term = find_error_word(text_by_key.values())
     error_values = error.values() if isinstance(error, dict) else ()
     meaning = next(
         (
@@ -779,7 +779,7 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
         ),
         FAILURE,
     )
-    meaning = word.availability if word and word.means_missing else meaning
+    meaning = term.availability if term and term.means_missing else meaning
     meaning = replace(meaning, status=Status.PARTIAL) if response_scan.nonzero_flags else meaning
     reason = find_reason(text_by_key) or (error if isinstance(error, str) else None)
     response_scan.add("section", None, replace(meaning, reason=reason), member.path, "error", error)
@@ -831,10 +831,10 @@ def _read_flag(response_scan: ResponseScan, member: Member) -> RuleResult:
         return None
     if availability.cause == Cause.WITHHELD and response_scan.nonzero_flags:
         return None
-    word = value and find_word(spaced(key, ("is",)))
+    term = value and find_word(spaced(key, ("is",)))
     if (
-        word
-        and not word.means_missing
+        term
+        and not term.means_missing
         and not (response_scan.has_list_of_numbers or response_scan.is_without_data)
     ):
         return None
@@ -846,12 +846,12 @@ def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
 
     ``member`` has the key and the status, which is a text.
     """
-    word = find_word(member.value)
-    if word is None or word.canonical not in _BUSINESS_TERMS or response_scan.nonzero_flags:
+    term = find_word(member.value)
+    if term is None or term.canonical not in _BUSINESS_TERMS or response_scan.nonzero_flags:
         return None
-    is_sole_word = len(tokens(member.key)) == 1 and word.canonical != "not_run"
+    is_sole_word = len(tokens(member.key)) == 1 and term.canonical != "not_run"
     return (
-        with_explanation(word.availability, member.siblings)
+        with_explanation(term.availability, member.siblings)
         if is_sole_word or response_scan.is_without_data
         else None
     )

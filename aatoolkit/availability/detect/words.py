@@ -40,23 +40,23 @@ PLAIN text counts everywhere.
 _TERM_ROWS = read_text_table(Path(__file__).with_name("states.txt"))
 
 WORDS: Mapping[str, tuple[Status, Cause | None]] = {
-    word: (Status(status), None if cause == "-" else Cause(cause))
-    for word, status, cause, *_ in _TERM_ROWS
+    term: (Status(status), None if cause == "-" else Cause(cause))
+    for term, status, cause, *_ in _TERM_ROWS
 }
 """Maps each standard term, such as ``not_connected``, to its status and cause."""
 
 NO_MEANING = "nothing"
-"""The meaning that a user's rule gives to a text that says nothing about availability."""
+"""A user's rule gives this meaning to a text that says nothing about availability."""
 
-AVAILABILITY_BY_TERM = {word: Availability(*meaning) for word, meaning in WORDS.items()}
-ABSENT, PARTIAL, AVAILABLE = (
+AVAILABILITY_BY_TERM = {term: Availability(*meaning) for term, meaning in WORDS.items()}
+UNAVAILABLE, PARTIAL, AVAILABLE = (
     AVAILABILITY_BY_TERM["unavailable"],
     AVAILABILITY_BY_TERM["partial"],
     AVAILABILITY_BY_TERM["available"],
 )
 MEANING_BY_HTTP_STATUS: Mapping[int, Availability] = {
-    int(code): AVAILABILITY_BY_TERM[word]
-    for word, *_, codes in _TERM_ROWS
+    int(code): AVAILABILITY_BY_TERM[term]
+    for term, *_, codes in _TERM_ROWS
     for code in codes.strip("-").split()
 }
 """Maps HTTP statuses, such as 204, to the availability that they mean."""
@@ -66,7 +66,7 @@ FAILURE = AVAILABILITY_BY_TERM["error"]
 
 _STRENGTH_BY_NAME = {"weak": WEAK, "strong": STRONG, "plain": PLAIN}
 # The terms that may follow a name in one text, as in ``GA4_NOT_CONNECTED``.
-_SUFFIX_TERMS = {word for word, _, _, after_source, _ in _TERM_ROWS if after_source == "yes"}
+_SUFFIX_TERMS = {term for term, _, _, after_source, _ in _TERM_ROWS if after_source == "yes"}
 _NEGATION_PATTERN = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
 _DENIAL_PATTERN = re.compile(r"(?i)\b(not|no|never|none|without|cannot)\b|n't\b")
 _CONTRACTION_REPLACEMENTS = (
@@ -103,7 +103,7 @@ class Word:
         """The `Availability` (status and cause) that the term stands for, without a reason."""
         return AVAILABILITY_BY_TERM[self.canonical]
 
-    def because(self, reason: str | None) -> Availability:
+    def with_reason(self, reason: str | None) -> Availability:
         """Return the `Availability` that the term stands for, with ``reason`` as its reason."""
         return replace(AVAILABILITY_BY_TERM[self.canonical], reason=reason)
 
@@ -129,9 +129,9 @@ def _compile_phrase_patterns() -> list[tuple[Word, re.Pattern[str]]]:
 def _compile_sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
     """Return tuples of a `Word` for missing data and a pattern that finds it inside a sentence."""
     return [
-        (word, re.compile(rf"\b(?:{pattern.pattern})\b"))
-        for word, pattern in _compile_phrase_patterns()
-        if word.means_missing
+        (term, re.compile(rf"\b(?:{pattern.pattern})\b"))
+        for term, pattern in _compile_phrase_patterns()
+        if term.means_missing
     ]
 
 
@@ -157,10 +157,10 @@ def find_word_of_parts(name_parts: tuple[str, ...]) -> Word | None:
     if not kept_parts:
         return None
     for start in range(min(4, len(kept_parts))):
-        text = " ".join(kept_parts[start:])
-        for word, pattern in _compile_phrase_patterns():
-            if (start == 0 or word.canonical in _SUFFIX_TERMS) and pattern.fullmatch(text):
-                return word
+        phrase = " ".join(kept_parts[start:])
+        for term, pattern in _compile_phrase_patterns():
+            if (start == 0 or term.canonical in _SUFFIX_TERMS) and pattern.fullmatch(phrase):
+                return term
     type_word_positions = [
         position
         for position, name_part in enumerate(name_parts[:-1])
@@ -178,12 +178,12 @@ def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Wo
     If several texts mean a term, the term that is meant most surely is returned.
     ``min_strength`` is the least strength that counts: `WEAK`, `STRONG` or `PLAIN`.
     """
-    matching_words = [
-        word
+    matching_terms = [
+        term
         for text in texts
-        if isinstance(text, str) and (word := find_word(text)) and word.strength >= min_strength
+        if isinstance(text, str) and (term := find_word(text)) and term.strength >= min_strength
     ]
-    return max(matching_words, key=lambda word: word.strength, default=None)
+    return max(matching_terms, key=lambda term: term.strength, default=None)
 
 
 @lru_cache(maxsize=1024)
@@ -198,20 +198,20 @@ def find_word_in_text(text: str) -> Word | None:
     """
     for pattern, replacement in _CONTRACTION_REPLACEMENTS:
         text = pattern.sub(replacement, text)
-    vague_word: Word | None = None
+    vague_term: Word | None = None
     for sentence in re.split(r"[.!?;:](?:\s|$)", text):
-        spaced_words = " ".join(part for part in tokens(sentence) if part not in words_of("noise"))
+        spaced_words = " ".join(word for word in tokens(sentence) if word not in words_of("noise"))
         phrase_matches = [
-            (match.start(), match[0], word)
-            for word, pattern in _compile_sentence_patterns()
+            (match.start(), match[0], term)
+            for term, pattern in _compile_sentence_patterns()
             if (match := pattern.search(spaced_words))
             and not _NEGATION_PATTERN.search(spaced_words[: match.start()])
         ]
-        for _, phrase, word in sorted(phrase_matches, key=lambda match: match[0]):
-            if not (word.canonical in ("unavailable", "partial") or phrase.endswith("measured")):
-                return word
-            vague_word = vague_word or word
-    return vague_word
+        for _, phrase, term in sorted(phrase_matches, key=lambda phrase_match: phrase_match[0]):
+            if not (term.canonical in ("unavailable", "partial") or phrase.endswith("measured")):
+                return term
+            vague_term = vague_term or term
+    return vague_term
 
 
 def find_strong_word(texts: Iterable[object]) -> Word | None:
@@ -233,8 +233,8 @@ def find_absence_word(texts: Iterable[object]) -> Word | None:
     A standard term is a cause or status, such as ``not_run``. Return None also if the term is
     ``available``.
     """
-    word = find_strong_word(texts)
-    return word if word and word.means_missing else None
+    term = find_strong_word(texts)
+    return term if term and term.means_missing else None
 
 
 def is_code(text: object) -> bool:
@@ -247,11 +247,11 @@ def read_absence_code(text: str) -> Availability | None:
 
     Return None if the text is no code, or does not mean missing data.
     """
-    word = find_word(text) if is_code(text) else None
-    return word.availability if word and word.means_missing else None
+    term = find_word(text) if is_code(text) else None
+    return term.availability if term and term.means_missing else None
 
 
-def read_word(word: object, reason: object = None) -> Availability:
+def read_word(status: object, reason: object = None) -> Availability:
     """Return the availability that a status text means; ``unknown`` if the text is not known.
 
     ``reason`` is the explanation, or the code of a cause, that belongs to the status.
@@ -266,12 +266,12 @@ def read_word(word: object, reason: object = None) -> Availability:
     Availability(status=<Status.UNKNOWN: 'unknown'>, cause=None, reason="'blue moon'")
     """
     reason_text = reason if isinstance(reason, str) and reason else None
-    known_word = find_word(word) if isinstance(word, str) else None
-    if known_word is None:
+    term = find_word(status) if isinstance(status, str) else None
+    if term is None:
         return Availability(
-            Status.UNKNOWN, None, reason_text or (None if word is None else repr(word))
+            Status.UNKNOWN, None, reason_text or (None if status is None else repr(status))
         )
-    return with_reason(known_word.availability, reason_text)
+    return with_reason(term.availability, reason_text)
 
 
 def with_reason(availability: Availability, reason: str | None) -> Availability:
@@ -280,11 +280,11 @@ def with_reason(availability: Availability, reason: str | None) -> Availability:
     If the availability has no cause, and the reason is a code such as ``not_connected``, the copy
     has this cause.
     """
-    word = find_word(reason) if reason is not None and is_code(reason) else None
-    if word and availability == ABSENT and word.availability.status in EMPTY:
-        availability = word.availability
-    elif word and availability == PARTIAL:
-        availability = replace(availability, cause=word.availability.cause)
+    term = find_word(reason) if reason is not None and is_code(reason) else None
+    if term and availability == UNAVAILABLE and term.availability.status in EMPTY:
+        availability = term.availability
+    elif term and availability == PARTIAL:
+        availability = replace(availability, cause=term.availability.cause)
     return replace(availability, reason=reason)
 
 
@@ -382,9 +382,9 @@ def state_of_names_under(key: str) -> Availability | None:
     """
     key_text = spaced(key, words_of("field", "engine", "idle"))
     if matches_form(key_text, "denies"):
-        return ABSENT
-    word = find_word_of_parts(tuple(key_text.split()))
-    return word.availability if word and word.canonical not in ("available", "error") else None
+        return UNAVAILABLE
+    term = find_word_of_parts(tuple(key_text.split()))
+    return term.availability if term and term.canonical not in ("available", "error") else None
 
 
 @lru_cache(maxsize=4096)
@@ -443,8 +443,8 @@ def _read_key_ending(ending_words: tuple[str, ...]) -> str | None:
         *ending_words
     } & availability_words:
         return "available" if "available" in ending_words else "status"
-    word = find_word_of_parts(ending_words)
-    if (word and word.means_missing) or matches_form(ending, "hidden_word"):
+    term = find_word_of_parts(ending_words)
+    if (term and term.means_missing) or matches_form(ending, "hidden_word"):
         return "denial"
     return "available" if matches_form(ending, "ready_word") else None
 
@@ -513,7 +513,7 @@ def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
 
 def is_no_status(text: str) -> bool:
     """Return whether a text cannot be a status of data, for example because it is too long."""
-    has_no_letters = not any(part.isalpha() for part in tokens(text))
+    has_no_letters = not any(token.isalpha() for token in tokens(text))
     return has_no_letters or matches_form(text, "stock") or len(text) > _MAX_TERM_LENGTH
 
 
@@ -544,12 +544,12 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
     for name, value in record.items():
         if not isinstance(value, str):
             continue
-        word = find_word(value) if is_state_key(name) or is_word_of(name, "one_value") else None
-        if word and word.strength >= min_strength:
+        term = find_word(value) if is_state_key(name) or is_word_of(name, "one_value") else None
+        if term and term.strength >= min_strength:
             return (
-                word.availability
+                term.availability
                 if reason == value
-                else with_explanation(word.availability, record)
+                else with_explanation(term.availability, record)
             )
     meanings = [
         availability
@@ -563,7 +563,7 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
-    """Return the availability that one value of a dict such as ``{"gemini": "not_run"}`` means.
+    """Return the availability that a value in a dict such as ``{"gemini": "not_run"}`` means.
 
     The dict has one value for each engine (AI assistant) or field. ``key`` is the key under which
     the response has the dict. Return None if the value says nothing about availability.
@@ -571,8 +571,8 @@ def state_of_entry(value: Any, key: str) -> Availability | None:
     if isinstance(value, bool):
         return state_of_flag(value, key)
     if isinstance(value, str):
-        word = find_word(value)
-        return word.availability if word else None
+        term = find_word(value)
+        return term.availability if term else None
     if isinstance(value, dict):
         return read_object_state(value)
     return None
@@ -586,9 +586,9 @@ def state_of_flag(value: bool, key: str) -> Availability:
     """
     if value:
         return AVAILABLE
-    words_and_patterns = ((word, pattern) for (word, _), pattern in patterns("stem").items())
+    terms_and_patterns = ((term, pattern) for (term, _), pattern in patterns("stem").items())
     return AVAILABILITY_BY_TERM[
-        next(word for word, pattern in words_and_patterns if pattern.match(spaced(key)))
+        next(term for term, pattern in terms_and_patterns if pattern.match(spaced(key)))
     ]
 
 
@@ -600,15 +600,15 @@ def with_explanation(availability: Availability, record: Mapping[str, Any]) -> A
 
     Examples
     --------
-    >>> with_explanation(ABSENT, {"reason": "Search Console is not connected."}).cause
+    >>> with_explanation(UNAVAILABLE, {"reason": "Search Console is not connected."}).cause
     <Cause.NOT_CONNECTED: 'not_connected'>
-    >>> with_explanation(ABSENT, {"message": "Not enough data"}).cause
+    >>> with_explanation(UNAVAILABLE, {"message": "Not enough data"}).cause
     """
     reason = find_reason(record)
     if availability.status == Status.AVAILABLE and reason and " " in reason:
-        word = find_word_in_text(reason)
-        if word and word.canonical != "unavailable":
-            return word.because(reason)
+        term = find_word_in_text(reason)
+        if term and term.canonical != "unavailable":
+            return term.with_reason(reason)
         unknown = Availability(Status.UNKNOWN, None, reason)
         return unknown if _DENIAL_PATTERN.search(reason) else with_reason(availability, reason)
     availability = with_reason(availability, reason)
@@ -618,9 +618,9 @@ def with_explanation(availability: Availability, record: Mapping[str, Any]) -> A
         else ()
     ):
         if isinstance(text, str) and ends_with_word_of(key, "cause"):
-            word = find_word_in_text(text)
-            if word and word.availability.status in EMPTY:
-                return word.because(availability.reason)
+            term = find_word_in_text(text)
+            if term and term.availability.status in EMPTY:
+                return term.with_reason(availability.reason)
     return availability
 
 
@@ -671,20 +671,20 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
         availability = read_object_state(value)
         reason = find_reason(value)
         is_reason = availability is None and kind == "reason" and sibling_value is None and reason
-        return replace(ABSENT, reason=reason) if is_reason else availability
+        return replace(UNAVAILABLE, reason=reason) if is_reason else availability
     if isinstance(value, bool):
         if kind in ("part", "denial"):
-            agrees_with_sibling = value and (sibling_value is None) == (kind == "denial")
-            return (ABSENT if sibling_value is None else PARTIAL) if agrees_with_sibling else None
-        return AVAILABLE if value else ABSENT
-    word = find_word(value)
-    if word and (word.strength >= STRONG or sibling_value is None):
+            is_consistent = value and (sibling_value is None) == (kind == "denial")
+            return (UNAVAILABLE if sibling_value is None else PARTIAL) if is_consistent else None
+        return AVAILABLE if value else UNAVAILABLE
+    term = find_word(value)
+    if term and (term.strength >= STRONG or sibling_value is None):
         nonzero_flags = set() if sibling_value is None else {sibling_value != 0}
         return partial_if_measured(
-            word.because(value if " " in value.strip() else None), nonzero_flags
+            term.with_reason(value if " " in value.strip() else None), nonzero_flags
         )
     if kind == "reason" and sibling_value is None and value.strip():
-        return with_explanation(ABSENT, {"reason": value})
+        return with_explanation(UNAVAILABLE, {"reason": value})
     return None
 
 
@@ -702,7 +702,7 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
     availability = read_object_state(siblings)
     reason = find_reason(siblings)
     if availability is None and record[value_key] is None and reason:
-        availability = with_reason(ABSENT, reason)
+        availability = with_reason(UNAVAILABLE, reason)
     return availability and partial_if_measured(
         availability, set() if record[value_key] is None else {record[value_key] != 0}
     )
@@ -733,7 +733,7 @@ def state_of_loss(key: str, value: Any) -> Availability | None:
     (None, None)
     """
     lost_count = value if type(value) in (int, float) else 0
-    is_present = lost_count > 0 or (isinstance(value, list) and len(value) > 0)
-    is_lost = is_present and matches_form(spaced(key).removesuffix(" count"), "loss")
+    has_lost_items = lost_count > 0 or (isinstance(value, list) and len(value) > 0)
+    is_lost = has_lost_items and matches_form(spaced(key).removesuffix(" count"), "loss")
     has_first_day = isinstance(value, str) and value != "" and matches_form(key, "since")
     return PARTIAL if is_lost or has_first_day else None
