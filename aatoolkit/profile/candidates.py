@@ -49,8 +49,8 @@ from aatoolkit.sections import registry
 from aatoolkit.sections.availability_rule import (
     DAYS_PLACEHOLDER,
     as_count,
-    extent_word,
     join_short_list,
+    to_extent,
     to_word,
 )
 from aatoolkit.sections.inference.findings import DraftTable
@@ -599,7 +599,7 @@ class _CandidateSearch:
         value = value_at(response, path)
         if not self.totals.get(path):
             return value
-        return extent_word(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
+        return to_extent(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
 
     def _find_count_words(self, record: Mapping[str, Any], path: Steps) -> dict[str, str | None]:
         """Compare the counts in an object with their totals.
@@ -648,7 +648,7 @@ class _CandidateSearch:
                 total_key = "" if total_key == count_key else total_key
             if total_key:
                 due_count = Scope().days if total_key == DAYS_PLACEHOLDER else record.get(total_key)
-                word_by_count_key[count_key] = extent_word(record[count_key], due_count)
+                word_by_count_key[count_key] = to_extent(record[count_key], due_count)
                 self.totals[(*path, Field(count_key))] = total_key
         return word_by_count_key
 

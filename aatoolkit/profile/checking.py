@@ -243,7 +243,7 @@ def _list_differences(tables: Tables) -> list[Difference]:
 def find_rule_problem(
     rule: Rule, responses: Sequence[Any], headers: Mapping[str, str], candidate_paths: Sequence[str]
 ) -> str | None:
-    """Return a message if a rule finds no value with a meaning in some responses, else None.
+    """Return a message if a rule finds nothing that it understands in any response, else None.
 
     Parameters
     ----------
@@ -290,11 +290,11 @@ def find_rule_problem(
         similar_paths = near_matches(
             rule.at, sorted({*paths, *(path.rpartition(".")[0] for path in paths)})
         )
-        hint_of_paths = (
+        candidate_hint = (
             f"candidates of the section: {some_of(candidate_paths)}" if candidate_paths else ""
         )
         hint = (
-            f"{did_you_mean(similar_paths)} {hint_of_paths}".strip()
+            f"{did_you_mean(similar_paths)} {candidate_hint}".strip()
             or "look at the response for its fields"
         )
         return f"no response has {rule.at!r}; {hint}" if responses else None

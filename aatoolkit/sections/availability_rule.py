@@ -21,7 +21,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that reads, from one path in the responses of a service, which data are missing.
+    """A rule that says at which path of a service's responses, and how, missing data are reported.
 
     ``at`` is the path, and ``words`` gives the meaning of the values there.
 
@@ -171,7 +171,7 @@ class Rule:
         """
         value = record.get(self.status)
         default_total = window_days if self.total == DAYS_PLACEHOLDER else None
-        return extent_word(value, record.get(self.total, default_total)) if self.total else value
+        return to_extent(value, record.get(self.total, default_total)) if self.total else value
 
     def is_bare(self, document: Any) -> bool:
         """Return whether a decoded response has a text or boolean at the path ``at``.
@@ -252,7 +252,7 @@ def as_count(value: object) -> int | None:
     return int(value) if type(value) is int or is_digits else None  # type: ignore[call-overload]
 
 
-def extent_word(count: object, total: object) -> str | None:
+def to_extent(count: object, total: object) -> str | None:
     """Compare a count with a total; return ``none``, ``some`` or ``full`` as text.
 
     ``none`` is for a count of 0, ``full`` for a count that reaches the total. Return None if one of
@@ -260,7 +260,7 @@ def extent_word(count: object, total: object) -> str | None:
 
     Examples
     --------
-    >>> extent_word(25, 30), extent_word(30, 30), extent_word("0", "30"), extent_word(0, 0)
+    >>> to_extent(25, 30), to_extent(30, 30), to_extent("0", "30"), to_extent(0, 0)
     ('some', 'full', 'none', None)
     """
     count = as_count(count)
@@ -276,7 +276,7 @@ DAYS_PLACEHOLDER = "{days}"
 
 @lru_cache(maxsize=1024)
 def _compile_word_pattern(word: str) -> re.Pattern[str] | None:
-    """Return a regular expression for a word in which ``*`` or ``{engine}`` is a placeholder.
+    """Return a regular expression for a word with the placeholder ``*`` or ``{engine}``.
 
     ``*`` stands for any text, and ``{engine}`` for the name of an AI assistant. Return None for a
     word without a placeholder.
@@ -324,7 +324,7 @@ def to_word(value: object) -> str:
     >>> to_word("Red"), to_word(True), to_word(1.0), to_word(None)
     ('Red', 'true', '1', 'null')
 
-    A count and its total become the word that `extent_word` returns:
+    A count and its total become the word that `to_extent` returns:
 
     >>> to_word("23/30")
     'some'
@@ -332,7 +332,7 @@ def to_word(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, str) and value.count("/") == 1:
-        return extent_word(*value.split("/")) or value
+        return to_extent(*value.split("/")) or value
     return (
         "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     )

@@ -158,25 +158,25 @@ def _load(declaration_class: Any, field_values: Any) -> Any:
 
 
 def _dump_path(steps: Any) -> list[Any]:
-    """Convert a parsed path to a list of two: the path as text, and a dict.
+    """Convert a parsed path to a list of two items: the path as text, and a dict.
 
-    The dict maps the position of a step ``{}`` (the values of an object) to the keys to which the
-    step is limited, if it is.
+    For each step ``{}`` (the values of an object) that is limited to some keys, the dict maps the
+    position of the step to these keys.
     """
-    keys_by_index = {
-        str(index): [*step.only]
-        for index, step in enumerate(steps)
+    keys_by_position = {
+        str(position): [*step.only]
+        for position, step in enumerate(steps)
         if isinstance(step, Entries) and step.only
     }
-    return [format_path(steps), keys_by_index]
+    return [format_path(steps), keys_by_position]
 
 
 def _load_path(path_and_keys: Any) -> Any:
     """Return the parsed path from a list returned by `_dump_path`."""
-    path, keys_by_index = path_and_keys
+    path, keys_by_position = path_and_keys
     steps = [*parse_pattern(path)]
-    for index, allowed_keys in keys_by_index.items():
-        steps[int(index)] = Entries(_as_tuples(allowed_keys))
+    for position, allowed_keys in keys_by_position.items():
+        steps[int(position)] = Entries(_as_tuples(allowed_keys))
     return tuple(steps)
 
 

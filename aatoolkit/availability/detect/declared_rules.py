@@ -37,8 +37,8 @@ from aatoolkit.sections.availability_rule import (
     DAYS_PLACEHOLDER,
     REFERENCE_RULE,
     Rule,
-    extent_word,
     join_short_list,
+    to_extent,
     to_word,
 )
 
@@ -315,7 +315,7 @@ def _find_rule_values(
                 yield RuleValue("part", target.rpartition(".")[0], entry, (), path + key_step(name))
         elif type(item) in (str, int, bool, type(None)):
             if rule.total and item is not None:
-                item = extent_word(item, record.get(rule.total, window_days))
+                item = to_extent(item, record.get(rule.total, window_days))
                 if item is None:
                     continue
             _, named_engine = rule.meaning_of(item)
