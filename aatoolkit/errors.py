@@ -318,9 +318,7 @@ class StaleDataWarning(AAToolkitWarning):
 
 
 def warn(
-    message: str,
-    category: type[Warning] = AAToolkitWarning,
-    registry: dict[Any, Any] | None = None,
+    message: str, category: type[Warning] = AAToolkitWarning, registry: dict[Any, Any] | None = None
 ) -> None:
     """Issue a warning that points to the user's line of code, not to a line of this package.
 

@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 ALLOWED_DAYS = (7, 30, 90)
 """The numbers of days that a request may cover, by the documentation of the API."""
 
-FILTERS = {
-    "engine": "engines",
-    "topic": "topics",
-    "category": "categories",
-    "brand": "brands",
-}
+FILTERS = {"engine": "engines", "topic": "topics", "category": "categories", "brand": "brands"}
 """The filters, each with the attribute of `ScopeOptions` that lists its values."""
 
 UNTAGGED_LABEL = "(none)"

@@ -149,9 +149,7 @@ class BuiltTable:
         value in ``vector``.
         """
 
-        def select_table_rows(
-            vector_rows: Sequence[int],
-        ) -> RowIndex:
+        def select_table_rows(vector_rows: Sequence[int]) -> RowIndex:
             """Return those positions in ``vector`` that belong to rows of the table."""
             rows = np.asarray(vector_rows, np.int64)
             return rows[np.isin(rows, row_index)] if len(rows) else rows

@@ -175,11 +175,7 @@ class _Reader:
     max_paths: int
 
     def read(
-        self,
-        response: Any,
-        declaration: Section,
-        profile_name: str,
-        is_tentative: bool = False,
+        self, response: Any, declaration: Section, profile_name: str, is_tentative: bool = False
     ) -> Tables:
         """Convert a response to tables.
 

@@ -112,31 +112,31 @@ def section(
 
 
 @cache
-def _snake_case(name: str) -> str:
+def _to_snake_case(name: str) -> str:
     """Convert a name from camel case to snake case: ``mentionRate`` to ``mention_rate``."""
-    return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+    return re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", name)
 
 
-def select_fields(row: Mapping[str, Any], names: str, **renamed: str) -> JsonObject:
-    """Return a JSON object with some values of a row of a table.
+def select_fields(row: Mapping[str, Any], names: str, **columns: str) -> JsonObject:
+    """Return a JSON object with some columns of a row, under their names in the API.
 
     ``names`` has the names of the object's fields, separated by spaces. The field ``mentionRate``
     has the value of the column ``mention_rate``. With ``score="sentiment_score"``, the field
     ``score`` has the value of the column ``sentiment_score``.
     """
-    return {name: row.get(renamed.get(name) or _snake_case(name)) for name in names.split()}
+    return {name: row.get(columns.get(name) or _to_snake_case(name)) for name in names.split()}
 
 
-def iso_text(value: date) -> str:
+def to_iso_text(value: date) -> str:
     """Return a day or timestamp as text in ISO format, such as ``2026-11-20T06:10:00Z``."""
     return f"{value:%Y-%m-%dT%H:%M:%SZ}" if isinstance(value, datetime) else value.isoformat()
 
 
 def why_no_rows(observations: Observations, *tables: str) -> str | None:
-    """Return a sentence on those of the tables that have no rows of the project, or None."""
+    """Return a sentence on the tables without rows of the project; None if all have rows."""
     empty_tables = [table for table in tables if not observations.has_rows(table)]
-    text = f"The store holds no {' and no '.join(empty_tables)} for this project."
-    return text if empty_tables else None
+    sentence = f"The store holds no {' and no '.join(empty_tables)} for this project."
+    return sentence if empty_tables else None
 
 
 def answers_availability(

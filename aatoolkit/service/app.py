@@ -32,7 +32,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import aatoolkit.service.sections  # noqa: F401  importing them registers them
-from aatoolkit.service.answer import SECTIONS, ServiceSection, iso_text
+from aatoolkit.service.answer import SECTIONS, ServiceSection, to_iso_text
 from aatoolkit.service.observations import (
     ALLOWED_DAYS,
     FILTERS,
@@ -56,7 +56,7 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def _canonical_host(host: str) -> str:
+def _normalize_host(host: str) -> str:
     """Return the name of a host in lower case, without a dot at the end."""
     # Only ASCII is converted to lower case: a Kelvin sign is no letter k in a host name.
     return (host.lower() if host.isascii() else host).removesuffix(".")
@@ -84,7 +84,7 @@ class Accounts:
         self._hosts = {
             token_sha256: None
             if visible_hosts is None
-            else frozenset(map(_canonical_host, visible_hosts))
+            else frozenset(map(_normalize_host, visible_hosts))
             for token_sha256, visible_hosts in hosts.items()
         }
 
@@ -148,7 +148,7 @@ class Accounts:
     def sees(self, token: str, host: str) -> bool:
         """Return whether the account with this token may see a host."""
         visible_hosts = self._hosts[digest(token)]
-        return visible_hosts is None or _canonical_host(host) in visible_hosts
+        return visible_hosts is None or _normalize_host(host) in visible_hosts
 
 
 # --- parameters ------------------------------------------------------------------------------
@@ -237,16 +237,16 @@ def _parse_parameters(query: str, supported_names: Sequence[str]) -> dict[str, s
 
 
 def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Parse the query string of a request: return the section, and a `Question`.
+    """Parse the query string of a request: return the name of the section, and a `Question`.
 
     The section is the requested kind of response; None means all ``sections``. The question has the
     host, days and filters. A parameter that is not valid raises `ApiError`.
     """
     parameters = _parse_parameters(query, ("section", "days", *FILTERS))
-    section = parameters.get("section")
+    section_name = parameters.get("section")
     days = parameters.get("days", "30")
-    if section is not None and section not in sections:
-        raise _unknown_values_error("section", [section], sections)
+    if section_name is not None and section_name not in sections:
+        raise _unknown_values_error("section", [section_name], sections)
     if days not in map(str, ALLOWED_DAYS):
         problem = f"is one of {', '.join(map(str, ALLOWED_DAYS))}; {_quote([days])} is not."
         raise _invalid_value_error("days", problem, unknown=[days], allowed=list(ALLOWED_DAYS))
@@ -255,7 +255,7 @@ def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str
         for name in FILTERS
         if (filter_values := _parse_filter_values(name, parameters))
     }
-    return section, Question(host, int(days), filters)
+    return section_name, Question(host, int(days), filters)
 
 
 def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
@@ -422,9 +422,9 @@ class Service:
                 " token of an account.",
                 headers={"WWW-Authenticate": "Bearer"},
             )
-        canonical_host = _canonical_host(request.path_params["host"])
+        canonical_host = _normalize_host(request.path_params["host"])
         for host in self.store.hosts:
-            if _canonical_host(host) == canonical_host and self.accounts.sees(token, host):
+            if _normalize_host(host) == canonical_host and self.accounts.sees(token, host):
                 return host
         # The answer is the same in both cases, so that it does not tell whether the project exists.
         raise ApiError(
@@ -444,7 +444,7 @@ def _load_scope_options(store: Store, host: str) -> JsonObject:
 
 
 def _without_other_filters(question: Question, section: ServiceSection) -> Question:
-    """Return a copy of a question without the filters that do not apply to a section."""
+    """Return a copy of a question with only those of its filters that apply to a section."""
     filters = {name: value for name, value in question.filters.items() if name in section.filters}
     return replace(question, filters=filters)
 
@@ -506,7 +506,7 @@ def _json_response(
     """Return an HTTP response with a JSON body; NaN and infinity in it raise `ValueError`."""
     common_headers = {"Vary": "Authorization", "X-Request-Id": uuid4().hex}
     body = json.dumps(
-        json_object, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=iso_text
+        json_object, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=to_iso_text
     )
     media_type = "application/json; charset=utf-8"
     return Response(body.encode(), status, {**common_headers, **headers}, media_type)

@@ -47,9 +47,9 @@ _SCORE_SUM_SQL = "sum(sentiment_score ORDER BY sentiment_score) AS score_sum"
 _TOP_POSITIONS_SQL = """count(*) FILTER (position = 1) AS first_count,
   count(*) FILTER (position <= 3) AS top_three_count"""
 
-_COUNT_PREFIXES = "mention voice position first top_three scored labelled positive neutral negative"
+_COUNT_NAMES = "mention voice position first top_three scored labelled positive neutral negative"
 _ZERO_COUNTS = dict.fromkeys(
-    (*(f"{name}_count" for name in _COUNT_PREFIXES.split()), "position_sum"), 0
+    (*(f"{name}_count" for name in _COUNT_NAMES.split()), "position_sum"), 0
 )
 """The counts of a brand without mentions."""
 

@@ -339,7 +339,7 @@ def _find_sql_names(sql: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def cache_results(compute: Function) -> Function:
-    """Decorate a function of an `Observations` object, so that it computes each result only once.
+    """Decorate a function that takes `Observations`, so that it computes each result only once.
 
     The results are stored in the object, by function and arguments.
     """

@@ -75,12 +75,12 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
     _load_database(converted_tables).close()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    stale_names = sorted({path.stem for path in folder.glob("*.parquet")} - converted_tables.keys())
-    if stale_names:
+    extra_names = sorted({path.stem for path in folder.glob("*.parquet")} - converted_tables.keys())
+    if extra_names:
         raise StoreError(
             f"{name}.parquet: the folder holds this file already and it is not among the tables"
             " given; give it too, or write to an empty folder"
-            for name in stale_names
+            for name in extra_names
         )
     for name, table in converted_tables.items():
         temporary_path = folder / f".{name}.part"
@@ -241,24 +241,24 @@ def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
             problems.append(f"{name}: the store has no such table; it has {', '.join(TABLES)}")
             continue
         declared_table = TABLES[name]
-        input_names = [str(column) for column in getattr(table, "column_names", table.columns)]
+        input_columns = [str(column) for column in getattr(table, "column_names", table.columns)]
         problems += [
             f"{name}.{column}: the table has no such column; "
             f"it has {', '.join(declared_table.column_names)}"
-            for column in input_names
+            for column in input_columns
             if column not in declared_table.column_names
         ]
-        columns = []
+        converted_columns = []
         for column in declared_table.columns:
-            columns.append(pa.nulls(len(table), column.arrow_type))
+            converted_columns.append(pa.nulls(len(table), column.arrow_type))
             try:
-                if column.name in input_names:
-                    columns[-1] = _convert_column(column, table[column.name])
+                if column.name in input_columns:
+                    converted_columns[-1] = _convert_column(column, table[column.name])
                 elif column.is_required:
                     raise ValueError("the required column is missing")
             except (ValueError, OverflowError, pa.ArrowException) as error:
                 problems.append(f"{name}.{column.name}: {error}")
-        converted_tables[name] = pa.table(columns, schema=declared_table.arrow_schema)
+        converted_tables[name] = pa.table(converted_columns, schema=declared_table.arrow_schema)
     if problems:
         raise StoreError(problems)
     return converted_tables

@@ -88,10 +88,10 @@ def overview(observations: Observations) -> SectionAnswer:
         state_by_path["kpis.citationShare"] = State("unavailable", citations_reason)
     return SectionAnswer(
         {
-            "kpis": _kpi_objects(observations),
-            "trends": {"granularity": "day", "points": _daily_figures(observations)},
-            "topBrands": _top_brands(observations),
-            "engines": _engine_measures(observations),
+            "kpis": _compute_kpis(observations),
+            "trends": {"granularity": "day", "points": _compute_daily_figures(observations)},
+            "topBrands": _list_top_brands(observations),
+            "engines": _list_engine_measures(observations),
         },
         answers_availability(observations, reasons=reasons, fields=state_by_path),
     )
@@ -109,14 +109,14 @@ answerCount     answer_count     count
 """Each key figure: its name, its column, its unit, and the columns that it is a quotient of."""
 
 
-def _kpi_objects(observations: Observations) -> JsonObject:
+def _compute_kpis(observations: Observations) -> JsonObject:
     """Return a dict from the name of each key figure to its values in both windows and its unit.
 
     Key figures that are quotients also have their numerator and denominator.
     """
-    figures = _key_figures(observations)
+    figures = _compute_figures(observations)
     previous_figures = (
-        _key_figures(observations, PREVIOUS_PREFIX)
+        _compute_figures(observations, PREVIOUS_PREFIX)
         if observations.has_previous
         else dict.fromkeys(figures)
     )
@@ -139,7 +139,7 @@ def _kpi_objects(observations: Observations) -> JsonObject:
     return kpis
 
 
-def _key_figures(observations: Observations, table_prefix: str = "") -> JsonObject:
+def _compute_figures(observations: Observations, table_prefix: str = "") -> JsonObject:
     """Return a dict of the key figures of one window, and the counts from which they are computed.
 
     ``table_prefix`` is "" for the requested window, or `PREVIOUS_PREFIX` for the window before.
@@ -154,7 +154,7 @@ def _key_figures(observations: Observations, table_prefix: str = "") -> JsonObje
     return figures
 
 
-def _daily_figures(observations: Observations) -> list[JsonObject]:
+def _compute_daily_figures(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per day of the window: its key figures."""
     measures = measure_focus_brands(observations, BY_DAY)
     citation_counts = count_citations(observations, BY_DAY)
@@ -178,18 +178,18 @@ def _daily_figures(observations: Observations) -> list[JsonObject]:
     ]
 
 
-def _previous_by_brand(observations: Observations) -> dict[str, JsonObject]:
+def _find_previous_by_brand(observations: Observations) -> dict[str, JsonObject]:
     """Return a dict from brand to its measures in the previous window."""
     rows = measure_brands(observations, PREVIOUS_PREFIX) if observations.has_previous else []
     return {row["brand"]: row for row in rows}
 
 
-def _top_brands(observations: Observations) -> list[JsonObject]:
+def _list_top_brands(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per brand: its measures, and how its mention rate changed.
 
     The change is from the window before to the requested window.
     """
-    previous_by_brand = _previous_by_brand(observations)
+    previous_by_brand = _find_previous_by_brand(observations)
     brand_objects = []
     for row in measure_brands(observations):
         previous_row = previous_by_brand.get(row["brand"], {})
@@ -211,7 +211,7 @@ def _top_brands(observations: Observations) -> list[JsonObject]:
     return brand_objects
 
 
-def _engine_measures(observations: Observations) -> list[JsonObject]:
+def _list_engine_measures(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per engine: the measures of its answers."""
     measures = measure_focus_brands(observations, BY_ENGINE)
     return [
@@ -298,7 +298,7 @@ FROM cells GROUP BY prompt_id ORDER BY prompt_id
 @section("ranking")
 def ranking(observations: Observations) -> SectionAnswer:
     """Return the section ``ranking``: brands by rank, by prompt, by engine and by day."""
-    leaderboard = _leaderboard(observations)
+    leaderboard = _make_leaderboard(observations)
     has_mentions = observations.has_rows("mentions")
     brands = [row["brand"] for row in leaderboard]
     matrix_rows = observations.fetch_rows(
@@ -347,9 +347,9 @@ byPrompt[].brands{}.previousMentionCount byPrompt[].brands{}.previousShareOfVoic
 """
 
 
-def _leaderboard(observations: Observations) -> list[JsonObject]:
+def _make_leaderboard(observations: Observations) -> list[JsonObject]:
     """Return a list of brands by rank, with measures in the requested window and the one before."""
-    previous_by_brand = _previous_by_brand(observations)
+    previous_by_brand = _find_previous_by_brand(observations)
     return [
         {
             **select_fields(
@@ -509,8 +509,8 @@ FROM store.prompts WHERE host = $host
 @section("prompts")
 def prompts(observations: Observations) -> SectionAnswer:
     """Return the section ``prompts``: prompts with their measures, and the account's quota."""
-    rows = _prompt_rows(observations)
-    account_fields = _account_allowance(observations)
+    rows = _list_prompts(observations)
+    account_fields = _find_account_allowance(observations)
     state_by_path = {
         f"account.{field_name}": State("unavailable", "This is not known of the account.")
         for field_name, value in account_fields.items()
@@ -531,7 +531,7 @@ def prompts(observations: Observations) -> SectionAnswer:
     )
 
 
-def _account_allowance(observations: Observations) -> JsonObject:
+def _find_account_allowance(observations: Observations) -> JsonObject:
     """Return the plan of the account, and how many prompts it allows, are used, and remain."""
     project = observations.project
     prompt_allowance = project["prompt_allowance"]
@@ -547,11 +547,11 @@ def _account_allowance(observations: Observations) -> JsonObject:
     }
 
 
-def _prompt_rows(observations: Observations) -> list[JsonObject]:
+def _list_prompts(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per prompt: its properties and measures."""
     measures = measure_focus_brands(observations, BY_PROMPT)
     citation_counts = count_citations(observations, BY_PROMPT)
-    runs_by_prompt = _runs_by_prompt(observations)
+    runs_by_prompt = _find_runs_by_prompt(observations)
     rows = []
     for row in observations.fetch_rows(_PROMPTS_SQL):
         prompt_id = row["prompt_id"]
@@ -576,7 +576,7 @@ def _prompt_rows(observations: Observations) -> list[JsonObject]:
                     " ownCitationCount",
                 ),
                 "engines": runs_by_prompt.get(prompt_id, []),
-                **_previous_measures(
+                **_find_previous_measures(
                     observations,
                     BY_PROMPT,
                     prompt_id,
@@ -587,7 +587,7 @@ def _prompt_rows(observations: Observations) -> list[JsonObject]:
     return rows
 
 
-def _previous_measures(
+def _find_previous_measures(
     observations: Observations, grouping: Grouping, group: Any, names: str
 ) -> JsonObject:
     """Return measures of one group of answers in the window before the requested one.
@@ -604,7 +604,7 @@ def _previous_measures(
     return with_previous_names(select_fields(row, names))
 
 
-def _runs_by_prompt(observations: Observations) -> dict[str, list[JsonObject]]:
+def _find_runs_by_prompt(observations: Observations) -> dict[str, list[JsonObject]]:
     """Return a dict from prompt to a list with one JSON object per AI engine.
 
     The object has the latest run of the prompt on the engine, and the measures of its answers.
@@ -623,7 +623,7 @@ def _runs_by_prompt(observations: Observations) -> dict[str, list[JsonObject]]:
                 **select_fields(
                     {"answer_count": 0, **measures.get(prompt_and_engine, {})}, _PROMPT_MEASURES
                 ),
-                **_previous_measures(
+                **_find_previous_measures(
                     observations, BY_PROMPT_AND_ENGINE, prompt_and_engine, _PROMPT_MEASURES
                 ),
             }

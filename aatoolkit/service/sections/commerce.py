@@ -120,7 +120,7 @@ def ads(observations: Observations) -> SectionAnswer:
         "totals": dict.fromkeys(("answersChecked", "answersWithAds", "adRate")),
         "observations": observations.fetch_rows(_AD_LIST_SQL),
         "advertisers": observations.fetch_rows(_ADVERTISERS_SQL),
-        "engineSupport": {engine["engine"]: engine["support"] for engine in engines},
+        "engineSupport": {row["engine"]: row["support"] for row in engines},
     }
     totals = observations.fetch_row(_AD_TOTALS_SQL)
     if totals["answersChecked"] and observations.has_rows("ads"):
@@ -140,16 +140,16 @@ def _ads_availability(
     unexamined_labels = []
     reason_template = "Answers of {} were not examined for advertisements."
     state_by_engine = {}
-    for engine in engines:
-        name = engine["engine"]
-        label = engine["label"]
-        ad_support = engine["support"]
+    for row in engines:
+        engine = row["engine"]
+        label = row["label"]
+        ad_support = row["support"]
         if ad_support == "not_applicable":
-            state_by_engine[name] = State(ad_support, f"{label} carries no advertisements.")
+            state_by_engine[engine] = State(ad_support, f"{label} carries no advertisements.")
         elif ad_support == "not_checked":
-            state_by_engine[name] = State("unavailable", reason_template.format(label))
-            unexamined_labels += [label] if engine["answered"] else []
-    if engines and all(engine["support"] == "not_applicable" for engine in engines):
+            state_by_engine[engine] = State("unavailable", reason_template.format(label))
+            unexamined_labels += [label] if row["answered"] else []
+    if engines and all(row["support"] == "not_applicable" for row in engines):
         reason = " ".join(str(state.reason) for state in state_by_engine.values())
         return SectionAvailability("not_applicable", reason, engines=state_by_engine)
     if empty_reason := why_no_rows(observations, "ads"):

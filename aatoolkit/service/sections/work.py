@@ -279,14 +279,14 @@ def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) ->
 
     for window_number, rows in enumerate(rows_by_window):
         total = _sum_column(rows, column)
-        size = _sum_column(rows, "answers")
+        sample_size = _sum_column(rows, "answers")
         low = None
         high = None
         if is_rate and len(rows) >= _MIN_PROMPTS:
             low, high = clustered_interval([(row[column], row["answers"]) for row in rows])
-        rates.append(total / size)
+        rates.append(total / sample_size)
         value = rates[-1] if is_rate else total
-        estimates.append({"value": value, "sampleCount": size, "ciLow": low, "ciHigh": high})
+        estimates.append({"value": value, "sampleCount": sample_size, "ciLow": low, "ciHigh": high})
         for row in rows:
             counts = counts_by_prompt.setdefault(row["prompt"], [0, 0, 0, 0])
             counts[2 * window_number : 2 * window_number + 2] = row[column], row["answers"]

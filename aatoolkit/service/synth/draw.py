@@ -16,15 +16,15 @@ from aatoolkit.service.synth.world import (
     CHOICES,
     HISTORY_DAYS,
     LAST_DAY_NUMBER,
-    OWN_PATHS,
     RECENT_DAYS,
+    WEIGHT_BY_OWN_PATH,
     Array,
     HostPlan,
     RandomGenerator,
     Tables,
+    make_serial_ids,
     null_where,
     repeat_indices,
-    serial_ids,
     table_from_columns,
     tables_from_rows,
     take_values,
@@ -65,11 +65,11 @@ class Runs:
         engine_indices, days_ago, weights = (
             np.array(column) for column in zip(*schedule, strict=True)
         )
-        slots = rng.draw_weighted(weights, count)
+        schedule_indices = rng.draw_weighted(weights, count)
         seconds = rng.draw_integers(3_600, 80_000, count)
-        order = np.lexsort((seconds, -days_ago[slots]))
-        self.days_ago = days_ago[slots][order]
-        self.engine_index = engine_indices[slots][order]
+        order = np.lexsort((seconds, -days_ago[schedule_indices]))
+        self.days_ago = days_ago[schedule_indices][order]
+        self.engine_index = engine_indices[schedule_indices][order]
         prompt_indices = rng.draw_weighted(plan.fixed_array("prompts", "weight", 1.0), count)
         is_retired = plan.fixed_array("prompts", "until", 0)[prompt_indices] > self.days_ago
         self.prompt_index = np.where(is_retired, 0, prompt_indices)
@@ -80,7 +80,7 @@ class Runs:
             & self.is_answered
             & self.engine_mask("shopping_checked", True)
         )
-        self.chat_ids = serial_ids("ch_", count)
+        self.chat_ids = make_serial_ids("ch_", count)
         self.engines = take_values(plan.fixed_values("engines", "engine"), self.engine_index)
         self.prompt_ids = take_values(plan.fixed_values("prompts", "prompt_id"), self.prompt_index)
         self.ran_at = to_timestamps(LAST_DAY_NUMBER - self.days_ago, seconds[order])
@@ -111,7 +111,7 @@ class Runs:
         brand_rates = self.plan.fixed_array("brands", "rate", 0.0)
         shape = (len(self), len(brand_rates))
         is_mentioned = (
-            rng.random(shape) < self._mention_probabilities(brand_rates)
+            rng.random(shape) < self._compute_mention_probabilities(brand_rates)
         ) & self.is_answered[:, None]
         order_scores = np.where(is_mentioned, rng.random(shape) + 0.8 * brand_rates, -1.0)
         brand_order = np.argsort(-order_scores, axis=1, kind="stable")
@@ -119,7 +119,7 @@ class Runs:
         self.mention_run, self.mention_place = repeat_indices(self.mention_counts)
         self.mention_brand = brand_order[self.mention_run, self.mention_place]
 
-    def _mention_probabilities(self, brand_rates: Array) -> Array:
+    def _compute_mention_probabilities(self, brand_rates: Array) -> Array:
         """Return the probability that the answer of a run mentions a brand, as a 2-D array.
 
         The array has one row per run and one column per brand. ``brand_rates`` are the mention
@@ -140,7 +140,7 @@ class Runs:
         own_rates -= np.where(is_sales[self.prompt_index], 0.14, 0.0)
         probabilities[:, 0] = own_rates
         probabilities = np.clip(probabilities, 0.0, 1.0)
-        odds_factors = self._odds_factors(brand_rates)[self.prompt_index]
+        odds_factors = self._draw_odds_factors(brand_rates)[self.prompt_index]
         probabilities = (
             probabilities * odds_factors / (1 - probabilities + probabilities * odds_factors)
         )
@@ -151,7 +151,7 @@ class Runs:
         probabilities[:, 0] = np.where(is_branded, 0.93, probabilities[:, 0])
         return np.where(brand_rates == 0, 0.0, probabilities)
 
-    def _odds_factors(self, rates: Array) -> Array:
+    def _draw_odds_factors(self, rates: Array) -> Array:
         """Return random factors by which the odds of a mention of a brand differ between prompts.
 
         The result is a 2-D array with one row per prompt and one column per brand. ``rates`` are
@@ -193,7 +193,7 @@ def draw_answers(runs: Runs) -> Tables:
     """Return a dict with the random table ``answers``: one row per run of a prompt on an engine."""
     rng = runs.random_generator(3)
     is_failed = ~runs.is_answered
-    texts = null_where(is_failed, _answer_texts(runs))
+    texts = null_where(is_failed, _make_answer_texts(runs))
     is_truncated = rng.draw_booleans(0.3, len(runs))
     feature_indices = 1 + rng.draw_booleans(0.7, len(runs)).astype(np.int64)
     hides_retrieval = runs.engine_mask("exposes_retrieval", None)
@@ -223,7 +223,7 @@ def draw_answers(runs: Runs) -> Tables:
     )
 
 
-def _answer_texts(runs: Runs) -> pa.Array:
+def _make_answer_texts(runs: Runs) -> pa.Array:
     """Return an array with the text of each answer: a sentence that names the mentioned brands."""
     offsets = np.concatenate([[0], np.cumsum(runs.mention_counts)])
     brands = take_values(
@@ -336,11 +336,11 @@ def draw_sources(runs: Runs) -> Tables:
         {
             "url": page["url"],
             "brand": brand["brand"],
-            "mentioned": bool(random_numbers[row, column] < 0.15 + brand["rate"]),
+            "mentioned": bool(random_numbers[page_index, brand_index] < 0.15 + brand["rate"]),
         }
-        for row, page in enumerate(pages)
+        for page_index, page in enumerate(pages)
         if page.get("examined")
-        for column, brand in enumerate(brands)
+        for brand_index, brand in enumerate(brands)
     ]
     domains = [
         {"source_domain": domain, "domain_type": domain_type}
@@ -362,11 +362,11 @@ def draw_citations(runs: Runs) -> Tables:
     pages = runs.plan.pages()
     citation_counts = rng.draw_weighted(CHOICES["citation_counts"], len(runs))
     run_indices, _ = repeat_indices(citation_counts * runs.is_answered)
-    earlier_pages = rng.draw_weighted([page["weight"] for page in pages], len(run_indices))
-    recent_pages = rng.draw_weighted(
+    early_indices = rng.draw_weighted([page["weight"] for page in pages], len(run_indices))
+    recent_indices = rng.draw_weighted(
         [page.get("lately", page["weight"]) for page in pages], len(run_indices)
     )
-    page_indices = np.where(runs.days_ago[run_indices] < RECENT_DAYS, recent_pages, earlier_pages)
+    page_indices = np.where(runs.days_ago[run_indices] < RECENT_DAYS, recent_indices, early_indices)
     # An answer cites a page once: only the first of equal pairs of run and page stays.
     _, first_rows = np.unique(run_indices * len(pages) + page_indices, return_index=True)
     run_indices = run_indices[np.sort(first_rows)]
@@ -412,12 +412,12 @@ def draw_fanouts(runs: Runs) -> Tables:
         for suffix in CHOICES["suffixes"]
     ]
     queries = list(dict.fromkeys(query_texts))
-    count = len(queries)
-    kept_rows = np.flatnonzero(rng.draw_booleans(0.8, count))
-    ranks = rng.draw_weighted([1.0] * 40, count)
-    volumes = rng.draw_weighted([1.0] * 90, count)
-    has_no_rank = rng.draw_booleans(0.4, count)
-    has_no_volume = rng.draw_booleans(0.3, count)
+    query_count = len(queries)
+    kept_rows = np.flatnonzero(rng.draw_booleans(0.8, query_count))
+    ranks = rng.draw_weighted([1.0] * 40, query_count)
+    volumes = rng.draw_weighted([1.0] * 90, query_count)
+    has_no_rank = rng.draw_booleans(0.4, query_count)
+    has_no_volume = rng.draw_booleans(0.3, query_count)
     fanouts = table_from_columns(
         "fanouts",
         runs.host,
@@ -447,28 +447,28 @@ def draw_ads(runs: Runs) -> Tables:
         & runs.is_answered
     )
     run_indices = np.flatnonzero(is_examined & rng.draw_booleans(0.07, len(runs)))
-    count = len(run_indices)
-    unit_indices, unit_names = rng.draw_choices("units", count)
-    advertiser_indices = rng.draw_weighted([1.0, 6.0, *[2.0] * (len(advertisers) - 2)], count)
-    has_no_chat = rng.draw_booleans(0.1, count)
+    ad_count = len(run_indices)
+    unit_indices, unit_names = rng.draw_choices("units", ad_count)
+    advertiser_indices = rng.draw_weighted([1.0, 6.0, *[2.0] * (len(advertisers) - 2)], ad_count)
+    lacks_chat = rng.draw_booleans(0.1, ad_count)
     engines = runs.plan.fixed_values("engines", "engine")
     surfaces = ["ai_overview" if name == "google-ai-overview" else "answer" for name in engines]
     ads = table_from_columns(
         "ads",
         runs.host,
-        ad_id=serial_ids("ad_", count),
+        ad_id=make_serial_ids("ad_", ad_count),
         engine=take_values(runs.engines, run_indices),
         observed_at=take_values(runs.ran_at, run_indices),
-        chat_id=null_where(has_no_chat, take_values(runs.chat_ids, run_indices)),
+        chat_id=null_where(lacks_chat, take_values(runs.chat_ids, run_indices)),
         prompt_id=null_where(
-            has_no_chat & rng.draw_booleans(0.5, count), take_values(runs.prompt_ids, run_indices)
+            lacks_chat & rng.draw_booleans(0.5, ad_count), take_values(runs.prompt_ids, run_indices)
         ),
         surface=take_values(surfaces, runs.engine_index[run_indices]),
         unit=unit_names,
-        placement=rng.draw_choices("placements", count)[1],
-        position=null_where(rng.draw_booleans(0.05, count), rng.draw_integers(1, 2, count)),
+        placement=rng.draw_choices("placements", ad_count)[1],
+        position=null_where(rng.draw_booleans(0.05, ad_count), rng.draw_integers(1, 2, ad_count)),
         advertiser=null_where(
-            rng.draw_booleans(0.02, count),
+            rng.draw_booleans(0.02, ad_count),
             take_values([row["advertiser"] for row in advertisers], advertiser_indices),
         ),
     )
@@ -490,7 +490,7 @@ def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> Ta
     return table_from_columns(
         "ad_cards",
         runs.host,
-        ad_id=take_values(serial_ids("ad_", len(card_counts)), ad_indices),
+        ad_id=take_values(make_serial_ids("ad_", len(card_counts)), ad_indices),
         card=card_numbers + 1,
         headline=rng.draw_choices("headlines", card_count)[1],
         body=null_where(rng.draw_booleans(0.2, card_count), "(synthetic) An advertisement."),
@@ -529,15 +529,15 @@ def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
     merchants = CHOICES["merchants"]
     stock_states = CHOICES["stock"]
     offers = []
-    for product in runs.plan.fixed_values("products", "product_id"):
-        if product in CHOICES["without_offers"]:
+    for product_id in runs.plan.fixed_values("products", "product_id"):
+        if product_id in CHOICES["without_offers"]:
             continue
         for position in range(1, 2 + int(rng.integers(0, 4))):
             merchant, domain, currency = merchants[int(rng.integers(0, len(merchants)))]
             price = None if rng.random() < 0.15 else 20 + int(rng.integers(0, 600)) + 0.9
             offers.append(
                 {
-                    "product_id": product,
+                    "product_id": product_id,
                     "offer_position": position,
                     "merchant": merchant,
                     "merchant_domain": domain,
@@ -545,7 +545,7 @@ def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
                     "price_currency": None if price is None else currency,
                     "stock_status": stock_states[int(rng.integers(0, len(stock_states)))],
                     "delivery_text": "Free delivery" if rng.random() < 0.5 else None,
-                    "url": f"https://{domain or 'box.example'}/{product}",
+                    "url": f"https://{domain or 'box.example'}/{product_id}",
                 }
             )
     return offers
@@ -557,7 +557,8 @@ _FIRST_UNVERIFIED_BOT = 6
 """The index of the first bot whose requests cannot be verified."""
 _FIRST_HOUR = (LAST_DAY_NUMBER - 80) * 24 + 10
 _LAST_HOUR = LAST_DAY_NUMBER * 24 + 23
-_WEIGHT_BY_PATH = OWN_PATHS | dict(CHOICES["paths"])
+"""The first and the last hour of the crawler requests, in hours since 1970-01-01."""
+_WEIGHT_BY_PATH = WEIGHT_BY_OWN_PATH | dict(CHOICES["paths"])
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> Tables:
@@ -624,19 +625,19 @@ def draw_visits(plan: HostPlan, seed: int, visit_count: int) -> Tables:
     days = np.sort(LAST_DAY_NUMBER - rng.draw_integers(0, HISTORY_DAYS - 1, visit_count))
     engine_indices, engines = rng.draw_choices("visit_engines", visit_count)
     visitor_numbers = rng.draw_integers(1, max(visit_count * 4 // 5, 1), visit_count)
-    path_indices = rng.draw_weighted([*OWN_PATHS.values()], visit_count)
+    path_indices = rng.draw_weighted([*WEIGHT_BY_OWN_PATH.values()], visit_count)
     is_anonymous = np.full(visit_count, plan.host != "acme.example")
     visits = table_from_columns(
         "visits",
         plan.host,
-        visit_id=serial_ids("v_", visit_count),
+        visit_id=make_serial_ids("v_", visit_count),
         day=pa.array(days.astype(np.int32)).cast(pa.date32()),
         engine=engines,
         visitor_id=null_where(
-            is_anonymous, take_values(serial_ids("u_", visit_count), visitor_numbers - 1)
+            is_anonymous, take_values(make_serial_ids("u_", visit_count), visitor_numbers - 1)
         ),
         path=null_where(
-            rng.draw_booleans(0.02, visit_count), take_values([*OWN_PATHS], path_indices)
+            rng.draw_booleans(0.02, visit_count), take_values([*WEIGHT_BY_OWN_PATH], path_indices)
         ),
         engaged=rng.draw_booleans(np.where(engine_indices > 0, 0.7, 0.5), visit_count),
         seconds=np.floor(rng.random(visit_count) * 2_600) / 10,
@@ -651,7 +652,7 @@ def draw_visits(plan: HostPlan, seed: int, visit_count: int) -> Tables:
     return visits | table_from_columns(
         "conversions",
         plan.host,
-        conversion_id=serial_ids("cv_", len(visit_indices)),
-        visit_id=take_values(serial_ids("v_", visit_count), visit_indices),
+        conversion_id=make_serial_ids("cv_", len(visit_indices)),
+        visit_id=take_values(make_serial_ids("v_", visit_count), visit_indices),
         revenue=null_where(is_unpriced, revenues),
     )
