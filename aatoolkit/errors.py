@@ -378,7 +378,7 @@ def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
 def unknown(kind: str, name: object, names: Iterable[str]) -> str:
     """Return an error message about an unknown name; it lists similar names, or else all names.
 
-    ``kind`` is the noun in the message for what has these names, such as ``section``.
+    ``kind`` is what the message calls the named thing, such as ``section``.
 
     Examples
     --------

@@ -377,10 +377,10 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
 
     def __repr__(self) -> str:
         names = (self.host, self.section, self.scope)
-        words = [*(str(word) for word in names if word is not None), f"{self.fetched_at:%F %T%z}"]
+        phrases = [*(str(word) for word in names if word is not None), f"{self.fetched_at:%F %T%z}"]
         sender = ("stale cache" if self.stale else "cache") if self.from_cache else "service"
-        words += [f"from {sender}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
-        return visible(f"<Payload {', '.join(words)}>")
+        phrases += [f"from {sender}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
+        return visible(f"<Payload {', '.join(phrases)}>")
 
     _repr_pretty_ = wrapped_in_ipython
 

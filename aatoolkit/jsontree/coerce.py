@@ -196,9 +196,9 @@ def _parse_if_short(parse: Callable[[Any], Any], value: Any) -> Any:
 
 
 def hashable_key(value: Any) -> Any:
-    """Return a hashable object that is equal for two equal JSON scalars.
+    """Return a key by which a JSON scalar can be compared and looked up in a set.
 
-    In contrast to Python, the results for True and 1 differ. The result is None for an object or
+    In contrast to Python's values, the keys of True and 1 differ. The key is None for an object or
     array.
     """
     return None if isinstance(value, dict | list) else (value, type(value) is bool)
@@ -505,10 +505,10 @@ def _parse_day(
         return None
     date_parts = match.groupdict()
     if "name" in date_parts:
-        name = date_parts["name"][:3].lower()
-        if name not in _MONTH_NAMES or bool(date_parts["first"]) == bool(date_parts["day"]):
+        month_name = date_parts["name"][:3].lower()
+        if month_name not in _MONTH_NAMES or bool(date_parts["first"]) == bool(date_parts["day"]):
             return None
-        date_parts["month"] = _MONTH_NAMES.index(name) + 1
+        date_parts["month"] = _MONTH_NAMES.index(month_name) + 1
         date_parts["day"] = date_parts["first"] or date_parts["day"]
     if date_parts.get("quarter"):
         date_parts["month"] = 3 * int(date_parts["quarter"]) - 2

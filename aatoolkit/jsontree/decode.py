@@ -141,12 +141,12 @@ def decode_exactly(body: bytes, **error_details: Any) -> Any:
 def check_json_value(response: Any, **error_details: Any) -> Any:
     """Return a copy of a decoded value; raise `PayloadError` if it cannot be written as JSON."""
     try:
-        value = decode_exactly(json.dumps(response).encode(), **error_details)
+        copied_value = decode_exactly(json.dumps(response).encode(), **error_details)
     except (TypeError, ValueError, RecursionError) as error:
         problem = str(error)
     else:
-        if value == response:
-            return value
+        if copied_value == response:
+            return copied_value
         problem = "JSON cannot hold it as it is"
     raise PayloadError(f"the response is not a JSON value: {problem}", problems=[f"{problem} @ $"])
 
@@ -171,8 +171,8 @@ def excerpt(body: bytes) -> str:
     >>> excerpt(b"a\x1b[31m\nb")
     'a\\x1b[31m\\nb'
     """
-    text = body[: 4 * _EXCERPT_LENGTH].decode("utf-8", "backslashreplace")
-    return visible(text[:_EXCERPT_LENGTH])[:_EXCERPT_LENGTH]
+    body_text = body[: 4 * _EXCERPT_LENGTH].decode("utf-8", "backslashreplace")
+    return visible(body_text[:_EXCERPT_LENGTH])[:_EXCERPT_LENGTH]
 
 
 def is_unicode(text: str) -> bool:
@@ -195,14 +195,14 @@ def _decode_strictly(body: bytes) -> Any:
     if b"\0" in first_bytes[:4]:
         raise _InvalidDocument("encoding", "it is not in UTF-8")
     try:
-        text = body.decode("utf-8")
-        value = json.loads(
-            text,
+        document_text = body.decode("utf-8")
+        document = json.loads(
+            document_text,
             object_pairs_hook=_make_object,
             parse_constant=_refuse_constant,
             parse_float=_make_float,
         )
-        StructureCounter(is_exact=True).count_inside([value])
+        StructureCounter(is_exact=True).count_inside([document])
     except UnicodeDecodeError as error:
         raise _InvalidDocument("encoding", f"it is not in UTF-8 (byte {error.start})") from None
     except (InexactDecoding, RecursionError):
@@ -214,9 +214,9 @@ def _decode_strictly(body: bytes) -> Any:
         if opening_count > closing_count and first_bytes[:1] in (b"{", b"["):
             raise _InvalidDocument("truncated", "it breaks off before its end") from None
         raise _InvalidDocument("not_json", f"{error}") from None
-    if "\\u" in text and not is_unicode(json.dumps(value, ensure_ascii=False)):
+    if "\\u" in document_text and not is_unicode(json.dumps(document, ensure_ascii=False)):
         raise _InvalidDocument("encoding", "it holds half a surrogate pair, which is no text")
-    return value
+    return document
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -236,9 +236,11 @@ def _refuse_constant(name: str) -> NoReturn:
     raise _InvalidDocument("not_finite", f"{name} is no JSON number")
 
 
-def _make_float(text: str) -> float:
+def _make_float(number_text: str) -> float:
     """Convert the text of a JSON number to a float; raise `_InvalidDocument` if it is too large."""
-    value = float(text)
-    if math.isinf(value):
-        raise _InvalidDocument("not_finite", f"the number {excerpt(text.encode())} is too large")
-    return value
+    number = float(number_text)
+    if math.isinf(number):
+        raise _InvalidDocument(
+            "not_finite", f"the number {excerpt(number_text.encode())} is too large"
+        )
+    return number

@@ -48,7 +48,7 @@ class StructureCounter:
     def __init__(self, max_paths: int = 2**63, is_exact: bool = False) -> None:
         self.max_paths = max_paths
         self.is_exact = is_exact
-        # most_keys is the largest number of keys in one object, or in all objects of one array.
+        # max_key_count is the largest number of keys in one object, or in all objects of one array.
         self.path_count = self.key_count = self.max_key_count = 0
 
     def count_path(self, values: Sequence[Any], value_types: set[type], depth: int) -> None:

@@ -225,7 +225,7 @@ class _Table:
         return field_plan
 
     def _add_child(self, containers: Sequence[Any], field_path: str, suffix: str) -> pa.Array:
-        """Add a nested table with one row for each item of some arrays or objects.
+        """Add a nested table for a field of arrays or objects: one row for each of their items.
 
         ``containers`` has one array or object, or None, per row of this table. ``suffix`` is ``[]``
         for arrays and ``{}`` for objects. Return a column for this table: the number of items in

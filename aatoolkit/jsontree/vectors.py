@@ -187,11 +187,11 @@ class Vector:
         """Return a `Vector` of the values of one field; `MISSING` for objects without the field."""
         child_vector = self._children.get(name)
         if child_vector is None:
-            values = self.values_by_field.get(name)
-            if values is None and dict in self.types and not self.values_by_field:
-                values = [*map(dict.get, self.objects, repeat(name), repeat(MISSING))]
+            field_values = self.values_by_field.get(name)
+            if field_values is None and dict in self.types and not self.values_by_field:
+                field_values = [*map(dict.get, self.objects, repeat(name), repeat(MISSING))]
             child_vector = self._children[name] = Vector(
-                [MISSING] * len(self.values) if values is None else values,
+                [MISSING] * len(self.values) if field_values is None else field_values,
                 self.level,
                 (*self.field_names, name),
             )
@@ -224,9 +224,9 @@ class Vector:
                     {key: json_object[key] for key in only_keys if key in json_object}
                     for json_object in objects
                 ]
-            keys = list(chain.from_iterable(objects))
+            entry_keys = list(chain.from_iterable(objects))
             child_vector = self._children[only_keys] = self.flatten(
-                [*map(dict.values, objects)], keys
+                [*map(dict.values, objects)], entry_keys
             )
         return child_vector
 
@@ -247,8 +247,10 @@ class Vector:
         ``lists`` has one list for each row of this vector. If the items are the values of objects,
         ``keys`` has their keys. ``is_computed`` says whether a user's function computed the items.
         """
-        values = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
-        return Vector(values, Level(len(values), self, [*map(len, lists)], keys, is_computed))
+        flat_items = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
+        return Vector(
+            flat_items, Level(len(flat_items), self, [*map(len, lists)], keys, is_computed)
+        )
 
     def descend(self, steps: Sequence[Step]) -> Vector:
         """Follow a path down from the values; return a `Vector` of the values at the path's end."""

@@ -120,11 +120,15 @@ class TableStatements:
                 availability = _AVAILABLE
         if is_measured and availability.status in EMPTY:
             availability = combine([availability, _AVAILABLE])
-        columns = {condition.column for statement in statements for condition in statement.rows}
-        values = {name: np.array(self._values(name), object) for name in columns}
-        availabilities, _ = RowStatus(values, self._size, values).distinct_availabilities(
-            availability, statements
-        )
+        condition_columns = {
+            condition.column for statement in statements for condition in statement.rows
+        }
+        values_by_column = {
+            name: np.array(self._values(name), object) for name in condition_columns
+        }
+        availabilities, _ = RowStatus(
+            values_by_column, self._size, values_by_column
+        ).distinct_availabilities(availability, statements)
         return ColumnMetadata(name, combine(availabilities), tuple(statements), availability)
 
     def mask_denied_rows(self, column: Column, is_valid: Mask, path_of_row: PathOfRow) -> Mask:
@@ -353,9 +357,9 @@ def denies(signal: Signal) -> bool:
 def find_narrowest_path(
     path: str | None, availability_by_path: Mapping[str, Availability]
 ) -> str | None:
-    """Return the narrowest statement's path that covers the value at ``path``, or None.
+    """Return the longest path with a stated availability that leads to ``path``, or None.
 
-    It is the longest key of ``availability_by_path`` that equals ``path`` or is its beginning.
+    It is a key of ``availability_by_path`` that equals ``path`` or is its beginning.
 
     Examples
     --------
@@ -414,11 +418,15 @@ def find_extent(target: str, pattern: str) -> str | None:
 
 def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str:
     """Return the availability of a table as text, combined from its columns."""
-    columns = metadata.columns
+    metadata_by_column = metadata.columns
     availabilities = [
-        column.availability for name, column in columns.items() if name not in metadata.key
+        column.availability
+        for name, column in metadata_by_column.items()
+        if name not in metadata.key
     ]
-    availabilities = availabilities or [column.availability for column in columns.values()]
+    availabilities = availabilities or [
+        column.availability for column in metadata_by_column.values()
+    ]
     availability = combine(dict.fromkeys(availabilities))  # most columns share theirs
     section_availability = find_section_availability(signals)
     # A statement about the section with the same status has the better reason.

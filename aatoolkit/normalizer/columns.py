@@ -105,15 +105,15 @@ class BuiltTable:
         That is so if the column is declared for the response's field ``domain``, and the response
         lacks this field. Another column whose field is absent is recorded in ``report`` as absent.
         """
-        rows = self.rows
-        if rows.absent_path or (self.size and vector.is_absent):
+        table_rows = self.rows
+        if table_rows.absent_path or (self.size and vector.is_absent):
             if column.source == "$.domain" and self._source.host is not None:
                 return True
-            if rows.absent_path or not column.optional:
+            if table_rows.absent_path or not column.optional:
                 self.absent_columns.add(column.name)
-                if not rows.absent_path:
+                if not table_rows.absent_path:
                     report.record("absent", column.pattern, self.size)
-        if rows.is_null:
+        if table_rows.is_null:
             self.absent_columns.add(column.name)
         return False
 
@@ -246,15 +246,15 @@ class BuiltTable:
 
         ``responses`` are kept in memory, so that numbers can be traced to them later.
         """
-        names = tuple(self._block_positions)
-        make_frame = partial(_make_frame, names, self._blocks, self.size, dtype_backend)
+        column_names = tuple(self._block_positions)
+        make_frame = partial(_make_frame, column_names, self._blocks, self.size, dtype_backend)
         return attrs.make_lazy_frame(make_frame, lambda: self.metadata, responses)
 
     @cached_property
     def metadata(self) -> attrs.FrameMetadata:
         """The metadata of the table and its columns."""
         statements = self._make_statements()
-        columns = {
+        metadata_by_column = {
             column.name: statements.make_column_metadata(
                 column,
                 f"{self.name}.{column.name}",
@@ -265,7 +265,7 @@ class BuiltTable:
             for column in self.table.columns
         }
         return attrs.FrameMetadata(
-            columns, tuple(self.table.key), (self._source,), recipe=[READ, 0, self.name]
+            metadata_by_column, tuple(self.table.key), (self._source,), recipe=[READ, 0, self.name]
         )
 
 
@@ -340,7 +340,7 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
     pandas.DataFrame
     """
     blocks = []
-    for name, column in zip(table.column_names, table.columns, strict=True):
+    for column_name, column in zip(table.column_names, table.columns, strict=True):
         # An array of one chunk is not copied.
         array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         dtype = _DTYPE_BY_ARROW_TYPE.get(array.type, "")
@@ -348,7 +348,7 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
             dtype = "category"
         elif pa.types.is_list(array.type):
             dtype = "list<string>"
-        blocks.append((dtype, array, [name]))
+        blocks.append((dtype, array, [column_name]))
     return _make_frame(tuple(table.column_names), blocks, table.num_rows, dtype_backend)
 
 

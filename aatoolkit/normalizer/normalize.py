@@ -185,7 +185,7 @@ class _Reader:
             The response, as JSON text or decoded.
         declaration : Section
             The tables and columns.
-        owner : str
+        profile_name : str
             The name of the profile (the declarations of a service) that has ``declaration``.
         is_tentative : bool
             Whether tables may be inferred if the response does not fit the declaration.

@@ -53,11 +53,11 @@ _PROVENANCE_SCHEMA = pa.schema(
 def record_provenance(
     document: Vector, tables: Sequence[BuiltTable], extra_paths: Collection[str]
 ) -> dict[str, pa.Table]:
-    """Return a dict with one Arrow table, under the key ``values``: a row per value of a response.
+    """Record which table cell has each value of a response, as a dict with one Arrow table.
 
-    The columns are the JSON path of the value, the cell that has the value (table, column, row and
-    format), and the value as JSON text if no cell has it. Values at ``extra_paths`` are left out,
-    because the caller stores them.
+    The table, under the key ``values``, has a row per value. The columns are the JSON path of the
+    value, the cell that has the value (table, column, row and format), and the value as JSON text
+    if no cell has it. Values at ``extra_paths`` are left out, because the caller stores them.
     """
     columns = [
         (table, column)
@@ -102,7 +102,7 @@ def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[s
 
 
 def _find_format(value: Any, dtype: str) -> str:
-    """Return how a value of a response is written in JSON, so that it can be written alike.
+    """Return the notation of a value in a response, so that it can be written back unchanged.
 
     The result is ``integer`` or ``number`` for a number. For a timestamp such as
     ``2026-11-20T06:10Z`` it is ``T16Z``: the separator of date and time, the length without the
@@ -166,19 +166,19 @@ def _format_cells(
     """
     if table_name not in tables or column_name not in tables[table_name]:
         raise PayloadError(f"the column {column_name} of the table {table_name} is missing")
-    values = pa.array(tables[table_name][column_name], from_pandas=True)
+    column_values = pa.array(tables[table_name][column_name], from_pandas=True)
     format_value: Callable[[Any], Any] = lambda value: value  # noqa: E731
-    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
-        values = values.cast(pa.timestamp("us", "UTC"))
+    if pa.types.is_timestamp(column_values.type) and column_values.type.tz is not None:
+        column_values = column_values.cast(pa.timestamp("us", "UTC"))
         format_value = partial(_format_moment, value_format)
-    elif pa.types.is_temporal(values.type):
-        values = values.cast(pa.date32())
+    elif pa.types.is_temporal(column_values.type):
+        column_values = column_values.cast(pa.date32())
         format_value = str
     elif value_format == _INTEGER_FORMAT:
         format_value = lambda value: int(value) if value == int(value) else value  # noqa: E731
     elif value_format == _NUMBER_FORMAT:
         format_value = float
-    return [None if value is None else format_value(value) for value in values.to_pylist()]
+    return [None if value is None else format_value(value) for value in column_values.to_pylist()]
 
 
 def _format_moment(time_format: str, moment: datetime) -> str:

@@ -139,8 +139,8 @@ def _is_measure(table: Table, column: Column) -> bool:
     """Return whether a column has measured numbers, not keys or sample sizes."""
     if column.name in table.key or column.is_label or column.dtype not in ("Int64", "Float64"):
         return False
-    names = [step.name for step in parse_path(column.pattern) if isinstance(step, Field)]
-    return not is_sample_size(names[-1] if names else "")
+    field_names = [step.name for step in parse_path(column.pattern) if isinstance(step, Field)]
+    return not is_sample_size(field_names[-1] if field_names else "")
 
 
 @lru_cache(maxsize=8192)
@@ -352,8 +352,10 @@ class TableRows:
         )
         header, row_index = self._follow_path(*self._document, step.header[:last_each_number], [])
         elements = header.elements()
-        names = elements.descend(step.header[last_each_number + 1 :]).values
-        element_rows = self._find_rows_by_label(elements, names, row_index, [step.name] * self.size)
+        column_names = elements.descend(step.header[last_each_number + 1 :]).values
+        element_rows = self._find_rows_by_label(
+            elements, column_names, row_index, [step.name] * self.size
+        )
         return compose_row_indexes(element_rows, elements.level.positions)
 
     def _find_items_of_rows(
@@ -547,7 +549,11 @@ def find_unread_values(
         )
     ]
     for vector, reason in reason_by_vector.items():
-        indexes = (index for column_vector, index in values_of_columns if column_vector is vector)
+        indexes = (
+            column_index
+            for column_vector, column_index in values_of_columns
+            if column_vector is vector
+        )
         yield vector, _find_unread_rows(vector, vector.present_rows, indexes), reason, None
     for elements, element_reads in reads_by_vector.items():
         array_positions = np.concatenate([array_positions for array_positions, _ in element_reads])
@@ -730,9 +736,9 @@ class DriftReport:
         The tuple has the value as JSON text, and the reason why no column has it.
         """
         return {
-            leaf_path: (text, reason)
+            leaf_path: (value_json, reason)
             for value, path, reason in self.values()
-            for leaf_path, text in leaf_values(value, path)
+            for leaf_path, value_json in leaf_values(value, path)
         }
 
     def extra_frame(self) -> pd.DataFrame:
@@ -792,11 +798,11 @@ def frame_from_rows(
     **dtypes : dtype
         The dtypes of columns by name; by default ``string``.
     """
-    columns = [*zip(*rows, strict=True)] or [()] * len(names)
+    value_columns = [*zip(*rows, strict=True)] or [()] * len(names)
     return pd.DataFrame(
         {
             name: pd.array([*values], dtypes.get(name, "string"))
-            for name, values in zip(names, columns, strict=True)
+            for name, values in zip(names, value_columns, strict=True)
         }
     )
 
@@ -866,12 +872,12 @@ class ResponseWalk(StructureCounter):
         self, vector: Vector, node: FieldNode, depth: int, reason: str | None
     ) -> None:
         """Visit the declared fields of objects, and report the undeclared fields."""
-        names = vector.fields()
-        self.count_keys(vector.objects, len(names))
-        new_names = {name for name in names if name not in node.children}
+        field_names = vector.fields()
+        self.count_keys(vector.objects, len(field_names))
+        new_names = {name for name in field_names if name not in node.children}
         are_keys_data = len(new_names) > MAX_FIELDS
         for name in (
-            [name for name in node.children if type(name) is str] if are_keys_data else names
+            [name for name in node.children if type(name) is str] if are_keys_data else field_names
         ):
             field_vector = vector.field(name)
             if name in new_names:
@@ -880,10 +886,12 @@ class ResponseWalk(StructureCounter):
             elif field_vector.types != {Missing}:
                 self.visit(field_vector, node.children[name], depth, reason)
         if are_keys_data:  # one path, whatever their keys
-            entries = vector.entries()
-            rows = [row for row, key in enumerate(entries.level.keys or ()) if key in new_names]
-            self.count_inside([entries.values[row] for row in rows], depth)
-            self._report(entries, rows, reason, "new")
+            entry_vector = vector.entries()
+            rows = [
+                row for row, key in enumerate(entry_vector.level.keys or ()) if key in new_names
+            ]
+            self.count_inside([entry_vector.values[row] for row in rows], depth)
+            self._report(entry_vector, rows, reason, "new")
 
     def _report(
         self, vector: Vector, rows: RowPositions, reason: str | None, drift_kind: str

@@ -193,7 +193,9 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         if hasattr(self.main, name):
             return f"its tables have: write tables.main.{name}"
         table_by_ending = {
-            table.split("_", count)[-1]: table for count in (2, 1, 0) for table in self
+            table_name.split("_", split_count)[-1]: table_name
+            for split_count in (2, 1, 0)
+            for table_name in self
         }
         matches = near_matches(name, table_by_ending)
         return f"did you mean tables[{table_by_ending[matches[0]]!r}]?" if matches else ""

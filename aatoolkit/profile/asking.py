@@ -324,7 +324,7 @@ def _find_section_paths(
 
     Parameters
     ----------
-    combined_view : object
+    combined_document : object
         The decoded JSON for all sections.
     documents : mapping of str to object
         The JSON of each section, requested alone, whose values are looked for in

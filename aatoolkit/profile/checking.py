@@ -51,7 +51,7 @@ Difference = tuple[str, str, int, str | None]
 def describe_baseline(
     sections: Mapping[str, Section], payloads: Mapping[str, Payload]
 ) -> dict[str, Any]:
-    """Describe responses, so that `check` can compare later ones with them.
+    """Describe the responses of a service, so that `check` can compare later responses with them.
 
     Parameters
     ----------
@@ -176,9 +176,9 @@ def _find_differences(profile: Profile, project: Project, name: str) -> Iterator
     for table in profile[name]:
         for column in table.columns:
             if column.unit in (COUNT, FRACTION):
-                values = tables[table.name][column.name].dropna()
+                cells = tables[table.name][column.name].dropna()
                 maximum = 1 + _RANGE_TOLERANCE if column.unit == FRACTION else float("inf")
-                outliers = values[(values < -_RANGE_TOLERANCE) | (values > maximum)]
+                outliers = cells[(cells < -_RANGE_TOLERANCE) | (cells > maximum)]
                 if len(outliers):
                     yield f"no {column.unit}", column.pattern, len(outliers), str(outliers.iloc[0])
     old_medians = profile.baseline.get("medians")
@@ -293,11 +293,11 @@ def find_rule_problem(
         candidate_hint = (
             f"candidates of the section: {some_of(candidate_paths)}" if candidate_paths else ""
         )
-        hint = (
+        suggestion = (
             f"{did_you_mean(similar_paths)} {candidate_hint}".strip()
             or "look at the response for its fields"
         )
-        return f"no response has {rule.at!r}; {hint}" if responses else None
+        return f"no response has {rule.at!r}; {suggestion}" if responses else None
     if NO_MEANING in (rule.meaning_of(value)[0] for value in values):
         return None
     texts = dict.fromkeys(raw(value)[:80] for value in values)

@@ -218,9 +218,9 @@ class SectionDraft:
                 draft_column for draft_column in matches if draft_column.table == self.tables[0]
             ] or matches
             if len(matches) > 1:
-                tables = ", ".join(draft_column.table for draft_column in matches)
+                table_names = ", ".join(draft_column.table for draft_column in matches)
                 raise ArgumentError(
-                    f"{column!r} is in several tables of {self.name} ({tables}): say table=",
+                    f"{column!r} is in several tables of {self.name} ({table_names}): say table=",
                     argument="column",
                 )
             if matches:

@@ -227,8 +227,10 @@ class Rule:
         >>> Rule().is_whole({"status": "ok", "reason": None, "sampleCount": 3, "asOf": None})
         True
         """
-        names = (self.status, self.reason, self.sample_size, self.as_of)
-        return isinstance(record.get(self.status), str) and all(name in record for name in names)
+        key_names = (self.status, self.reason, self.sample_size, self.as_of)
+        return isinstance(record.get(self.status), str) and all(
+            name in record for name in key_names
+        )
 
 
 _MAX_SHORT_LIST_LENGTH = 5

@@ -183,7 +183,7 @@ def _load_path(path_and_keys: Any) -> Any:
 def _as_tuples(value: Any) -> Any:
     """Convert all lists in a JSON value to tuples."""
     if isinstance(value, list):
-        items = tuple(map(_as_tuples, value))
-        hash(items)
-        return items
+        converted_items = tuple(map(_as_tuples, value))
+        hash(converted_items)
+        return converted_items
     return value

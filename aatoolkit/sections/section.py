@@ -224,9 +224,11 @@ class Section(Described):
     ) -> None:
         if not tables:
             raise ArgumentError(f"section {name!r} has no table; give one or more")
-        names = [table.name for table in tables]
-        if len({*names}) < len(names):
-            raise ArgumentError(f"section {name!r} has two tables of one name: {', '.join(names)}")
+        table_names = [table.name for table in tables]
+        if len({*table_names}) < len(table_names):
+            raise ArgumentError(
+                f"section {name!r} has two tables of one name: {', '.join(table_names)}"
+            )
         rules = to_rule_tuple(availability)
         for rule_path in (rule.at for rule in rules if rule.kind != "header"):
             if rule_path.partition(".")[0] not in ENVELOPE_FIELDS and rule_path not in kept:

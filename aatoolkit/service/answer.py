@@ -228,10 +228,10 @@ def _silent_engine_states(observations: Observations) -> dict[str, State]:
 
 
 def missing_previous_states(observations: Observations, paths: str) -> dict[str, State]:
-    """Return the states of fields that need the window (range of days) before the requested one.
+    """Return the states of fields that lack the window (range of days) before the requested one.
 
-    ``paths`` has the JSON paths of these fields, separated by spaces. The result is a dict by path.
-    It is empty if answers were collected throughout the window before.
+    ``paths`` has the JSON paths of the fields that need this window, separated by spaces. The
+    result is a dict by path. It is empty if answers were collected throughout the window before.
     """
     return {} if observations.has_previous else dict.fromkeys(paths.split(), _NO_PREVIOUS_STATE)
 

@@ -248,8 +248,8 @@ def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str
     if section_name is not None and section_name not in sections:
         raise _unknown_values_error("section", [section_name], sections)
     if days not in map(str, ALLOWED_DAYS):
-        problem = f"is one of {', '.join(map(str, ALLOWED_DAYS))}; {_quote([days])} is not."
-        raise _invalid_value_error("days", problem, unknown=[days], allowed=list(ALLOWED_DAYS))
+        message = f"is one of {', '.join(map(str, ALLOWED_DAYS))}; {_quote([days])} is not."
+        raise _invalid_value_error("days", message, unknown=[days], allowed=list(ALLOWED_DAYS))
     filters = {
         name: filter_values
         for name in FILTERS

@@ -109,8 +109,10 @@ class Store:
         self._folder = folder
         project_cursor = connection.execute("SELECT * FROM store.projects ORDER BY host")
         column_names = [column[0] for column in project_cursor.description or ()]
-        rows = [dict(zip(column_names, row, strict=True)) for row in project_cursor.fetchall()]
-        self._projects = {row["host"]: row for row in rows}
+        project_rows = [
+            dict(zip(column_names, row, strict=True)) for row in project_cursor.fetchall()
+        ]
+        self._projects = {row["host"]: row for row in project_rows}
         self.hosts: list[str] = list(self._projects)
         self.options: dict[str, dict[str, Any]] = {}
         self._has_rows_by_host: dict[str, dict[str, bool]] = {host: {} for host in self.hosts}
@@ -346,8 +348,8 @@ def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConn
             f"CREATE TABLE store.{name} AS SELECT {columns_sql} FROM {source_sql}", parameters
         )
         if name in tables and not is_file:
-            for column_names, sql, message in _list_checks(declared_table):
-                for row in connection.execute(f"{sql} LIMIT 1").fetchall():
+            for column_names, check_sql, message in _list_checks(declared_table):
+                for row in connection.execute(f"{check_sql} LIMIT 1").fetchall():
                     cell_texts = ", ".join(
                         f"{column}={value!r}"
                         for column, value in zip(column_names, row, strict=True)

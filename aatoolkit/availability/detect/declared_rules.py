@@ -305,7 +305,7 @@ def _find_rule_values(
         values = [record.get(last_step.name) for record in records]
         index_suffix = f"[{columns.index(last_step.name)}]" if last_step.name in columns else ""
     words_by_subject: dict[tuple[str, str] | None, set[str]] = {}
-    row_values = []
+    row_statements = []
     for position, (item, record) in enumerate(zip(values, records, strict=True)):
         target = rows.path(position).removeprefix("$").removeprefix(".")
         path = value_vector.path(position) + index_suffix
@@ -321,20 +321,20 @@ def _find_rule_values(
             _, named_engine = rule.meaning_of(item)
             subject = None
             if rule.of == "engine" or named_engine:
-                row_keys, fields = rows.level.keys, record if isinstance(record, dict) else {}
+                row_keys, row_fields = rows.level.keys, record if isinstance(record, dict) else {}
                 outer_record = outer_records[position] if len(outer_records) == len(rows) else None
-                if isinstance(outer_record, dict) and rule.engines not in fields:
-                    fields = outer_record  # the row is an object in it
-                engine = fields.get(rule.engines, row_keys[position] if row_keys else None)
+                if isinstance(outer_record, dict) and rule.engines not in row_fields:
+                    row_fields = outer_record  # the row is an object in it
+                engine = row_fields.get(rule.engines, row_keys[position] if row_keys else None)
                 if named_engine and not isinstance(engine, str):
                     engine = response_scan.engine_names.get(fold(named_engine), named_engine)
-                subject = ("engine", engine) if isinstance(engine, str) else find_target(fields)
+                subject = ("engine", engine) if isinstance(engine, str) else find_target(row_fields)
             elif isinstance(last_step, Each) and target.count("[") > 1:
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
             words_by_subject.setdefault(subject, set()).add(to_word(item))
             if item is not None or "null" in rule.words:
-                row_values.append((subject, target, item, path, record))
-    for subject, target, item, path, record in row_values:
+                row_statements.append((subject, target, item, path, record))
+    for subject, target, item, path, record in row_statements:
         # What differs between the rows of an engine is stated of these rows.
         is_of_row = len(words_by_subject[subject]) > 1 if subject else not rule.of
         scope, stated_target = ("row", target) if is_of_row else subject or ("section", None)

@@ -139,7 +139,7 @@ class Detection:
         The statements of the response on which of its data could be measured.
     failure : str or None
         The error message, if detection failed.
-    is_ruled : bool
+    is_documented : bool
         Whether only the documented ``availability`` object was read.
     """
 
@@ -185,7 +185,7 @@ def _add_signals(
     rule_headers = {rule.header for rule in declared_rules if rule.kind == "header"}
     read_headers(
         response_scan,
-        {name: text for name, text in headers.items() if name.lower() not in rule_headers},
+        {name: value for name, value in headers.items() if name.lower() not in rule_headers},
     )
     covers_response = read_rules(response_scan, declared_rules, headers)
     if not covers_response:
@@ -408,17 +408,17 @@ def read_headers(response_scan: ResponseScan, headers: Mapping[str, str]) -> Non
 
     An example is ``X-Data: partial; reason="late"``.
     """
-    for name, text in headers.items():
-        if not (is_availability_header(name) and isinstance(text, str)):
+    for name, header_value in headers.items():
+        if not (is_availability_header(name) and isinstance(header_value, str)):
             continue
         key = name.lower().removeprefix("x-")
         signal_count_before = len(response_scan.signals)
-        first_part, *parameters = re.split(r"[;,]\s*", text.strip())
+        first_part, *parameters = re.split(r"[;,]\s*", header_value.strip())
         text_by_parameter = dict(
             header_part.split("=", 1) for header_part in parameters if "=" in header_part
         )
         value = _BOOL_BY_TEXT.get(
-            first_part.lower(), first_part.strip('"') if text_by_parameter else text
+            first_part.lower(), first_part.strip('"') if text_by_parameter else header_value
         )
         value_by_parameter = {
             name.strip().lower(): header_part.strip().strip('"')

@@ -310,8 +310,10 @@ class ResponseScan:
             for path_values in list_values
             if has_word_of(path_values.key, "when") or path_values.steps.count(Each()) > 1
         )
-        texts = (text for path_values in day_values for text in path_values.vector.of_type(str))
-        return {text[:10] for text in texts if DAY_PATTERN.match(text)}
+        date_texts = (
+            text for path_values in day_values for text in path_values.vector.of_type(str)
+        )
+        return {text[:10] for text in date_texts if DAY_PATTERN.match(text)}
 
     @cached_property
     def has_list_of_numbers(self) -> bool:
@@ -405,7 +407,7 @@ class ResponseScan:
 
     @property
     def records(self) -> Iterator[Records]:
-        """Yield a `Records` (the JSON objects in the lists at one path) per path with data."""
+        """Yield, for each path to lists of data, the JSON objects in these lists as `Records`."""
         for items in self.all_path_values:
             if not items.is_list or not len(items.vector) or any(map(rate_key, items.names)):
                 continue

@@ -303,7 +303,7 @@ def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
 def read_statement(
     response_scan: ResponseScan, member: Member, *, is_about_all: bool = True
 ) -> bool:
-    """Read the value of a key such as ``dataAvailability``, which may be a text, object or list.
+    """Read the text, object or list under a key such as ``dataAvailability``.
 
     Add a `Signal` to ``response_scan`` for each statement on missing data in the value. Return
     whether a signal was added. ``is_about_all`` says whether the statement is about all data of the
@@ -579,9 +579,9 @@ def _read_notices(response_scan: ResponseScan, member: Member) -> bool:
             member.child(name, {"field": name, "text": item}) for name, item in value.items()
         ]
     for notice in notices:
-        text = find_reason(notice.value) if notice.is_dict else notice.value
-        if is_note and isinstance(text, str) and text.strip():
-            availability = with_reason(PARTIAL, text)
+        notice_text = find_reason(notice.value) if notice.is_dict else notice.value
+        if is_note and isinstance(notice_text, str) and notice_text.strip():
+            availability = with_reason(PARTIAL, notice_text)
             response_scan.add("section", None, availability, notice.path, "note", notice.value)
         elif not is_note:
             _read_notice(response_scan, notice, is_about_all=is_notice)
@@ -668,14 +668,18 @@ def iter_prose_statements(response_scan: ResponseScan) -> Iterator[tuple[Availab
     Messages that are not about missing data are left out.
     """
     for notice in response_scan.prose_notices:
-        text = notice.value if isinstance(notice.value, str) else notice.key
+        notice_text = notice.value if isinstance(notice.value, str) else notice.key
         term = (
-            None if _REQUEST_PATTERN.search(text) else find_word(text) or find_absence_word([text])
+            None
+            if _REQUEST_PATTERN.search(notice_text)
+            else find_word(notice_text) or find_absence_word([notice_text])
         )
         # Everyday words are trusted only where they are the code.
         is_everyday = term and term.canonical in ("available", "unavailable", "error")
-        if term and (term.means_missing or (is_code(text) and not is_everyday)):
-            availability = partial_if_measured(term.with_reason(text), response_scan.nonzero_flags)
+        if term and (term.means_missing or (is_code(notice_text) and not is_everyday)):
+            availability = partial_if_measured(
+                term.with_reason(notice_text), response_scan.nonzero_flags
+            )
             if availability.status == Status.UNAVAILABLE and True in response_scan.nonzero_flags:
                 availability = replace(availability, status=Status.PARTIAL)
             yield availability, notice
@@ -736,7 +740,7 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
     an error, else None.
     """
     key, value, siblings = member.key, member.value, member.siblings
-    texts = [text for text in siblings.values() if isinstance(text, str)]
+    sibling_texts = [text for text in siblings.values() if isinstance(text, str)]
     section_statuses = [
         signal.availability.status for signal in response_scan.signals if signal.scope == "section"
     ]
@@ -757,7 +761,7 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
         is_error_word = isinstance(value, str) and find_word(value) == find_word("error")
         is_explained = is_error_word and len(siblings) <= 6 and find_reason(siblings)
         error = siblings if has_code or is_explained else None
-    elif find_absence_word(texts):
+    elif find_absence_word(sibling_texts):
         error_fields = {fold(name): item for name, item in siblings.items()}
         if key != "code":
             error_fields = {
@@ -793,9 +797,9 @@ def _is_about_part(response_scan: ResponseScan, path: Any) -> bool:
     in GraphQL) leads to a part if the response has numbers, unless it begins with a field of
     ``data``: then ``data`` itself is incomplete.
     """
-    data = response_scan.document.get("data")
-    is_graphql = isinstance(data, dict) and isinstance(path, list) and path[:1] != []
-    is_in_data = is_graphql and path[0] in data
+    data_object = response_scan.document.get("data")
+    is_graphql = isinstance(data_object, dict) and isinstance(path, list) and path[:1] != []
+    is_in_data = is_graphql and path[0] in data_object
     return isinstance(path, str) or bool(path and response_scan.nonzero_flags and not is_in_data)
 
 
@@ -970,7 +974,7 @@ def read_rows(response_scan: ResponseScan) -> None:
 
 
 def _read_row_flags(records: Records, name: str) -> RowAvailabilities | None:
-    """Return the availability of rows that the boolean field ``name`` of each row states.
+    """Return the availability of each row, as its boolean field ``name`` states it.
 
     The result is a list of tuples: the position of a row, from 0, and its availability. Return None
     if the field is not about availability.

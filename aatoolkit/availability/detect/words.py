@@ -85,7 +85,7 @@ _NUMBER = re.compile(rf"(?:[A-Z]{{3}}\s|{_SIGN}\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{{
 
 @dataclass(frozen=True)
 class Word:
-    """The standard term for the availability of data that a text means, and how surely it does.
+    """What a text says on the availability of data: a standard term, and how surely it is meant.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ def _compile_sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
 
 @lru_cache(maxsize=4096)
 def find_word(text: str) -> Word | None:
-    """Return the standard term for the availability of data that a short text means, or None.
+    """Find the standard term for data availability that a short text means; None if none.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def find_word(text: str) -> Word | None:
 
 @lru_cache(maxsize=4096)
 def find_word_of_parts(name_parts: tuple[str, ...]) -> Word | None:
-    """Return the standard term for the availability of data that a name means, or None.
+    """Find the standard term for data availability that the words of a name mean; None if none.
 
     ``name_parts`` are the words of the name in lower case, such as ``("not", "connected")``.
     """
@@ -361,7 +361,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_series_flag(key: str, value: bool) -> Availability | None:
-    """Return the availability of a day's data from a boolean such as ``final``, or None.
+    """Return the availability of a day's data that a boolean such as ``final`` means, or None.
 
     Examples
     --------
@@ -389,9 +389,10 @@ def state_of_names_under(key: str) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def find_entry_kind(key: str) -> str | None:
-    """Return ``"engine"`` or ``"field"`` if a key has such a word, as ``missingFields``, else None.
+    """Return ``"field"`` for a key such as ``missingFields``, ``"engine"`` for ``idleEngines``.
 
-    The value of such a key may list names of engines (AI assistants) or of fields.
+    The value of such a key may list names of fields or of engines (AI assistants). Return None for
+    a key that names neither.
     """
     return (
         "engine" if has_word_of(key, "engine") else "field" if has_word_of(key, "field") else None
@@ -593,7 +594,7 @@ def state_of_flag(value: bool, key: str) -> Availability:
 
 
 def with_explanation(availability: Availability, record: Mapping[str, Any]) -> Availability:
-    """Return an availability with the reason that the object ``record`` gives, and its cause.
+    """Add the reason that the object ``record`` gives, and its cause, to an availability.
 
     The cause is added if the text of the reason is understood. If the reason contradicts the status
     ``available``, another availability is returned.
@@ -627,7 +628,7 @@ def with_explanation(availability: Availability, record: Mapping[str, Any]) -> A
 def partial_if_measured(
     availability: Availability, nonzero_flags: Collection[bool]
 ) -> Availability:
-    """Return an `Availability`, in which ``unavailable`` becomes ``partial`` if there are numbers.
+    """Change the status of an `Availability` from ``unavailable`` to ``partial`` if numbers exist.
 
     That is done only for the cause ``insufficient_sample``, and for ``pending`` if there is a
     number other than 0. ``nonzero_flags`` is a set of booleans: it has True if there is a number
@@ -654,7 +655,7 @@ def find_nonzero_flags(record: Mapping[str, Any]) -> set[bool]:
 
 
 def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
-    """Return the availability of a field that a field beside it states, or None.
+    """Return the availability that a field states for another field beside it, or None.
 
     For example, ``revenueReason`` states the availability of ``revenue``.
 

@@ -552,11 +552,11 @@ def _list_prompts(observations: Observations) -> list[JsonObject]:
     measures = measure_focus_brands(observations, BY_PROMPT)
     citation_counts = count_citations(observations, BY_PROMPT)
     runs_by_prompt = _find_runs_by_prompt(observations)
-    rows = []
+    prompt_objects = []
     for row in observations.fetch_rows(_PROMPTS_SQL):
         prompt_id = row["prompt_id"]
         search_volume = {"estimate": row["volume_estimate"], "band": row["volume_band"]}
-        rows.append(
+        prompt_objects.append(
             {
                 **select_fields(
                     row,
@@ -584,7 +584,7 @@ def _list_prompts(observations: Observations) -> list[JsonObject]:
                 ),
             }
         )
-    return rows
+    return prompt_objects
 
 
 def _find_previous_measures(
@@ -683,22 +683,22 @@ def chats(observations: Observations) -> SectionAnswer:
     A run is one prompt sent to an engine (AI assistant).
     """
     matched_count = observations.fetch_value("SELECT count(*) FROM named_runs")
-    rows = observations.fetch_rows(_CHATS_SQL, limit=MAX_CHATS)
-    chat_ids = [row["chatId"] for row in rows]
+    chat_rows = observations.fetch_rows(_CHATS_SQL, limit=MAX_CHATS)
+    chat_ids = [row["chatId"] for row in chat_rows]
     for field_name, sql in _SQL_BY_CHAT_FIELD.items():
         items_by_chat: dict[str, list[Any]] = {chat_id: [] for chat_id in chat_ids}
         for item in observations.fetch_rows(sql, chats=chat_ids):
             chat_id = item.pop("chat_id")
             items_by_chat[chat_id].append(item["query"] if field_name == "fanouts" else item)
-        for row in rows:
+        for row in chat_rows:
             # An engine that hides its query expansions leaves them unknown, not empty.
             row[field_name] = items_by_chat[row["chatId"]] or (None if row[field_name] else [])
-    sampling = {"returned": len(rows), "matched": matched_count, "method": "most_recent"}
-    reason = f"Sampled answers: {len(rows)} of {matched_count} matching answers returned."
+    sampling = {"returned": len(chat_rows), "matched": matched_count, "method": "most_recent"}
+    reason = f"Sampled answers: {len(chat_rows)} of {matched_count} matching answers returned."
     availability = answers_availability(
         observations,
         sample_count=matched_count,
-        reasons=[reason] if len(rows) < matched_count else (),
+        reasons=[reason] if len(chat_rows) < matched_count else (),
         fields={
             f"chats[].{table}": State("unavailable", empty_reason)
             for table in _SQL_BY_CHAT_FIELD
@@ -707,4 +707,4 @@ def chats(observations: Observations) -> SectionAnswer:
     )
     if matched_count and availability.status == "unavailable":
         availability = replace(availability, status="partial")
-    return SectionAnswer({"sampling": sampling, "chats": rows}, availability)
+    return SectionAnswer({"sampling": sampling, "chats": chat_rows}, availability)

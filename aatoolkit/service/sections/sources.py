@@ -366,11 +366,11 @@ def gaps(observations: Observations) -> SectionAnswer:
     )
     if availability.status == "unavailable":
         return SectionAnswer(body, availability)
-    rows = observations.fetch_rows(
+    domain_gaps = observations.fetch_rows(
         _GAP_DOMAINS_SQL, own=body["ownBrand"], tolerance=SHARED_TOLERANCE
     )
-    body["counts"] = {kind: sum(row["kind"] == kind for row in rows) for kind in GAP_KINDS}
-    body["domainGaps"] = rows
+    body["counts"] = {kind: sum(row["kind"] == kind for row in domain_gaps) for kind in GAP_KINDS}
+    body["domainGaps"] = domain_gaps
     body["topicGaps"] = observations.fetch_rows(_GAP_TOPICS_SQL, own=body["ownBrand"])
     return SectionAnswer(body, availability)
 

@@ -183,7 +183,9 @@ def impact(observations: Observations) -> SectionAnswer:
         "mentionRate": why_no_mentions(observations),
         "citationCount": why_no_own_citations(observations),
     }
-    countable_metrics = {name for name, reason in reason_by_metric.items() if reason is None}
+    countable_metrics = {
+        metric_name for metric_name, reason in reason_by_metric.items() if reason is None
+    }
     has_experiments = observations.has_rows("experiments")
     experiments = (
         observations.fetch_rows(_EXPERIMENTS_SQL, about=focus_brands(observations))
@@ -271,25 +273,27 @@ def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) ->
     ``rows_by_window`` has two lists of rows, for the windows before and after. A row has the counts
     of one prompt.
     """
-    column = _COUNT_COLUMN_BY_METRIC[metric_name]
+    count_column = _COUNT_COLUMN_BY_METRIC[metric_name]
     is_rate = metric_name == "mentionRate"
     counts_by_prompt: dict[str, list[int]] = {}
     estimates: list[JsonObject] = []
     rates: list[float] = []
 
     for window_number, rows in enumerate(rows_by_window):
-        total = _sum_column(rows, column)
+        metric_total = _sum_column(rows, count_column)
         sample_size = _sum_column(rows, "answers")
         low = None
         high = None
         if is_rate and len(rows) >= _MIN_PROMPTS:
-            low, high = clustered_interval([(row[column], row["answers"]) for row in rows])
-        rates.append(total / sample_size)
-        value = rates[-1] if is_rate else total
-        estimates.append({"value": value, "sampleCount": sample_size, "ciLow": low, "ciHigh": high})
+            low, high = clustered_interval([(row[count_column], row["answers"]) for row in rows])
+        rates.append(metric_total / sample_size)
+        estimate_value = rates[-1] if is_rate else metric_total
+        estimates.append(
+            {"value": estimate_value, "sampleCount": sample_size, "ciLow": low, "ciHigh": high}
+        )
         for row in rows:
             counts = counts_by_prompt.setdefault(row["prompt"], [0, 0, 0, 0])
-            counts[2 * window_number : 2 * window_number + 2] = row[column], row["answers"]
+            counts[2 * window_number : 2 * window_number + 2] = row[count_column], row["answers"]
     is_tested = len(counts_by_prompt) >= _MIN_PROMPTS
     p_value = p_value_of_change(counts_by_prompt.values()) if is_tested else 1.0
     before, after = (estimate["value"] for estimate in estimates)
@@ -527,9 +531,10 @@ def _insights_availability(observations: Observations) -> SectionAvailability:
 
 
 def _measure_change(row: JsonObject) -> JsonObject | None:
-    """Return a copy of the row of a change, with its size, severity and most affected prompts.
+    """Measure a change between two windows: its size, severity and most affected prompts.
 
-    If there are too few answers or citations, the result is None.
+    Return a copy of the row of the change with these added. If there are too few answers or
+    citations, return None.
     """
     change_kind = _CHANGE_KIND_BY_NAME[row["kind"]]
     is_count = change_kind.unit == "count"
