@@ -385,16 +385,16 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
     _repr_pretty_ = wrapped_in_ipython
 
 
-def window_of(document: Any) -> tuple[str | None, str | None]:
+def find_window(document: Any) -> tuple[str | None, str | None]:
     """Return the first and the last day that a decoded response says it covers.
 
     A day that the response does not state is None.
 
     Examples
     --------
-    >>> window_of({"window": {"start": "2026-10-22", "end": "2026-11-20", "days": 30}})
+    >>> find_window({"window": {"start": "2026-10-22", "end": "2026-11-20", "days": 30}})
     ('2026-10-22', '2026-11-20')
-    >>> window_of({"window": {"days": 30}})
+    >>> find_window({"window": {"days": 30}})
     (None, None)
     """
     window = document.get("window") if isinstance(document, Mapping) else None

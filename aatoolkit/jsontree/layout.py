@@ -110,7 +110,7 @@ class StructureCounter:
         if arrays:
             child_values_by_name[None] = [*chain.from_iterable(arrays)]
         if objects:
-            values_by_field = values_by_key(objects)
+            values_by_field = group_by_key(objects)
             self.count_keys(objects, len(values_by_field) if are_records else 0)
             # Values under keys that are data count as one path.
             if len(values_by_field) > _MANY_KEYS and are_keys_data(objects):
@@ -121,15 +121,15 @@ class StructureCounter:
             self.count_values(child_values, {*map(type, child_values)}, depth + 1, name is None)
 
 
-def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+def group_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     """Group the values of objects by key.
 
     Examples
     --------
-    >>> dict(values_by_key([{"a": 1}, {"a": 2, "b": 3}]))
+    >>> dict(group_by_key([{"a": 1}, {"a": 2, "b": 3}]))
     {'a': [1, 2], 'b': [3]}
     """
-    grouped_values = values_by_common_key(objects)
+    grouped_values = group_by_common_key(objects)
     if not grouped_values:
         grouped_values = defaultdict(list)
         for json_object in objects:
@@ -138,7 +138,7 @@ def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     return grouped_values
 
 
-def values_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+def group_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     """Return a dict from key to the values of all objects; it is empty if their keys differ."""
     if {*map(len, objects)} == {len(objects[0])}:
         try:

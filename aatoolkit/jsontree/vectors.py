@@ -15,7 +15,7 @@ from weakref import ref
 
 import numpy as np
 
-from aatoolkit.jsontree.layout import MAX_FIELDS, values_by_common_key
+from aatoolkit.jsontree.layout import MAX_FIELDS, group_by_common_key
 from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, Steps, key_step
 
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -170,7 +170,7 @@ class Vector:
         It is empty unless all values of the vector are objects with the same keys.
         """
         has_few_fields = self.types == {dict} and len(self.values[0]) <= MAX_FIELDS
-        return values_by_common_key(self.values) if has_few_fields else {}
+        return group_by_common_key(self.values) if has_few_fields else {}
 
     @cached_property
     def objects(self) -> Sequence[dict[str, Any]]:

@@ -864,7 +864,7 @@ class ResponseWalk(StructureCounter):
         if not node.reason and depth and (vector.field_names or not vector.level.in_array):
             expected_types.add(type(None))
         if not value_types <= expected_types:
-            self._report(
+            self._report_undeclared(
                 vector, vector.rows_of_types(value_types - expected_types), reason, "wrong type"
             )
 
@@ -882,7 +882,7 @@ class ResponseWalk(StructureCounter):
             field_vector = vector.field(name)
             if name in new_names:
                 self.count_values(field_vector.values, field_vector.types, depth)
-                self._report(field_vector, field_vector.present_rows, reason, "new")
+                self._report_undeclared(field_vector, field_vector.present_rows, reason, "new")
             elif field_vector.types != {Missing}:
                 self.visit(field_vector, node.children[name], depth, reason)
         if are_keys_data:  # one path, whatever their keys
@@ -891,9 +891,9 @@ class ResponseWalk(StructureCounter):
                 row for row, key in enumerate(entry_vector.level.keys or ()) if key in new_names
             ]
             self.count_inside([entry_vector.values[row] for row in rows], depth)
-            self._report(entry_vector, rows, reason, "new")
+            self._report_undeclared(entry_vector, rows, reason, "new")
 
-    def _report(
+    def _report_undeclared(
         self, vector: Vector, rows: RowPositions, reason: str | None, drift_kind: str
     ) -> None:
         """Report undeclared values, given by a vector and the positions of the values in it.

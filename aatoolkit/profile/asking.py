@@ -574,12 +574,12 @@ def _list_engine_names(engine_record: dict[str, Any]) -> list[str]:
     >>> _list_engine_names({"label": "Microsoft Copilot", "engineId": "copilot"})
     ['copilot', 'Microsoft Copilot']
     """
-    text_by_key = {
-        " ".join(word for word in tokens(key) if word not in words_of("engine")): text
-        for key, text in reversed(engine_record.items())
-        if isinstance(text, str)
+    name_by_key = {
+        " ".join(word for word in tokens(key) if word not in words_of("engine")): name
+        for key, name in reversed(engine_record.items())
+        if isinstance(name, str)
     }
-    return [text_by_key[key] for key in (*_ID_KEYS, "label", "title") if key in text_by_key]
+    return [name_by_key[key] for key in (*_ID_KEYS, "label", "title") if key in name_by_key]
 
 
 def _find_engine_records(options_json: Any) -> list[dict[str, Any]]:

@@ -242,12 +242,12 @@ A longer list is a row of data.
 _COUNT_PATTERN = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
 
 
-def as_count(value: object) -> int | None:
+def to_count(value: object) -> int | None:
     """Convert a whole number to int, even if it is written as text; return None for other values.
 
     Examples
     --------
-    >>> as_count(3), as_count("1200"), as_count("007"), as_count(True)
+    >>> to_count(3), to_count("1200"), to_count("007"), to_count(True)
     (3, 1200, None, None)
     """
     is_digits = type(value) is str and _COUNT_PATTERN.fullmatch(value)
@@ -265,8 +265,8 @@ def to_extent(count: object, total: object) -> str | None:
     >>> to_extent(25, 30), to_extent(30, 30), to_extent("0", "30"), to_extent(0, 0)
     ('some', 'full', 'none', None)
     """
-    count = as_count(count)
-    total = as_count(total)
+    count = to_count(count)
+    total = to_count(total)
     if count is None or total is None or total <= 0:
         return None
     return "full" if count >= total else "some" if count > 0 else "none"

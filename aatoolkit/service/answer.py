@@ -153,9 +153,9 @@ def answers_availability(
     if there is a sentence, the status is ``partial``. ``fields`` maps the JSON paths of single
     fields to their states.
     """
-    run_stats = _run_stats_by_engine(observations).values()
+    run_stats = _find_run_stats(observations).values()
     answer_count = sum(row["answer_count"] for row in run_stats)
-    state_by_engine = _silent_engine_states(observations)
+    state_by_engine = _find_silent_engine_states(observations)
     status = "unavailable"
     if reason := why_no_rows(observations, "answers"):
         sentences = [reason]
@@ -176,22 +176,22 @@ def answers_availability(
         status=status,
         reason=" ".join(sentences) or None,
         sample_count=answer_count if sample_count is None else sample_count,
-        as_of=last_run_time(observations),
+        as_of=find_last_run_time(observations),
         fields=fields or {},
         engines=state_by_engine,
     )
 
 
-def last_run_time(observations: Observations) -> datetime | None:
+def find_last_run_time(observations: Observations) -> datetime | None:
     """Return the time of the latest run that passes the filters; None without such a run.
 
     A run is one prompt sent to an engine (AI assistant).
     """
-    return max((row["as_of"] for row in _run_stats_by_engine(observations).values()), default=None)
+    return max((row["as_of"] for row in _find_run_stats(observations).values()), default=None)
 
 
 @cache_results
-def _run_stats_by_engine(observations: Observations) -> dict[str, JsonObject]:
+def _find_run_stats(observations: Observations) -> dict[str, JsonObject]:
     """Return, for each AI engine that ran, a row with its number of answers and last run time.
 
     The result is a dict by engine. Only runs that pass the filters count.
@@ -204,9 +204,9 @@ def _run_stats_by_engine(observations: Observations) -> dict[str, JsonObject]:
 
 
 @cache_results
-def _silent_engine_states(observations: Observations) -> dict[str, State]:
+def _find_silent_engine_states(observations: Observations) -> dict[str, State]:
     """Return a dict from each engine (AI assistant) without answers to a state that says why."""
-    run_stats = _run_stats_by_engine(observations)
+    run_stats = _find_run_stats(observations)
     state_by_engine = {}
     for row in scoped_engines(observations):
         engine = row["engine"]
@@ -227,7 +227,7 @@ def _silent_engine_states(observations: Observations) -> dict[str, State]:
     return state_by_engine
 
 
-def missing_previous_states(observations: Observations, paths: str) -> dict[str, State]:
+def find_missing_states(observations: Observations, paths: str) -> dict[str, State]:
     """Return the states of fields that lack the window (range of days) before the requested one.
 
     ``paths`` has the JSON paths of the fields that need this window, separated by spaces. The

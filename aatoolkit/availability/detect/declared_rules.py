@@ -26,8 +26,8 @@ from aatoolkit.availability.detect.words import (
     rate_key,
     read_word,
     state_of_flag,
+    state_of_listed_names,
     state_of_named_flag,
-    state_of_names_under,
     with_reason,
 )
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
@@ -250,7 +250,7 @@ def read_value(
         return None
     if isinstance(value, bool):
         name = next((name for name in reversed(names) if name not in _NEUTRAL_NAMES), "")
-        is_state_name = rate_key(name) > 0 and state_of_names_under(name) is None
+        is_state_name = rate_key(name) > 0 and state_of_listed_names(name) is None
         availability = state_of_named_flag(name, value) or (
             state_of_flag(value, name) if is_state_name else None
         )
@@ -434,7 +434,7 @@ def _is_about_all_engines(rule: Rule) -> bool:
     """
     if rule.of != "engine" or any("{engine}" in word for word in rule.words):
         return False
-    may_list_missing = rule.kind == "rows" or state_of_names_under([*rule.steps][-1]) is not None
+    may_list_missing = rule.kind == "rows" or state_of_listed_names([*rule.steps][-1]) is not None
     return "available" in rule.words.values() or not may_list_missing
 
 

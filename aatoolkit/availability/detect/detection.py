@@ -38,8 +38,8 @@ from aatoolkit.availability.detect.words import (
     is_state_key,
     partial_if_measured,
     rate_key,
+    state_of_listed_names,
     state_of_named_flag,
-    state_of_names_under,
 )
 from aatoolkit.availability.status import EMPTY, Cause, Status, combine
 from aatoolkit.errors import SchemaDriftWarning, warn
@@ -273,7 +273,7 @@ def _is_of_each_engine(signal: Signal) -> bool:
     if signal.scope != "engine" or signal.rule != "map":
         return False
     key = re.split(r"[.\[\]\"]+", signal.path.rstrip('"]'))[-2]
-    return state_of_names_under(key) is None and not matches_form(key, "reasons")
+    return state_of_listed_names(key) is None and not matches_form(key, "reasons")
 
 
 def _describe_failure(error: Exception) -> str:

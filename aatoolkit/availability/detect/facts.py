@@ -23,7 +23,7 @@ from aatoolkit.availability.detect.words import (
     is_sample_size,
     partial_if_measured,
     rate_key,
-    state_of_names_under,
+    state_of_listed_names,
 )
 from aatoolkit.availability.status import EMPTY, Availability, Status
 from aatoolkit.availability.subject import Condition, make_engine_conditions
@@ -440,7 +440,9 @@ def _may_hold_data(name: str) -> bool:
 def _is_about_fields(name: str) -> bool:
     """Return whether a field may say which other fields are missing, such as ``nullReasons``."""
     is_statement = (
-        rate_key(name) > 0 or state_of_names_under(name) is not None or is_word_of(name, "footnote")
+        rate_key(name) > 0
+        or state_of_listed_names(name) is not None
+        or is_word_of(name, "footnote")
     )
     return is_statement or name.lower().endswith("reasons")
 

@@ -38,6 +38,7 @@ from aatoolkit.availability.detect.words import (
     UNAVAILABLE,
     WEAK,
     Word,
+    add_explanation,
     echoes_request,
     find_absence_word,
     find_entry_kind,
@@ -61,12 +62,11 @@ from aatoolkit.availability.detect.words import (
     read_word,
     split_key,
     state_of_entry,
+    state_of_listed_names,
     state_of_loss,
     state_of_named_flag,
-    state_of_names_under,
     state_of_series_flag,
     state_of_sibling,
-    with_explanation,
     with_reason,
 )
 from aatoolkit.availability.status import Availability, Cause, Status
@@ -206,13 +206,13 @@ def read_names_without_data(
     """
     key, value = member.key, member.value
     scope, is_map = find_entry_kind(key), isinstance(value, dict)
-    availability, is_failure = state_of_names_under(key), False
+    availability, is_failure = state_of_listed_names(key), False
     if is_map and any(
         isinstance(item, list) and dict in map(type, item) for item in value.values()
     ):
         return False  # such as the rows of `gaps`, beside their count
     if availability is not None:
-        availability = availability if is_map else with_explanation(availability, member.siblings)
+        availability = availability if is_map else add_explanation(availability, member.siblings)
     elif has_word_of(key, "failure"):
         availability, is_failure = AVAILABILITY_BY_TERM["error"], True
     elif is_map and matches_form(key, "reasons"):
@@ -319,7 +319,7 @@ def read_statement(
     if isinstance(value, str):
         term = find_word(value)
         if term and term.strength >= min_strength:
-            meaning = with_explanation(term.availability, member.siblings)
+            meaning = add_explanation(term.availability, member.siblings)
     elif isinstance(value, dict):
         meaning = read_object_state(value, min_strength)
         nested_values = (
@@ -842,7 +842,7 @@ def _read_flag(response_scan: ResponseScan, member: Member) -> RuleResult:
         and not (response_scan.has_list_of_numbers or response_scan.is_without_data)
     ):
         return None
-    return with_explanation(availability, member.siblings)
+    return add_explanation(availability, member.siblings)
 
 
 def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
@@ -855,7 +855,7 @@ def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
         return None
     is_sole_word = len(tokens(member.key)) == 1 and term.canonical != "not_run"
     return (
-        with_explanation(term.availability, member.siblings)
+        add_explanation(term.availability, member.siblings)
         if is_sole_word or response_scan.is_without_data
         else None
     )
@@ -900,7 +900,7 @@ def _read_named_reason(response_scan: ResponseScan, member: Member) -> RuleResul
     record = member.value if member.is_dict else {"reason": member.value}
     key_text = " ".join(tokens(member.key)[: None if member.is_dict else -1])
     has_list = any(isinstance(item, list) for item in record.values())
-    meaning = state_of_names_under(key_text) if find_reason(record) and not has_list else None
+    meaning = state_of_listed_names(key_text) if find_reason(record) and not has_list else None
     if (
         meaning
         and member.is_dict
@@ -908,7 +908,7 @@ def _read_named_reason(response_scan: ResponseScan, member: Member) -> RuleResul
         and response_scan.nonzero_flags
     ):
         meaning = replace(meaning, status=Status.PARTIAL)
-    return with_explanation(meaning, record) if meaning else None
+    return add_explanation(meaning, record) if meaning else None
 
 
 def _may_list_names(key: str) -> bool:
@@ -917,7 +917,7 @@ def _may_list_names(key: str) -> bool:
     An engine is an AI assistant.
     """
     may_list_failures = has_word_of(key, "failure") or matches_form(key, "reasons")
-    return state_of_names_under(key) is not None or may_list_failures
+    return state_of_listed_names(key) is not None or may_list_failures
 
 
 TypeSet = set[type]
@@ -943,7 +943,7 @@ ENVELOPE_RULES = (
     GeneralRule("reason", lambda key: is_word_of(key, "message"), _TEXT_TYPE, _read_message),
     GeneralRule("reason", lambda key: split_key(key)[1] == "reason",
          _TEXT_TYPE, _read_named_reason),
-    GeneralRule("reason", state_of_names_under, _DICT_TYPE, _read_named_reason),
+    GeneralRule("reason", state_of_listed_names, _DICT_TYPE, _read_named_reason),
     GeneralRule("map", _may_list_names, _DICT_TYPE | _LIST_TYPE, read_names_without_data),
     GeneralRule("map", find_entry_kind, _DICT_TYPE | _LIST_TYPE, read_list_of_states),
     GeneralRule("statement", rate_key, _LIST_TYPE, read_statement),

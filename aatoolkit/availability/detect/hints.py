@@ -17,9 +17,9 @@ from aatoolkit.availability.detect.words import (
     find_word,
     find_word_of_parts,
     rate_key,
+    state_of_listed_names,
     state_of_loss,
     state_of_named_flag,
-    state_of_names_under,
 )
 from aatoolkit.jsontree.paths import is_within
 
@@ -82,7 +82,7 @@ def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]
         key = name.lower().removeprefix("x-")
         is_about_data = has_word_of(key, "about_data") or has_word_of(key, "of_process")
         is_statement = isinstance(value, str) and (
-            is_about_data or rate_key(key) or state_of_names_under(key)
+            is_about_data or rate_key(key) or state_of_listed_names(key)
         )
         if name.lower() == "link" and re.search(r'rel="?next\b', str(value)):
             yield _SURE_SCORE, Hint("header link", raw(value), _WHY_MORE)

@@ -374,7 +374,7 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
 
 
 @lru_cache(maxsize=4096)
-def state_of_names_under(key: str) -> Availability | None:
+def state_of_listed_names(key: str) -> Availability | None:
     """Return the availability of the data that are listed under a key such as ``missingFields``.
 
     The list has the names of fields or of engines (AI assistants), which have this availability.
@@ -548,9 +548,7 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
         term = find_word(value) if is_state_key(name) or is_word_of(name, "one_value") else None
         if term and term.strength >= min_strength:
             return (
-                term.availability
-                if reason == value
-                else with_explanation(term.availability, record)
+                term.availability if reason == value else add_explanation(term.availability, record)
             )
     meanings = [
         availability
@@ -560,7 +558,7 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
     lacking_meanings = [
         availability for availability in meanings if availability.status != Status.AVAILABLE
     ]
-    return with_explanation((lacking_meanings or meanings)[0], record) if meanings else None
+    return add_explanation((lacking_meanings or meanings)[0], record) if meanings else None
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
@@ -593,7 +591,7 @@ def state_of_flag(value: bool, key: str) -> Availability:
     ]
 
 
-def with_explanation(availability: Availability, record: Mapping[str, Any]) -> Availability:
+def add_explanation(availability: Availability, record: Mapping[str, Any]) -> Availability:
     """Add the reason that the object ``record`` gives, and its cause, to an availability.
 
     The cause is added if the text of the reason is understood. If the reason contradicts the status
@@ -601,9 +599,9 @@ def with_explanation(availability: Availability, record: Mapping[str, Any]) -> A
 
     Examples
     --------
-    >>> with_explanation(UNAVAILABLE, {"reason": "Search Console is not connected."}).cause
+    >>> add_explanation(UNAVAILABLE, {"reason": "Search Console is not connected."}).cause
     <Cause.NOT_CONNECTED: 'not_connected'>
-    >>> with_explanation(UNAVAILABLE, {"message": "Not enough data"}).cause
+    >>> add_explanation(UNAVAILABLE, {"message": "Not enough data"}).cause
     """
     reason = find_reason(record)
     if availability.status == Status.AVAILABLE and reason and " " in reason:
@@ -685,7 +683,7 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
             term.with_reason(value if " " in value.strip() else None), nonzero_flags
         )
     if kind == "reason" and sibling_value is None and value.strip():
-        return with_explanation(UNAVAILABLE, {"reason": value})
+        return add_explanation(UNAVAILABLE, {"reason": value})
     return None
 
 

@@ -29,7 +29,7 @@ from aatoolkit.service.answer import (
     SectionAnswer,
     State,
     answers_availability,
-    missing_previous_states,
+    find_missing_states,
     scoped_engines,
     section,
     select_fields,
@@ -43,13 +43,13 @@ from aatoolkit.service.measures import (
     PREVIOUS_PREFIX,
     TOTAL,
     Grouping,
+    add_previous_prefix,
     count_citations,
     measure_brands,
     measure_focus_brands,
     ratio,
     why_no_mentions,
     why_no_own_citations,
-    with_previous_names,
 )
 from aatoolkit.service.observations import JsonObject, Observations
 
@@ -78,7 +78,7 @@ def overview(observations: Observations) -> SectionAnswer:
         why_no_mentions(observations),
         why_no_own_citations(observations),
     )
-    state_by_path = missing_previous_states(observations, _OVERVIEW_PREVIOUS_PATHS)
+    state_by_path = find_missing_states(observations, _OVERVIEW_PREVIOUS_PATHS)
     if mentions_reason:
         state_by_path |= {
             f"kpis.{kpi_name}": State("unavailable", mentions_reason)
@@ -128,7 +128,7 @@ def _compute_kpis(observations: Observations) -> JsonObject:
             "value": figures[column],
             "previous": previous_figures[column],
             **{operand: figures[column_by_operand[operand]] for operand in column_by_operand},
-            **with_previous_names(
+            **add_previous_prefix(
                 {
                     operand: previous_figures[column_by_operand[operand]]
                     for operand in column_by_operand
@@ -205,7 +205,7 @@ def _list_top_brands(observations: Observations) -> list[JsonObject]:
                 "mentionRateChange": None
                 if None in mention_rates
                 else mention_rates[1] - mention_rates[0],
-                **with_previous_names(select_fields(previous_row, "mentionCount answerCount")),
+                **add_previous_prefix(select_fields(previous_row, "mentionCount answerCount")),
             }
         )
     return brand_objects
@@ -331,7 +331,7 @@ def ranking(observations: Observations) -> SectionAnswer:
         answers_availability(
             observations,
             reasons=[why_no_rows(observations, "mentions")],
-            fields=missing_previous_states(observations, _RANKING_PREVIOUS_PATHS),
+            fields=find_missing_states(observations, _RANKING_PREVIOUS_PATHS),
         ),
     )
 
@@ -359,7 +359,7 @@ def _make_leaderboard(observations: Observations) -> list[JsonObject]:
                 firstPositionCount="first_count",
                 allMentionCount="all_voice_count",
             ),
-            **with_previous_names(
+            **add_previous_prefix(
                 select_fields(
                     previous_by_brand.get(row["brand"], {}),
                     _COMPARED_MEASURES,
@@ -411,7 +411,7 @@ ORDER BY occurrences DESC, claim_id
 def perception(observations: Observations) -> SectionAnswer:
     """Return the section ``perception``: sentiment by brand, its trend, attributes and claims."""
     sentiment_rows = [
-        {"brand": row["brand"], **_sentiment_shares(row), **select_fields(row, "own mentionCount")}
+        {"brand": row["brand"], **_select_sentiment(row), **select_fields(row, "own mentionCount")}
         for row in measure_brands(observations)
     ]
     day_rows = measure_focus_brands(observations, BY_DAY).items()
@@ -432,7 +432,7 @@ def perception(observations: Observations) -> SectionAnswer:
         {
             "sentiment": sentiment_rows,
             "sentimentTrend": [
-                {"date": day, **_sentiment_shares(row)}
+                {"date": day, **_select_sentiment(row)}
                 for day, row in day_rows
                 if row["scored_count"]
             ],
@@ -448,7 +448,7 @@ def perception(observations: Observations) -> SectionAnswer:
     )
 
 
-def _sentiment_shares(row: JsonObject) -> JsonObject:
+def _select_sentiment(row: JsonObject) -> JsonObject:
     """Return a JSON object with the sentiment score, and the share and count of each sentiment."""
     return select_fields(
         row,
@@ -516,7 +516,7 @@ def prompts(observations: Observations) -> SectionAnswer:
         for field_name, value in account_fields.items()
         if value is None
     }
-    state_by_path |= missing_previous_states(observations, _PROMPTS_PREVIOUS_PATHS)
+    state_by_path |= find_missing_states(observations, _PROMPTS_PREVIOUS_PATHS)
     return SectionAnswer(
         {
             "account": account_fields,
@@ -601,7 +601,7 @@ def _find_previous_measures(
             "answer_count": 0,
             **measure_focus_brands(observations, grouping, PREVIOUS_PREFIX).get(group, {}),
         }
-    return with_previous_names(select_fields(row, names))
+    return add_previous_prefix(select_fields(row, names))
 
 
 def _find_runs_by_prompt(observations: Observations) -> dict[str, list[JsonObject]]:

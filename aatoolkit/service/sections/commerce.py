@@ -125,10 +125,10 @@ def ads(observations: Observations) -> SectionAnswer:
     totals = observations.fetch_row(_AD_TOTALS_SQL)
     if totals["answersChecked"] and observations.has_rows("ads"):
         body["totals"] = totals
-    return SectionAnswer(body, _ads_availability(observations, engines, body))
+    return SectionAnswer(body, _find_ads_availability(observations, engines, body))
 
 
-def _ads_availability(
+def _find_ads_availability(
     observations: Observations, engines: list[JsonObject], body: JsonObject
 ) -> SectionAvailability:
     """Return the availability of the section ``ads``.
@@ -489,18 +489,18 @@ def conversions(observations: Observations) -> SectionAnswer:
                 f"Conversions are complete up to {last_day.isoformat()}; later days are left out."
             )
         reasons.append(sentence)
-        state = State("partial" if is_measured else "unavailable", sentence)
-        state_by_path = dict.fromkeys((_CONVERSION_PATHS + _REVENUE_PATHS).split(), state)
+        field_state = State("partial" if is_measured else "unavailable", sentence)
+        state_by_path = dict.fromkeys((_CONVERSION_PATHS + _REVENUE_PATHS).split(), field_state)
     if not has_currency:
-        state = State("unavailable", "The analytics property records no revenue.")
-        state_by_path |= dict.fromkeys(_REVENUE_PATHS.split(), state)
+        field_state = State("unavailable", "The analytics property records no revenue.")
+        state_by_path |= dict.fromkeys(_REVENUE_PATHS.split(), field_state)
     inseparable_labels = []
     reason_template = "{} traffic cannot be separated from other traffic."
     for row in observations.fetch_rows(_TRAFFIC_ENGINES_SQL, through=last_day):
         if row["inseparable"]:
             inseparable_labels.append(row["label"])
-            state = State("not_applicable", reason_template.format(row["label"]))
-            state_by_engine[row["engine"]] = state
+            field_state = State("not_applicable", reason_template.format(row["label"]))
+            state_by_engine[row["engine"]] = field_state
         elif not row["told_apart"]:
             reason = f"It is not known whether {row['label']} traffic can be distinguished."
             state_by_engine[row["engine"]] = State("unavailable", reason)

@@ -44,7 +44,7 @@ from aatoolkit.service.answer import (
     SectionAnswer,
     SectionAvailability,
     answers_availability,
-    last_run_time,
+    find_last_run_time,
     scoped_engines,
     section,
     why_no_rows,
@@ -53,7 +53,7 @@ from aatoolkit.service.measures import (
     PREVIOUS_PREFIX,
     TOTAL,
     count_answers,
-    focus_brands,
+    find_focus_brands,
     why_no_mentions,
     why_no_own_citations,
 )
@@ -108,7 +108,9 @@ GROUP BY "group" ORDER BY "group"
 def actions(observations: Observations) -> SectionAnswer:
     """Return the section ``actions``: actions by group, and the number of actions by state."""
     if reason := why_no_rows(observations, "actions"):
-        availability = SectionAvailability("unavailable", reason, 0, last_run_time(observations))
+        availability = SectionAvailability(
+            "unavailable", reason, 0, find_last_run_time(observations)
+        )
         return SectionAnswer(
             {"stateCounts": dict.fromkeys(_ACTION_STATES), "groups": []}, availability
         )
@@ -120,7 +122,9 @@ def actions(observations: Observations) -> SectionAnswer:
     }
     return SectionAnswer(
         {"stateCounts": count_by_state, "groups": groups},
-        SectionAvailability("available", reason, len(action_states), last_run_time(observations)),
+        SectionAvailability(
+            "available", reason, len(action_states), find_last_run_time(observations)
+        ),
     )
 
 
@@ -188,7 +192,7 @@ def impact(observations: Observations) -> SectionAnswer:
     }
     has_experiments = observations.has_rows("experiments")
     experiments = (
-        observations.fetch_rows(_EXPERIMENTS_SQL, about=focus_brands(observations))
+        observations.fetch_rows(_EXPERIMENTS_SQL, about=find_focus_brands(observations))
         if has_experiments
         else []
     )
@@ -215,7 +219,7 @@ def impact(observations: Observations) -> SectionAnswer:
             sample_count += metric["before"]["sampleCount"] + metric["after"]["sampleCount"]
     reason = " ".join(reasons) or None
     return SectionAnswer(
-        body, SectionAvailability(status, reason, sample_count, last_run_time(observations))
+        body, SectionAvailability(status, reason, sample_count, find_last_run_time(observations))
     )
 
 
@@ -476,7 +480,7 @@ GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {
 @section("insights")
 def insights(observations: Observations) -> SectionAnswer:
     """Return the section ``insights``: notable changes of measures, the most severe first."""
-    availability = _insights_availability(observations)
+    availability = _find_availability(observations)
     if availability.status not in ("available", "partial"):
         empty_summary = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
         return SectionAnswer({"summary": empty_summary, "insights": []}, availability)
@@ -507,7 +511,7 @@ def insights(observations: Observations) -> SectionAnswer:
     return SectionAnswer({"summary": summary, "insights": notable_insights}, availability)
 
 
-def _insights_availability(observations: Observations) -> SectionAvailability:
+def _find_availability(observations: Observations) -> SectionAvailability:
     """Return the availability of the section ``insights``.
 
     The section needs answers in the requested window and in the window before it.
@@ -546,15 +550,15 @@ def _measure_change(row: JsonObject) -> JsonObject | None:
     has_few_events = is_count and (
         event_count < _MIN_EVENTS or (not before if is_loss else after <= before)
     )
-    smaller_size = min(n_before, n_after)
-    if has_few_events or smaller_size < _MIN_SAMPLE:
+    smaller_sample = min(n_before, n_after)
+    if has_few_events or smaller_sample < _MIN_SAMPLE:
         return None
     rate_change = after / n_after - before / n_before
     window_values = [int(before), int(after)] if is_count else [before / n_before, after / n_after]
     is_small = is_count and abs(after - before) < _MIN_COUNT_CHANGE
-    minimum_by_severity = zip(_SEVERITIES, change_kind.minimum_effects, strict=True)
+    severities_and_minimums = zip(_SEVERITIES, change_kind.minimum_effects, strict=True)
     severity = next(
-        (name for name, minimum in minimum_by_severity if abs(rate_change) >= minimum), None
+        (name for name, minimum in severities_and_minimums if abs(rate_change) >= minimum), None
     )
     direction = 1 if rate_change > 0 else -1
     shift_by_prompt = {
@@ -565,7 +569,7 @@ def _measure_change(row: JsonObject) -> JsonObject | None:
     return row | {
         "values": window_values,
         "effect": rate_change,
-        "size": smaller_size,
+        "size": smaller_sample,
         "count": int(after if is_count and not is_loss else n_after),
         "severity": None if is_small else severity,
         "evidence": [prompt for prompt in sorted_prompts if shift_by_prompt[prompt] > 0][
@@ -585,9 +589,9 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
     label_by_engine = {
         row["engine"]: row["label"] or row["engine"] for row in scoped_engines(observations)
     }
-    id_text = "|".join(value or "" for value in (kind, engine, brand, domain))
+    id_source = "|".join(value or "" for value in (kind, engine, brand, domain))
     urls = change["urls"] or []
-    if kind == "visibility_change" and len(focus_brands(observations)) == 1:
+    if kind == "visibility_change" and len(find_focus_brands(observations)) == 1:
         # With several brands in focus, it is not known to which of them a page belongs.
         urls = observations.fetch_column(
             _GAINED_OR_LOST_PAGES_SQL, on_engine=engine, lost=change["effect"] < 0
@@ -620,7 +624,7 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
         name: values[0] if len(values) == 1 else None for name, values in values_by_filter.items()
     }
     return {
-        "insightId": f"ins_{md5(id_text.encode(), usedforsecurity=False).hexdigest()[:12]}",
+        "insightId": f"ins_{md5(id_source.encode(), usedforsecurity=False).hexdigest()[:12]}",
         "type": kind,
         "severity": change["severity"],
         "confidence": next(confidence_names, "provisional"),

@@ -78,7 +78,7 @@ def take_values(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
     return (values if isinstance(values, pa.Array) else pa.array(values)).take(pa.array(indices))
 
 
-def null_where(mask: Array, values: Any) -> pa.Array:
+def set_null_where(mask: Array, values: Any) -> pa.Array:
     """Return an Arrow array of values, with null where the boolean array ``mask`` is true.
 
     If ``values`` is a text, it is repeated.
@@ -97,7 +97,7 @@ def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
     return pa.array((days * 86_400 + seconds) * 1_000_000).cast(pa.timestamp("us", tz="UTC"))
 
 
-def table_from_columns(name: str, host: str, /, **columns: Any) -> Tables:
+def make_table(name: str, host: str, /, **columns: Any) -> Tables:
     """Create the Arrow table ``name`` of a store (a folder of observations), as a dict by name.
 
     The dict has only this table. The column ``host`` is added to the given ``columns``. Columns of
@@ -123,7 +123,7 @@ def tables_from_rows(host: str, rows_by_table: Mapping[str, Sequence[Mapping[str
             column_name: [row.get(column_name) for row in rows]
             for column_name in TABLES[name].column_names
         }
-        tables |= table_from_columns(name, host, **columns)
+        tables |= make_table(name, host, **columns)
     return tables
 
 
@@ -189,7 +189,7 @@ class HostPlan:
         own_brand = self.fixed_rows("brands")[0]["brand"]
         pages = []
         for page in _SETTINGS["pages"]:
-            if _domain_of(page["url"]) != self.host:
+            if _find_domain(page["url"]) != self.host:
                 url = page["url"].format(host=self.host)
                 title = page.get("title")
                 pages.append(
@@ -197,7 +197,7 @@ class HostPlan:
                         **page,
                         "url": url,
                         "title": title and title.format(own=own_brand),
-                        "domain": _domain_of(url),
+                        "domain": _find_domain(url),
                     }
                 )
         return pages
@@ -218,7 +218,7 @@ class HostPlan:
         }
 
 
-def _domain_of(url: str) -> str:
+def _find_domain(url: str) -> str:
     """Return the domain of a URL, without ``www.``."""
     return url.split("/")[2].removeprefix("www.")
 
