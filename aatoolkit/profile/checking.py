@@ -105,9 +105,9 @@ def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[s
             optional_paths |= {path for kind, path, *_ in differences if kind == "absent"}
     field_paths = {column.path for column in columns}
     for parent in sorted({parse_path(path)[:-1] for path in optional_paths} - {()}, key=len):
-        paths_below = {path for path in field_paths if parse_path(path)[: len(parent)] == parent}
-        if paths_below <= optional_paths:
-            optional_paths = optional_paths - paths_below | {format_path(parent)}
+        nested_paths = {path for path in field_paths if parse_path(path)[: len(parent)] == parent}
+        if nested_paths <= optional_paths:
+            optional_paths = optional_paths - nested_paths | {format_path(parent)}
     return tuple(sorted(optional_paths))
 
 
@@ -243,7 +243,7 @@ def _list_differences(tables: Tables) -> list[Difference]:
 def find_rule_problem(
     rule: Rule, responses: Sequence[Any], headers: Mapping[str, str], candidate_paths: Sequence[str]
 ) -> str | None:
-    """Return a message if a rule finds nothing that it understands in any response, else None.
+    """Return a message if a rule finds no value that it can interpret, else None.
 
     Parameters
     ----------

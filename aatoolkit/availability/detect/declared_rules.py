@@ -83,7 +83,7 @@ class RuleValue(NamedTuple):
 def read_rules(
     response_scan: ResponseScan, rules: tuple[Rule, ...], headers: Mapping[str, str]
 ) -> bool:
-    """Read a response by the user's rules, which name the JSON paths of its statements on data.
+    """Find by the user's rules, which name JSON paths, what a response says on its missing data.
 
     Add a `Signal` to ``response_scan`` for each value at such a path that says whether data could
     be measured. Return whether the rules cover the whole response, so that the general rules, for
@@ -336,8 +336,8 @@ def _find_rule_values(
                 row_statements.append((subject, target, item, path, record))
     for subject, target, item, path, record in row_statements:
         # What differs between the rows of an engine is stated of these rows.
-        is_of_row = len(words_by_subject[subject]) > 1 if subject else not rule.of
-        scope, stated_target = ("row", target) if is_of_row else subject or ("section", None)
+        is_row_value = len(words_by_subject[subject]) > 1 if subject else not rule.of
+        scope, stated_target = ("row", target) if is_row_value else subject or ("section", None)
         row = record if scope == "row" and isinstance(record, dict) else {}
         yield RuleValue(scope, stated_target, item, field_names, path, row)
 

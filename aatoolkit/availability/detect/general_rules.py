@@ -538,11 +538,11 @@ def read_envelope(response_scan: ResponseScan, envelope: Member, depth: int = 0)
             and any(isinstance(item, dict | list) for item in value.values())
             and not has_word_of(key, "business")
         )
-        is_wrapper = is_whole_body or is_word_of(key, "wrapper")
-        if depth < _MAX_DEPTH and (is_wrapper or ends_with_word_of(key, "holder")):
+        wraps_data = is_whole_body or is_word_of(key, "wrapper")
+        if depth < _MAX_DEPTH and (wraps_data or ends_with_word_of(key, "holder")):
             read_envelope(
                 response_scan,
-                member if is_wrapper else member._replace(declared_path=""),
+                member if wraps_data else member._replace(declared_path=""),
                 depth + 1,
             )
         else:
@@ -853,10 +853,10 @@ def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
     term = find_word(member.value)
     if term is None or term.canonical not in _BUSINESS_TERMS or response_scan.nonzero_flags:
         return None
-    is_sole_word = len(tokens(member.key)) == 1 and term.canonical != "not_run"
+    is_single_word = len(tokens(member.key)) == 1 and term.canonical != "not_run"
     return (
         add_explanation(term.availability, member.siblings)
-        if is_sole_word or response_scan.is_without_data
+        if is_single_word or response_scan.is_without_data
         else None
     )
 

@@ -127,7 +127,7 @@ def _compile_phrase_patterns() -> list[tuple[Word, re.Pattern[str]]]:
 
 @cache
 def _compile_sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
-    """Return tuples of a `Word` for missing data and a pattern that finds it inside a sentence."""
+    """Return tuples of a `Word` (a term for missing data) and a pattern for it in a sentence."""
     return [
         (term, re.compile(rf"\b(?:{pattern.pattern})\b"))
         for term, pattern in _compile_phrase_patterns()
@@ -220,9 +220,9 @@ def find_strong_word(texts: Iterable[object]) -> Word | None:
     A standard term is a cause or status, such as ``not_run``. Codes such as ``plan_required`` are
     searched before sentences.
     """
-    all_texts = [text for text in texts if isinstance(text, str)]
-    sentences = (text for text in all_texts if find_word(text) is None)
-    return find_strongest_word(all_texts, STRONG) or next(
+    text_list = [text for text in texts if isinstance(text, str)]
+    sentences = (text for text in text_list if find_word(text) is None)
+    return find_strongest_word(text_list, STRONG) or next(
         filter(None, map(find_word_in_text, sentences)), None
     )
 
@@ -488,8 +488,8 @@ def has_numbers(
     (True, False)
     """
     if isinstance(value, dict):
-        items = ((name, item) for name, item in value.items() if not echoes_request(name))
-        return any(has_numbers(item, is_ignored, name) for name, item in items)
+        kept_items = ((name, item) for name, item in value.items() if not echoes_request(name))
+        return any(has_numbers(item, is_ignored, name) for name, item in kept_items)
     if isinstance(value, list):
         return any(has_numbers(item, is_ignored, key) for item in value)
     text = "" if isinstance(value, bool) else str(value).strip()
@@ -537,7 +537,7 @@ def find_reason(record: Mapping[str, object]) -> str | None:
 
 
 def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Availability | None:
-    """Return the availability that a text or boolean among the values of an object states, or None.
+    """Return the availability that a text or boolean in a JSON object states, or None.
 
     ``min_strength`` is how surely the text must mean the availability: `WEAK`, `STRONG` or `PLAIN`.
     """

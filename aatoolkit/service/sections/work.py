@@ -245,8 +245,8 @@ def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> Jso
     ]
     metrics = [_compare_metric(name, rows_by_window) for name in metric_names]
     control = None
-    is_compared = is_measured and "mentionRate" in countable_metrics
-    if is_compared and experiment["prompt_ids"] is not None and experiment["control"] is not None:
+    has_control = is_measured and "mentionRate" in countable_metrics
+    if has_control and experiment["prompt_ids"] is not None and experiment["control"] is not None:
         rates = [
             _sum_column(rows, "mentions") / _sum_column(rows, "answers")
             for rows in split_windows(False)
@@ -520,10 +520,10 @@ def _find_availability(observations: Observations) -> SectionAvailability:
     if not observations.has_rows("source_page_brands"):
         missing_reasons.append("It is not known which brands the cited pages mention.")
     availability = answers_availability(observations, reasons=missing_reasons)
-    is_compared = (
+    has_comparison = (
         observations.has_previous and count_answers(observations, TOTAL, PREVIOUS_PREFIX)[()]
     )
-    if availability.status == "unavailable" or is_compared:
+    if availability.status == "unavailable" or has_comparison:
         return availability
     return SectionAvailability(
         "insufficient_sample",
