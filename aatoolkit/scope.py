@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 ALLOWED_DAYS = (7, 30, 90)
 """The numbers of days that a request may cover, by the documentation of the API."""
 
-FILTERS = {
-    "engine": "engines",
-    "topic": "topics",
-    "category": "categories",
-    "brand": "brands",
-}
+FILTERS = {"engine": "engines", "topic": "topics", "category": "categories", "brand": "brands"}
 """The filters, each with the attribute of `ScopeOptions` that lists its values."""
 
 UNTAGGED_LABEL = "(none)"
@@ -71,7 +66,7 @@ class Scope(SuggestsNames):
         """Create a scope; raise `ScopeError` if a keyword is not the name of a filter."""
         for name in filters:
             if name != "days" and name not in FILTERS:
-                raise _unknown_filter_error(name)
+                raise _make_filter_error(name)
         return super().__new__(cls)
 
     def __init__(
@@ -286,7 +281,7 @@ class ScopeOptions(SuggestsNames):
             If there is no such filter.
         """
         if filter not in FILTERS:
-            raise _unknown_filter_error(str(filter))
+            raise _make_filter_error(str(filter))
         frame = getattr(self, FILTERS[filter])
         return tuple(frame[filter].dropna().tolist())
 
@@ -334,7 +329,7 @@ def _validate_filter_values(filter_name: str, argument: Names | None) -> tuple[s
     return tuple(sorted({*values}))
 
 
-def _unknown_filter_error(name: str) -> ScopeError:
+def _make_filter_error(name: str) -> ScopeError:
     """Return the `ScopeError` for a filter that does not exist; it lists similar names."""
     filter_names = ("days", *FILTERS)
     return ScopeError(

@@ -164,19 +164,19 @@ def add_groups(
     for batch in _batch_groups(
         chain(resumed_groups, progress_bar(groups, shows_progress, total=group_count, unit="host"))
     ):
-        now = datetime.now(UTC)
+        failed_at = datetime.now(UTC)
         responses: list[ArchivedResponse] = []
         derived_by_key: dict[ResponseKey, DerivedResponse] = {}
         for outcomes, derived_responses in batch:
             derived_iterator = iter(derived_responses or ())
-            for request_key, result in outcomes:
-                if isinstance(result, AAToolkitError):
-                    errors[request_key] = result
+            for request_key, payload_or_error in outcomes:
+                if isinstance(payload_or_error, AAToolkitError):
+                    errors[request_key] = payload_or_error
                     response = ArchivedResponse.from_error(
-                        writer.run_name, request_key, result, now
+                        writer.run_name, request_key, payload_or_error, failed_at
                     )
                 else:
-                    response = ArchivedResponse.from_payload(writer.run_name, result)
+                    response = ArchivedResponse.from_payload(writer.run_name, payload_or_error)
                     if derived_responses is not None:
                         derived_by_key[response.key] = next(derived_iterator)
                 responses.append(response)
@@ -205,10 +205,10 @@ def add_groups(
 
 
 def _batch_groups(groups: Iterable[OutcomeGroup]) -> Iterator[list[OutcomeGroup]]:
-    """Yield lists of groups of responses; each list is stored in one commit.
+    """Yield batches (lists) of groups of responses; each batch is stored in one commit.
 
-    A list ends when it has many responses or bytes, or after some seconds. Raise `NotAuthorized` if
-    the token is refused for all requests of the first group.
+    A batch ends when it has many responses or bytes, or after some seconds. Raise `NotAuthorized`
+    if the token is refused for all requests of the first group.
     """
     batch: list[OutcomeGroup] = []
     response_count = byte_count = 0
@@ -237,7 +237,7 @@ def _batch_groups(groups: Iterable[OutcomeGroup]) -> Iterator[list[OutcomeGroup]
 
 
 def payloads_of(source: Any) -> Iterator[Payload]:
-    """Yield the responses in a study, in an iterable of `Payload`, or a single `Payload`."""
+    """Yield the responses in ``source``: a study, an iterable of `Payload`, or one `Payload`."""
     if isinstance(source, Study):
         for record in source.records:
             if record.section is not None and record.error is None:
@@ -255,7 +255,7 @@ def payloads_of(source: Any) -> Iterator[Payload]:
 
 
 def group_payloads(payloads: Iterable[Payload]) -> Iterator[OutcomeGroup]:
-    """Convert responses to groups of request outcomes, with one response in each group."""
+    """Yield an `OutcomeGroup`, as if from a single request, for each response."""
     for payload in payloads:
         scope_query = payload.scope._to_query() if payload.scope else ""
         yield [((str(payload.host), str(payload.section), scope_query), payload)], None
@@ -271,7 +271,7 @@ def plan_requests(
 ) -> tuple[list[FetchTarget], list[ArchivedResponse], int]:
     """Decide which requests to send: those to which the archive has no response from today.
 
-    If ``refresh`` is true, all requests are to be sent.
+    If ``refresh`` is true, all requests are sent.
 
     Returns
     -------
@@ -325,7 +325,7 @@ def fetch_groups(
         for section in sections
     ]
     with closing(
-        run_in_order(lambda request: fetch_outcome(*request), fetch_arguments, client.workers)
+        run_in_order(lambda arguments: fetch_outcome(*arguments), fetch_arguments, client.workers)
     ) as finished_fetches:
         for _, future in finished_fetches:
             yield [future.result()], None

@@ -49,7 +49,7 @@ from aatoolkit.archive.store import (
 )
 from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
 from aatoolkit.client.client import Client, Project
-from aatoolkit.client.reading import ReadingOptions, as_unique_list, known_sections
+from aatoolkit.client.reading import ReadingOptions, as_unique_list, check_sections
 from aatoolkit.errors import ArchiveError, ArgumentError, ScopeError, StudyError
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.columns import to_frame
@@ -183,7 +183,7 @@ class Archive(metaclass=ShortHelpMeta):
                     parameter="hosts",
                 )
             profile = source._profile if source._profile is not None else profile
-            wanted_sections = known_sections(sections, profile)
+            wanted_sections = check_sections(sections, profile)
             projects = [*map(source.project, as_unique_list(hosts, str))]
             project_scopes = product(projects, as_unique_list(scopes, Scope) or [Scope()])
             with self._store.convert_unexpected_errors():
@@ -203,7 +203,7 @@ class Archive(metaclass=ShortHelpMeta):
             allowed_values = {
                 "host": Selection.from_args(hosts).hosts,
                 "scope": None if scopes is None else as_unique_list(scopes, Scope),
-                "section": None if sections is None else known_sections(sections, profile),
+                "section": None if sections is None else check_sections(sections, profile),
             }
             if executor is not None:
                 raise ArgumentError(
@@ -215,8 +215,8 @@ class Archive(metaclass=ShortHelpMeta):
                 payload
                 for payload in payloads_of(source)
                 if all(
-                    values is None or getattr(payload, name) in values
-                    for name, values in allowed_values.items()
+                    values is None or getattr(payload, attribute) in values
+                    for attribute, values in allowed_values.items()
                 )
             )
             with self._store.convert_unexpected_errors():
@@ -482,16 +482,16 @@ class Archive(metaclass=ShortHelpMeta):
 
     @property
     def _store_name(self) -> str:
-        """The words for the archive in explanations."""
+        """How explanations call the archive."""
         return "the archive"
 
     def _stored_responses(self, source: Source) -> Iterator[ResponseAtHand]:
         """Yield the archived responses that a frame's `Source` (in its metadata) identifies."""
         conditions = [USABLE_SQL]
-        for name in ("sha256", "host", "section", "scope"):
-            value = getattr(source, name)
+        for column in ("sha256", "host", "section", "scope"):
+            value = getattr(source, column)
             if value is not None:
-                conditions.append(f"{name} = {quote_value(value)}")
+                conditions.append(f"{column} = {quote_value(value)}")
         for group in response_groups(self._snapshot(), " AND ".join(conditions)):
             for response in group:
                 to_tables = partial(self._options.tables, response.section)
@@ -736,14 +736,14 @@ class Archive(metaclass=ShortHelpMeta):
     @raise_typed_errors
     def _summary(self) -> str:
         run_log = read_run_log(self._store)
-        rows = [row for row in run_log.rows if row["state"] == "committed"]
-        if not rows:
+        commits = [commit for commit in run_log.rows if commit["state"] == "committed"]
+        if not commits:
             return "no run is committed yet" if run_log.exists else "empty"
-        response_count = sum(row["responses"] or 0 for row in rows)
-        last_moment = max(row["at"] for row in rows)
+        response_count = sum(commit["responses"] or 0 for commit in commits)
+        last_commit = max(commit["at"] for commit in commits)
         return (
-            f"{counted(len(rows), 'run')}, {counted(response_count, 'response')} added, "
-            f"the last {last_moment:%Y-%m-%d %H:%M}"
+            f"{counted(len(commits), 'run')}, {counted(response_count, 'response')} added, "
+            f"the last {last_commit:%Y-%m-%d %H:%M}"
         )
 
     _repr_pretty_ = print_wrapped

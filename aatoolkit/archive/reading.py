@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from aatoolkit._util.defaults import requiring_package
-from aatoolkit.archive.responses import USABLE_SQL, source_of_row
+from aatoolkit.archive.responses import USABLE_SQL, row_to_source
 from aatoolkit.archive.schema import (
     FILTER_COLUMNS,
     FIXED_SCHEMAS,
@@ -44,7 +44,7 @@ _ROWS_VIEW = "rows of the table"
 """The name that the table to read has in SQL queries."""
 
 _MAX_STATEMENTS = 400
-"""The largest number of statements about availability that the metadata of a DataFrame has."""
+"""How many statements on the availability of some rows the metadata of a DataFrame can have."""
 
 
 ResponseRow = dict[str, Any]
@@ -67,22 +67,22 @@ class TableReader:
         section_names = dict.fromkeys(name for name, _ in archived_tables.values())
         section_name = section if section in section_names else str(section).replace("-", "_")
         path_by_table = {
-            name: path
-            for path, (table_section, name) in archived_tables.items()
+            table_name: path
+            for path, (table_section, table_name) in archived_tables.items()
             if table_section == section_name
         }
         item_kind = "section"
-        name = str(section)
+        wanted_name = str(section)
         valid_names = [*section_names]
         if path_by_table and table is not None:
             item_kind = f"{section_name} table"
-            name = str(table)
+            wanted_name = str(table)
             valid_names = [*path_by_table]
         if not path_by_table or table not in (None, *path_by_table):
             raise ScopeError(
-                unknown(f"archived {item_kind}", name, valid_names),
+                unknown(f"archived {item_kind}", wanted_name, valid_names),
                 parameter=item_kind.split()[-1],
-                unknown=(name,),
+                unknown=(wanted_name,),
             )
         self.path = path_by_table[table or next(iter(path_by_table))]
         self.stored_table = load_stored_table(snapshot.store, self.path)
@@ -91,8 +91,8 @@ class TableReader:
     def check_selection(self, selection: Selection) -> None:
         """Raise `ScopeError` if the archive lacks responses of the section that were selected.
 
-        It must have a response of each selected host, one of the scope, and one fetched before the
-        last selected moment.
+        The archive must have a response of each selected host, one with the selected scope, and
+        one fetched before the last selected moment.
         """
         section = self.section_and_table["section"]
         scope = selection.scope
@@ -106,15 +106,15 @@ class TableReader:
             "host": selection.hosts,
             "scope": (scope._to_query(),) if scope else None,
         }
-        for parameter, values in selected_values.items():
+        for column, values in selected_values.items():
             if values is None:
                 continue
-            archived_values = dict.fromkeys(row[parameter] for row in request_rows)
+            archived_values = dict.fromkeys(row[column] for row in request_rows)
             for value in values:
                 if value not in archived_values:
-                    problem = unknown(f"archived {parameter} of {section}", value, archived_values)
-                    raise ScopeError(problem, parameter=parameter, unknown=(value,))
-            request_rows = [row for row in request_rows if row[parameter] in values]
+                    problem = unknown(f"archived {column} of {section}", value, archived_values)
+                    raise ScopeError(problem, parameter=column, unknown=(value,))
+            request_rows = [row for row in request_rows if row[column] in values]
         first_fetch = min((row["first"] for row in request_rows), default=None)
         if first_fetch and selection.until and selection.until < first_fetch:
             raise ScopeError(
@@ -177,7 +177,7 @@ class TableReader:
         """Return the selected responses that were converted to the table, and a number of failures.
 
         Each response is a dict, whose entry ``states`` has the metadata of the table's columns as
-        JSON. The number counts the selected requests that failed in all attempts of a day.
+        JSON. A request of which all attempts of a day failed counts as one failure.
         """
         same_response_sql = " AND ".join(
             f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY_COLUMNS
@@ -230,21 +230,21 @@ class TableReader:
         """
         table = self.stored_table
         responses, failed_count = self._read_responses(selection)
-        names = [name for name in rows.column_names if name in table.columns]
+        columns = [name for name in rows.column_names if name in table.columns]
         row_key = [*context_key, *table.key]
         if rows["_row"].null_count < rows.num_rows:
             last_columns = ["_row", *last_columns]
             row_key = [*row_key, "_row"]
         frame = to_frame(
-            _encode_category_columns(rows.select([*first_columns, *names, *last_columns]), table)
+            _encode_category_columns(rows.select([*first_columns, *columns, *last_columns]), table)
         )
-        columns = self._combine_column_metadata(names, responses, time_column)
+        column_metadata = self._combine_column_metadata(columns, responses, time_column)
         if failed_count:
-            columns = with_failures(columns, failed_count, len(responses))
+            column_metadata = with_failures(column_metadata, failed_count, len(responses))
         metadata = FrameMetadata(
-            {name: columns.get(name, MEASURED) for name in map(str, frame.columns)},
+            {name: column_metadata.get(name, MEASURED) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),
-            tuple(dict.fromkeys(map(source_of_row, responses))),
+            tuple(dict.fromkeys(map(row_to_source, responses))),
             recipe=recipe,
         )
         return attach(frame, metadata)
@@ -254,20 +254,21 @@ class TableReader:
     ) -> dict[str, ColumnMetadata]:
         """Combine the metadata that the columns ``names`` have in several responses.
 
-        If it differs between responses, the result says for which hosts and times a column was
-        measured. ``time_column`` is the column with the time of fetch.
+        If the metadata differs between responses, the result says for which hosts and times a
+        column was measured. ``time_column`` is the column with the time of fetch.
         """
         table = self.stored_table
         declared_names = {name: column.name for name, column in table.columns.items()}
         stored_names = {column: name for name, column in declared_names.items()}
-        groups: dict[str, list[ResponseRow]] = {}
+        responses_by_metadata: dict[str, list[ResponseRow]] = {}
         for response in responses:
-            groups.setdefault(response["states"], []).append(response)
+            responses_by_metadata.setdefault(response["states"], []).append(response)
         columns_by_metadata = {
-            metadata_json: FrameMetadata.loads(metadata_json).columns for metadata_json in groups
+            metadata_json: FrameMetadata.loads(metadata_json).columns
+            for metadata_json in responses_by_metadata
         }
-        group_conditions = _group_conditions(groups, time_column)
-        columns = {}
+        group_conditions = _group_conditions(responses_by_metadata, time_column)
+        combined_metadata = {}
         for name in names:
             qualified_name = f"{table.prefix}{table.table.name}.{declared_names[name]}"
             variants = {
@@ -282,7 +283,9 @@ class TableReader:
                 )
                 == 1
             ):
-                columns[name] = replace(next(iter(variants.values())), declared_name=qualified_name)
+                combined_metadata[name] = replace(
+                    next(iter(variants.values())), declared_name=qualified_name
+                )
                 continue
             availabilities = [column.availability for column in variants.values()]
             statements: tuple[Statement, ...] = ()
@@ -294,20 +297,20 @@ class TableReader:
                 ]
             for metadata_json, row_conditions in group_conditions or ():
                 statements += variants[metadata_json].statements_within(*row_conditions)
-            columns[name] = ColumnMetadata(
+            combined_metadata[name] = ColumnMetadata(
                 qualified_name, combine(availabilities) if availabilities else UNKNOWN, statements
             )
-        return columns
+        return combined_metadata
 
 
 def _group_conditions(
-    groups: Mapping[str, Sequence[ResponseRow]], time_column: str
+    responses_by_metadata: Mapping[str, Sequence[ResponseRow]], time_column: str
 ) -> list[tuple[str, tuple[Condition, ...]]] | None:
-    """Return conditions on host and time that select the rows of each group of responses.
+    """Return, for each group of responses, conditions on host and time that select its rows.
 
     Parameters
     ----------
-    groups : mapping of str to sequence of dict
+    responses_by_metadata : mapping of str to sequence of dict
         Groups of responses in which a table's columns have the same metadata, by this metadata as
         JSON.
     time_column : str
@@ -317,24 +320,25 @@ def _group_conditions(
     -------
     list of (str, tuple of Condition), optional
         Pairs of the key of a group and conditions that some of its rows meet, such as ``host in
-        a.example``. A group can have several pairs. The result is None if there are too many.
+        a.example``. A group can have several pairs. The result is None if there are more pairs
+        than `_MAX_STATEMENTS`.
     """
     hosts_by_metadata = {
-        metadata_json: sorted({row["host"] for row in group})
-        for metadata_json, group in groups.items()
+        metadata_json: sorted({row["host"] for row in responses})
+        for metadata_json, responses in responses_by_metadata.items()
     }
     group_counts = Counter(
         host for group_hosts in hosts_by_metadata.values() for host in group_hosts
     )
     conditions: list[tuple[str, tuple[Condition, ...]]] = []
-    for metadata_json, group in groups.items():
+    for metadata_json, responses in responses_by_metadata.items():
         exclusive_hosts = tuple(
             host for host in hosts_by_metadata[metadata_json] if group_counts[host] == 1
         )
         if exclusive_hosts:
             conditions.append((metadata_json, (Condition("host", "in", exclusive_hosts),)))
         for host in [host for host in hosts_by_metadata[metadata_json] if group_counts[host] > 1]:
-            fetch_times = sorted({row["fetched_at"] for row in group if row["host"] == host})
+            fetch_times = sorted({row["fetched_at"] for row in responses if row["host"] == host})
             times = tuple(fetch_time.astimezone(UTC).isoformat() for fetch_time in fetch_times)
             row_conditions = (Condition("host", "in", (host,)), Condition(time_column, "in", times))
             conditions.append((metadata_json, row_conditions))
@@ -426,19 +430,19 @@ def _history_sql(table: StoredTable, condition: str, day_selection: Selection) -
 
 
 def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
-    """Return a dict from each table name that a user's SQL query may use to the table's path.
+    """Return the tables that a user's SQL query may name: a dict from the name to the path.
 
     If two sections have a table of this name, the value is a list with the name instead. If the
     table is computed, the value is a function that returns an Arrow table.
     """
-    path_by_name: dict[str, Any] = {}
+    source_by_name: dict[str, Any] = {}
     for path, (section, table) in stored_tables(snapshot.store).items():
-        path_by_name[table] = [table] if table in path_by_name else path
-        path_by_name[f"{section}__{table}"] = path
+        source_by_name[table] = [table] if table in source_by_name else path
+        source_by_name[f"{section}__{table}"] = path
     return {
         **{name: name for name in FIXED_SCHEMAS},
         "columns": lambda: _describe_columns(snapshot),
-        **path_by_name,
+        **source_by_name,
     }
 
 
@@ -470,15 +474,15 @@ def table_overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     for path, (section, table) in stored_tables(snapshot.store).items():
-        files = snapshot.files_of(path)
+        visible_files = snapshot.files_of(path)
         # If the first run was killed, a table may be listed that was not created.
-        if files.table is not None:
+        if visible_files.table is not None:
             rows.append(
                 {
                     "section": section,
                     "table": table,
-                    "files": len(files.paths),
-                    "bytes": files.byte_count,
+                    "files": len(visible_files.paths),
+                    "bytes": visible_files.byte_count,
                     "place": len(rows),
                 }
             )
@@ -524,11 +528,11 @@ def dask_frame(snapshot: Snapshot, table_path: str, until: datetime | None) -> A
 
 
 def _read_file(
-    file: str, *, store: ArchiveStore, schema: pa.Schema, condition: ds.Expression
+    file_path: str, *, store: ArchiveStore, schema: pa.Schema, condition: ds.Expression
 ) -> pd.DataFrame:
     """Read the rows of one Parquet file that meet a condition, as a DataFrame."""
     dataset = ds.dataset(
-        file if store.is_local else file.removeprefix(f"{store.root}/"),
+        file_path if store.is_local else file_path.removeprefix(f"{store.root}/"),
         schema=schema,
         format="parquet",
         filesystem=None if store.is_local else store.file_system,

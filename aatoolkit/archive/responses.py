@@ -20,7 +20,7 @@ from aatoolkit.archive.snapshot import Snapshot, sql_in
 from aatoolkit.archive.store import ArchiveStore, RunLog
 from aatoolkit.errors import AAToolkitError, ArchiveError, StatusError
 from aatoolkit.metadata.column import Source
-from aatoolkit.payload import Payload, window_of
+from aatoolkit.payload import Payload, find_window
 from aatoolkit.scope import FILTERS, Scope
 
 _COMPRESSION_CODEC = "zstd"
@@ -71,8 +71,8 @@ class ArchivedResponse:
             )
         data_window: Any = (None, None)
         with contextlib.suppress(orjson.JSONDecodeError):
-            data_window = window_of(orjson.loads(payload.body))
-        first_day, last_day = (text and date.fromisoformat(text) for text in data_window)
+            data_window = find_window(orjson.loads(payload.body))
+        first_day, last_day = (iso_day and date.fromisoformat(iso_day) for iso_day in data_window)
         return cls(
             run,
             payload.host,
@@ -159,9 +159,9 @@ class ArchivedResponse:
 
     @cached_property
     def context_values(self) -> dict[str, Any]:
-        """A dict of the values with which all rows made from the response begin.
+        """A dict of the values that all rows made from the response have in their first columns.
 
-        They are in the columns ``host``, ``days`` and so on.
+        These columns are ``host``, ``days`` and so on.
         """
         scope = Scope._from_query(self.scope)
         attribute_names = (name for name in CONTEXT_SCHEMA.names if hasattr(self, name))
@@ -189,22 +189,22 @@ def responses_to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
 
 def response_from_row(row: Mapping[str, Any]) -> ArchivedResponse:
     """Create an `ArchivedResponse` from a row of the table ``responses``; decompress its body."""
-    values = {field.name: row[field.name] for field in fields(ArchivedResponse)}
-    values["fetched_at"] = values["fetched_at"].astimezone(UTC)
+    attributes = {field.name: row[field.name] for field in fields(ArchivedResponse)}
+    attributes["fetched_at"] = attributes["fetched_at"].astimezone(UTC)
     try:
         if row["body"] is not None:  # nothing can be decompressed to nothing
             codec = pa.Codec(_COMPRESSION_CODEC)
             size = row["size"]
-            values["body"] = codec.decompress(row["body"], size, asbytes=True) if size else b""
+            attributes["body"] = codec.decompress(row["body"], size, asbytes=True) if size else b""
     except (pa.ArrowException, OSError, ValueError):
         raise ArchiveError(
             "the body of a response is damaged; archive.verify() lists what is"
         ) from None
-    return ArchivedResponse(**values)
+    return ArchivedResponse(**attributes)
 
 
-def source_of_row(row: Mapping[str, Any]) -> Source:
-    """Create a `Source` (host, section, URL, time), for a frame's metadata.
+def row_to_source(row: Mapping[str, Any]) -> Source:
+    """Create a `Source`, which describes a response in a frame's metadata.
 
     ``row`` is the row of the response in the table ``responses``.
     """
@@ -226,9 +226,9 @@ def source_of_row(row: Mapping[str, Any]) -> Source:
 
 
 class ResponseIndex:
-    """An index of the responses that an archive has, so that none is added twice.
+    """An index of the responses that an archive has, so that no response is added twice.
 
-    It is read from the archive one month at a time. ``hosts`` limits it to these hosts.
+    The index is read from the archive one month at a time, and has only the hosts ``hosts``.
     """
 
     def __init__(self, store: ArchiveStore, hosts: Collection[str] | None = None) -> None:

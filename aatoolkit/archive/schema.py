@@ -131,7 +131,7 @@ class StoredTable:
         return tuple(map(self.stored_name, self.table.key))
 
     def stored_name(self, name: str) -> str:
-        """Return the name in the archive of the column that is declared as ``name``.
+        """Return the name that the column declared as ``name`` has in the archive.
 
         The archive's own columns, such as ``host``, have the same names in all tables. A declared
         column of such a name gets an underscore.
@@ -148,7 +148,7 @@ class StoredTable:
 
     @cached_property
     def _time_column(self) -> str | None:
-        """The declared name of the first key column with days or timestamps; None if none."""
+        """The declared name of the first key column of days or timestamps, or None."""
         dtype_by_name = {name: self.table[name].dtype for name in self.table.key}
         return next(
             (name for name, dtype in dtype_by_name.items() if dtype in ("date", "timestamp")), None
@@ -181,8 +181,8 @@ class StoredTable:
     def load(cls, configuration: Mapping[str, str], path: str) -> StoredTable:
         """Read the declaration of a table from the properties of its Delta table.
 
-        ``configuration`` are the properties. ``path`` is the path of the table, for the message if
-        they are damaged.
+        ``configuration`` are the properties. If they are damaged, the error message names the
+        table by ``path``.
         """
         try:
             declaration = load_table(json.loads(configuration[DECLARATION_PROPERTY]))
@@ -215,8 +215,8 @@ def _folder_name(name: str) -> str:
     """Return ``name`` if a folder can have this name; else a shortened name with a hash."""
     if _FOLDER_NAME_PATTERN.fullmatch(name) and len(name.encode()) <= _MAX_FOLDER_NAME_BYTES:
         return name
-    stem = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
-    return f"{stem}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+    readable_part = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
+    return f"{readable_part}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
 def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -337,11 +337,10 @@ def create_or_extend_table(store: ArchiveStore, declared_table: StoredTable) -> 
 def declaration_differences(old_table: Table, new_table: Table) -> list[tuple[str, str, str]]:
     """Return how two declarations of a table differ in key, dtypes, units and aggregation rules.
 
-    Each difference is a tuple of three: what differs (such as ``rate: unit``), the old and the new
-    value.
+    Each difference is a tuple: what differs (such as ``rate: unit``), the old value, the new value.
     """
 
-    def properties_of(column: Column) -> dict[str, str]:
+    def list_properties(column: Column) -> dict[str, str]:
         return {
             "dtype": column.dtype,
             "unit": str(column.unit),
@@ -350,24 +349,24 @@ def declaration_differences(old_table: Table, new_table: Table) -> list[tuple[st
         }
 
     old_properties = {
-        column.name: properties_of(column) for column in (*old_table.columns, ROW_NUMBER_COLUMN)
+        column.name: list_properties(column) for column in (*old_table.columns, ROW_NUMBER_COLUMN)
     }
     comparisons = [("key", ", ".join(old_table.key), ", ".join(new_table.key))]
     for column in new_table.columns:
         old_column_properties = old_properties.get(column.name, {})
         comparisons += [
             (f"{column.name}: {aspect}", old_column_properties.get(aspect, value), value)
-            for aspect, value in properties_of(column).items()
+            for aspect, value in list_properties(column).items()
         ]
     return [comparison for comparison in comparisons if comparison[1] != comparison[2]]
 
 
 def append_changes(store: ArchiveStore, changes: Iterable[ChangeRow]) -> None:
     """Append rows to the table ``changes``, which lists new and changed columns."""
-    moment = datetime.now(UTC)
+    logged_at = datetime.now(UTC)
     rows = [
         {
-            "at": moment + timedelta(microseconds=position),
+            "at": logged_at + timedelta(microseconds=position),
             **dict(zip(_CHANGE_COLUMNS, change, strict=True)),
         }
         for position, change in enumerate(changes)

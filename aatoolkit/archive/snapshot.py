@@ -141,7 +141,7 @@ class Selection:
     def time_conditions(
         self, column: str, to_sql: Callable[[datetime], str] = quote_value
     ) -> list[str]:
-        """Return SQL conditions: a column of times must lie between ``since`` and ``until``."""
+        """Return SQL conditions: the times in a column must lie between ``since`` and ``until``."""
         bounds = {">=": self.since, "<=": self.until}
         return [
             f"{column} {operator} {to_sql(bound)}" for operator, bound in bounds.items() if bound
@@ -163,13 +163,13 @@ class Selection:
 
     def to_dict(self) -> dict[str, Any]:
         """Convert the selection to a dict of JSON values, without fields that are None."""
-        values = {
+        selection_fields = {
             "hosts": self.hosts and [*self.hosts],
             "since": self.since and self.since.isoformat(),
             "until": self.until and self.until.isoformat(),
             "scope": self.scope and self.scope._to_query(),
         }
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in selection_fields.items() if value is not None}
 
 
 def to_moment(
@@ -178,8 +178,7 @@ def to_moment(
     """Convert a day or datetime to a datetime in UTC.
 
     A day is converted to its first moment, or to its last moment if ``is_last`` is true.
-    ``argument_name`` is the name of the argument that has the value. It is for the message if the
-    value cannot be parsed.
+    If the value cannot be parsed, the error message names the argument ``argument_name``.
 
     Examples
     --------
@@ -246,9 +245,9 @@ class Snapshot:
         self._files: dict[str, VisibleFiles] = {}
 
     def files_of(self, name: str) -> VisibleFiles:
-        """Return the data files of the table ``name``, and the runs to hide from readers.
+        """Return the data files of the table ``name``, and the runs in them whose rows are hidden.
 
-        A run is one call of `Archive.add`.
+        A run is one call of `Archive.add`; its rows are hidden from readers until it has finished.
         """
         if name not in self._files:
             table = self._open_tables.get(name) or self.store.cached_table(name)
@@ -272,7 +271,7 @@ class Snapshot:
         hidden_runs = (
             read_run_log(self.store).begun_runs - self.shown_runs if has_runs else frozenset[str]()
         )
-        total_bytes = sum(row["size_bytes"] for row in self.store.data_files(name, table))
+        byte_count = sum(file_row["size_bytes"] for file_row in self.store.data_files(name, table))
         fields = [*pa.schema(table.schema().to_arrow())]
         fixed_schema = FIXED_SCHEMAS.get(name)
         field_names = {field.name for field in fields}
@@ -282,7 +281,7 @@ class Snapshot:
         is_extended = EXTENDED_PROPERTY in table.metadata().configuration
         schema = pa.schema([*fields, *new_fields])
         return VisibleFiles(
-            table, paths, hidden_runs, total_bytes, schema, is_extended or bool(new_fields)
+            table, paths, hidden_runs, byte_count, schema, is_extended or bool(new_fields)
         )
 
     def query(
@@ -352,10 +351,10 @@ class Snapshot:
         union_sql = " UNION ALL BY NAME ".join(
             f"SELECT * FROM {view_source}" for view_source in view_sources
         )
-        columns = ", ".join(quote_name(field.name) for field in visible_files.schema)
+        columns_sql = ", ".join(quote_name(field.name) for field in visible_files.schema)
         try:
             connection.execute(
-                f"CREATE TEMP VIEW {quote_name(view)} AS SELECT {columns} FROM ({union_sql}) "
+                f"CREATE TEMP VIEW {quote_name(view)} AS SELECT {columns_sql} FROM ({union_sql}) "
                 f"WHERE {condition}"
             )
         except import_duckdb().Error as error:
@@ -369,8 +368,9 @@ class Snapshot:
     def run_user_query(self, query: str, tables: Mapping[str, Any], until: datetime | None) -> Any:
         """Run a user's SQL query, which can read only ``tables``, and return the resulting rows.
 
-        ``tables`` is the result of `sql_tables`: table names with paths or functions. Rows fetched
-        after ``until`` are left out. The result is a ``duckdb.DuckDBPyRelation``.
+        ``tables`` is the result of `sql_tables`, a dict from names of tables to their paths or
+        functions. Rows fetched after ``until`` are left out. The result is a
+        ``duckdb.DuckDBPyRelation``.
         """
         duckdb = import_duckdb()
         with self.convert_query_errors(tables):
@@ -388,20 +388,22 @@ class Snapshot:
             ).fetchall()
             allowed_files: list[str] = []
             for name in sorted({*_find_table_names(json.loads(syntax_tree_json))} & {*tables}):
-                path = tables[name]
-                if isinstance(path, list):
+                source = tables[name]
+                if isinstance(source, list):
                     raise ArchiveError(
                         f"two sections have a table {name}; write SECTION__{name} in the query"
                     )
-                if callable(path):
-                    connection.register(name, path())
+                if callable(source):
+                    connection.register(name, source())
                     continue
                 has_host = (
-                    until and self.has_table(path) and "host" in self.files_of(path).schema.names
+                    until
+                    and self.has_table(source)
+                    and "host" in self.files_of(source).schema.names
                 )
                 condition = Selection(until=until).where_sql if has_host else "true"
-                self._add_view(connection, name, path, condition)
-                allowed_files += self.files_of(path).paths if self.store.is_local else ()
+                self._add_view(connection, name, source, condition)
+                allowed_files += self.files_of(source).paths if self.store.is_local else ()
             connection.execute("SET allowed_paths = $1", [allowed_files])
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")
@@ -413,8 +415,8 @@ class Snapshot:
     def convert_query_errors(self, table_names: Iterable[str]) -> Iterator[None]:
         """Convert DuckDB's errors in a ``with`` block to `ArchiveError`.
 
-        ``table_names`` are the tables that the query may use. If it uses an unknown name, the
-        message suggests a similar one.
+        ``table_names`` are the tables that the query may use. If the query names another table, the
+        message suggests a similar name.
         """
         try:
             yield

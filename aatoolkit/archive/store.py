@@ -171,18 +171,20 @@ class ArchiveStore:
 
     def arrow_dataset(self, name: str, table: Any) -> ds.Dataset:
         """Return a Delta table as an Arrow dataset, to read its rows; ``name`` is its path."""
-        files = (
+        file_system = (
             SubTreeFileSystem(self.table_uri(name), LocalFileSystem()) if self.is_local else None
         )
-        return table.to_pyarrow_dataset(filesystem=files)
+        return table.to_pyarrow_dataset(filesystem=file_system)
 
     def _log_state(self, name: str) -> tuple[Any, ...] | None:
         """Return a tuple that changes with each commit to a Delta table; None if it has no log."""
         folder = Path(self.table_uri(name), "_delta_log")
         with contextlib.suppress(OSError, ValueError):
-            last_file = max(file for file in os.listdir(folder) if file.endswith(".json"))
-            file_stat = (folder / last_file).stat()
-            return last_file, file_stat.st_ino, file_stat.st_mtime_ns, file_stat.st_size
+            last_log_file = max(
+                file_name for file_name in os.listdir(folder) if file_name.endswith(".json")
+            )
+            file_stat = (folder / last_log_file).stat()
+            return last_log_file, file_stat.st_ino, file_stat.st_mtime_ns, file_stat.st_size
         return None
 
     def open_or_create(
@@ -248,7 +250,7 @@ class ArchiveStore:
             commit()
 
     def data_files(self, name: str, table: Any) -> list[dict[str, Any]]:
-        """Return a list with a dict for each data file of a Delta table.
+        """List the data files of a Delta table, as one dict per file.
 
         The dict has the size in bytes, the number of rows and the month.
         """
@@ -380,7 +382,7 @@ class RunLog:
     exists: bool = True
 
     def _runs_in(self, *states: str) -> frozenset[str]:
-        """Return the names of the runs that ever were in one of the states."""
+        """Return the names of the runs of which the log has one of the states."""
         return frozenset(row["run"] for row in self.rows if row["state"] in states)
 
     @property
@@ -411,8 +413,10 @@ class RunLog:
     def dead_runs(self, now: datetime) -> frozenset[str]:
         """Return the names of the unfinished runs that have not written to the log for a day."""
         last_log_times: dict[str, datetime] = {}
-        for row in self.rows:
-            last_log_times[row["run"]] = max(row["at"], last_log_times.get(row["run"], row["at"]))
+        for entry in self.rows:
+            last_log_times[entry["run"]] = max(
+                entry["at"], last_log_times.get(entry["run"], entry["at"])
+            )
         return frozenset(
             run for run in self.unfinished_runs if now - last_log_times[run] > DEAD_RUN_AGE
         )
@@ -452,14 +456,14 @@ def log_run_state(
     row = {"run": run_name, "state": state, "at": logged_at, "note": versions_json, **counts}
     new_row = pa.Table.from_pylist([row], RUNS_SCHEMA)
 
-    def append() -> None:
+    def append_row() -> None:
         table = store.open_or_create(RUNS_TABLE, RUNS_SCHEMA)
         with store.convert_errors(RUNS_TABLE):
             rows = store.arrow_dataset(RUNS_TABLE, table).to_table().to_pylist()
         check(RunLog(rows))
         store.append_rows(table, new_row, transaction=int(table.version()))
 
-    retry(append)
+    retry(append_row)
 
 
 # -- checksums -------------------------------------------------------------------------------------
@@ -470,8 +474,9 @@ CHECKSUMS_FOLDER = "checksums"
 class Checksums:
     """The recorded SHA-256 of an archive's files.
 
-    The dict ``digests_by_table`` has them by table, and then by the path of the file. They are read
-    from files of checksums, which are cached. If ``ignores_cache`` is true, they are read again.
+    The dict ``digests_by_table`` has the hashes by table, and then by the path of the file. They
+    are read from the files of checksums in the archive, which are cached. If ``ignores_cache`` is
+    true, these files are read again.
     """
 
     def __init__(self, store: ArchiveStore, *, ignores_cache: bool = False) -> None:
@@ -486,34 +491,38 @@ class Checksums:
             file_infos = store.file_system.get_file_info(
                 FileSelector(CHECKSUMS_FOLDER, allow_not_found=True)
             )
-            self.file_names = sorted(info.base_name for info in file_infos if info.is_file)
+            self.file_names = sorted(
+                file_info.base_name for file_info in file_infos if file_info.is_file
+            )
             content_by_name = {
-                name: self._read_content(name) for name in self.file_names if name.endswith(".json")
+                file_name: self._read_content(file_name)
+                for file_name in self.file_names
+                if file_name.endswith(".json")
             }
         replaced_names = {
             replaced_name
             for content in content_by_name.values()
             for replaced_name in content.get("replaces", ())
         }
-        for name, content in content_by_name.items():
-            if name not in replaced_names and content:
+        for file_name, content in content_by_name.items():
+            if file_name not in replaced_names and content:
                 self.run_names.update(content["runs"])
                 for table, digests in content["files"].items():
                     self.digests_by_table.setdefault(table, {}).update(digests)
 
     def _read_content(self, file_name: str) -> dict[str, Any]:
         """Return the content of one file of checksums; an empty dict if the file is damaged."""
-        cache = self._store.checksums
-        if file_name not in cache:
+        content_by_name = self._store.checksums
+        if file_name not in content_by_name:
             with self._store.file_system.open_input_stream(
                 f"{CHECKSUMS_FOLDER}/{file_name}"
             ) as stream:
-                data = stream.read()
-            if f"{sha256_of(data)}.json" != file_name:
+                content = stream.read()
+            if f"{sha256_of(content)}.json" != file_name:
                 self.damaged_files.append(file_name)
                 return {}
-            cache[file_name] = json.loads(data)
-        return cache[file_name]
+            content_by_name[file_name] = json.loads(content)
+        return content_by_name[file_name]
 
     def find_problems(self, name: str) -> Iterator[str]:
         """Yield a sentence for each missing or altered file of the Delta table ``name``."""
@@ -545,7 +554,7 @@ class Checksums:
 def add_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], run_names: Iterable[str] = ()
 ) -> None:
-    """Record the SHA-256 of each file of Delta tables for which none is recorded yet.
+    """Record the SHA-256 of those files of Delta tables that have no recorded SHA-256 yet.
 
     ``tables`` are the tables by name. ``run_names`` are the names of the runs (calls that changed
     the archive) which wrote the files.
@@ -589,11 +598,11 @@ def replace_checksums(
         for name, table in tables.items()
     }
     run_names = sorted(committed_runs | checksums.run_names)
-    latest_name = _write_checksums(
+    new_file_name = _write_checksums(
         store, {"runs": run_names, "replaces": checksums.file_names, "files": digests_by_table}
     )
     with store.convert_errors(CHECKSUMS_FOLDER):
-        for name in {*checksums.file_names} - {latest_name}:
+        for name in {*checksums.file_names} - {new_file_name}:
             store.file_system.delete_file(f"{CHECKSUMS_FOLDER}/{name}")
 
 
@@ -614,11 +623,11 @@ def _write_checksums(store: ArchiveStore, content: Mapping[str, Any]) -> str:
 
     ``content`` has the names of runs and of replaced files, and the hashes by table and file.
     """
-    data = json_text(content).encode()
-    name = f"{sha256_of(data)}.json"
+    content_bytes = json_text(content).encode()
+    file_name = f"{sha256_of(content_bytes)}.json"
     with store.convert_errors(CHECKSUMS_FOLDER):
-        store.write_file(f"{CHECKSUMS_FOLDER}/{name}", data)
-    return name
+        store.write_file(f"{CHECKSUMS_FOLDER}/{file_name}", content_bytes)
+    return file_name
 
 
 def file_paths_of(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
@@ -627,9 +636,9 @@ def file_paths_of(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
     for uri in table.file_uris():
         yield unquote("/".join(uri.rsplit("/", 2)[-2 if "/month=" in unquote(uri) else -1 :]))
     log_files = FileSelector(f"{name}/_delta_log", allow_not_found=True)
-    for info in store.file_system.get_file_info(log_files):
-        if info.is_file and info.base_name[:1].isdigit():
-            yield f"_delta_log/{info.base_name}"
+    for file_info in store.file_system.get_file_info(log_files):
+        if file_info.is_file and file_info.base_name[:1].isdigit():
+            yield f"_delta_log/{file_info.base_name}"
 
 
 def _read_log_version(path: str) -> int:

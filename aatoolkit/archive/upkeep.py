@@ -97,7 +97,7 @@ def data_table_names(store: ArchiveStore) -> list[str]:
 
 
 def open_all_tables(store: ArchiveStore) -> dict[str, Any]:
-    """Open all tables of an archive, and return them as a dict by name."""
+    """Open all Delta tables of an archive, and return them as a dict by path."""
     tables = {name: store.open_table(name) for name in (*stored_tables(store), *FIXED_SCHEMAS)}
     return {name: table for name, table in tables.items() if table is not None}
 
@@ -130,20 +130,22 @@ def _remove_dead_runs(store: ArchiveStore) -> None:
     """Remove the rows of unfinished runs (calls of `Archive.add`) that wrote nothing for a day."""
     run_log = read_run_log(store)
     dead_runs = sorted(run_log.dead_runs(datetime.now(UTC)))
-    for run in dead_runs:
-        if run not in run_log.removing_runs:
+    for run_name in dead_runs:
+        if run_name not in run_log.removing_runs:
             # From now on the run cannot be committed.
-            log_run_state(store, run, "removing")
+            log_run_state(store, run_name, "removing")
     if dead_runs:
         _delete_rows(store, sql_in("run", dead_runs))
-    for run in dead_runs:
-        log_run_state(store, run, "removed")
+    for run_name in dead_runs:
+        log_run_state(store, run_name, "removed")
 
 
 def _compact_table(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> None:
     sizes_by_month: dict[str | None, list[int]] = {}
-    for row in store.data_files(name, table):
-        sizes_by_month.setdefault(row.get("partition.month"), []).append(row["size_bytes"])
+    for file_row in store.data_files(name, table):
+        sizes_by_month.setdefault(file_row.get("partition.month"), []).append(
+            file_row["size_bytes"]
+        )
     with store.convert_errors(name):
         for month, sizes in sizes_by_month.items():
             partition_filters = None if month is None else [("month", "=", month)]
@@ -154,9 +156,9 @@ def _compact_table(store: ArchiveStore, name: str, table: Any, keep_hours: float
                     ["host"], partition_filters, writer_properties=writer_properties()
                 )
         vacuum_options = {"dry_run": False, "enforce_retention_duration": False}
-        hours = math.ceil(keep_hours)
-        table.vacuum(hours, **vacuum_options)
-        table.vacuum(max(hours, _MAX_ORPHAN_HOURS), full=True, **vacuum_options)
+        retention_hours = math.ceil(keep_hours)
+        table.vacuum(retention_hours, **vacuum_options)
+        table.vacuum(max(retention_hours, _MAX_ORPHAN_HOURS), full=True, **vacuum_options)
 
 
 def forget(
@@ -201,8 +203,8 @@ def _moment_sql(moment: datetime) -> str:
 def _delete_rows(store: ArchiveStore, condition: str, before: datetime | None = None) -> int:
     """Delete rows that meet an SQL condition from all tables, and return their number.
 
-    If the condition is on rows from responses fetched before a moment, ``before`` is this moment,
-    else None. A later response that refers to the body of a deleted one gets this body.
+    ``before`` is a moment if the condition selects only responses fetched before it, else None. If
+    a later response shares the body of a deleted one, the body is moved to the later response.
     """
     return sum(
         retry(lambda name=name: _delete_rows_from(store, name, condition, before))  # type: ignore[misc]
@@ -215,8 +217,8 @@ def _delete_rows_from(
 ) -> int:
     """Delete rows that meet an SQL condition from the table ``name``, and return their number.
 
-    If the condition is on rows from responses fetched before a moment, ``before`` is this moment,
-    else None. A later response that refers to the body of a deleted one gets this body.
+    ``before`` is a moment if the condition selects only responses fetched before it, else None. If
+    a later response shares the body of a deleted one, the body is moved to the later response.
     """
     table = store.open_table(name)
     if table is None:
@@ -236,7 +238,7 @@ def _delete_rows_from(
             condition = f"(({condition}) OR ({body_sql} AND fetched_at >= {_moment_sql(before)}))"
 
     def count_rows() -> int:
-        return sum(row["num_records"] for row in store.data_files(name, table))
+        return sum(file_row["num_records"] for file_row in store.data_files(name, table))
 
     count_before = count_rows()
     # Not DeltaTable.delete: the files that it writes have view types, which pyarrow cannot filter.
@@ -278,8 +280,10 @@ The first response of each such body gets the body.
 
 def _count_files(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
     """Return the number of data files of Delta tables, and their total size in bytes."""
-    rows = [row for name, table in tables.items() for row in store.data_files(name, table)]
-    return len(rows), sum(row["size_bytes"] for row in rows)
+    file_rows = [
+        file_row for name, table in tables.items() for file_row in store.data_files(name, table)
+    ]
+    return len(file_rows), sum(file_row["size_bytes"] for file_row in file_rows)
 
 
 _RESPONSE_KEY_COLUMNS = ("run", "host", "days", *FILTER_COLUMNS, "fetched_at")
@@ -409,7 +413,7 @@ def _check_responses(snapshot: Snapshot) -> tuple[int, list[TableProblem]]:
 def _compare_row_counts(snapshot: Snapshot) -> Iterator[TableProblem]:
     """Count the rows that each response has in each table; yield a problem for each wrong number.
 
-    The right numbers are in the table ``frames``.
+    The table ``frames`` records the right numbers.
     """
     response_key = ", ".join(_RESPONSE_KEY_COLUMNS)
     same_response_sql = " AND ".join(
@@ -417,7 +421,7 @@ def _compare_row_counts(snapshot: Snapshot) -> Iterator[TableProblem]:
     )
     table_items = stored_tables(snapshot.store).items() if snapshot.has_table(FRAMES_TABLE) else ()
     for name, section_and_table in table_items:
-        rows = snapshot.rows(
+        wrong_counts = snapshot.rows(
             f"WITH f AS (SELECT {response_key}, sum(rows) AS n FROM frames WHERE rows > 0 AND "
             'section = $1 AND "table" = $2 GROUP BY ALL), '
             f"t AS (SELECT {response_key}, count(*) AS n FROM stored GROUP BY ALL) "
@@ -428,7 +432,7 @@ def _compare_row_counts(snapshot: Snapshot) -> Iterator[TableProblem]:
             parameters=[*section_and_table],
             stored=name,
         )
-        for row in rows:
+        for row in wrong_counts:
             yield name, f"{row['host']}: {row['there']} rows, its responses gave {row['wanted']}"
 
 
@@ -451,10 +455,10 @@ def _find_different_tables(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[
         derived_rows = buffer.table_rows(name, load_stored_table(snapshot.store, name).schema())
         if derived_rows is None:
             continue
-        columns = ", ".join(map(quote_name, derived_rows.column_names))
+        columns_sql = ", ".join(map(quote_name, derived_rows.column_names))
         sql = (
-            f"SELECT host FROM (SELECT {columns} FROM derived EXCEPT ALL "
-            f"SELECT {columns} FROM stored SEMI JOIN derived USING (run, host))"
+            f"SELECT host FROM (SELECT {columns_sql} FROM derived EXCEPT ALL "
+            f"SELECT {columns_sql} FROM stored SEMI JOIN derived USING (run, host))"
         )
         hosts = snapshot.query(sql, stored=name, derived=derived_rows)["host"].to_pylist()
         if hosts:
@@ -493,7 +497,7 @@ def rebuild(
     log_run_state(store, run_name, "rebuilding")
     problems: dict[str, AAToolkitError] = {}
     tables: dict[str, StoredTable] = {}
-    files: dict[str, list[Path]] = {}
+    new_files: dict[str, list[Path]] = {}
     with tempfile.TemporaryDirectory(prefix="aatoolkit-") as folder:
         buffer = TableBuffer()
 
@@ -505,8 +509,8 @@ def rebuild(
             ]
             for path, new_rows in (*rows_of_tables, *buffer.statement_tables()):
                 if new_rows is not None and new_rows.num_rows:
-                    file_paths = files.setdefault(path, [])
-                    file_paths.append(Path(folder, f"{len(files)}-{len(file_paths)}.parquet"))
+                    file_paths = new_files.setdefault(path, [])
+                    file_paths.append(Path(folder, f"{len(new_files)}-{len(file_paths)}.parquet"))
                     pq.write_table(new_rows, file_paths[-1], compression="zstd")
 
         groups = progress_bar(response_groups(Snapshot(store)), progress, total=0, unit="host")
@@ -524,9 +528,9 @@ def rebuild(
                 "the tables were made anew by another process meanwhile; nothing is left to do",
                 path=store.root,
             )
-        _replace_tables(store, tables, files)
-    for run in (*sorted(run_log_before.rebuilding_runs), run_name):
-        log_run_state(store, run, "rebuilt")
+        _replace_tables(store, tables, new_files)
+    for finished_run in (*sorted(run_log_before.rebuilding_runs), run_name):
+        log_run_state(store, finished_run, "rebuilt")
     archive_tables = open_all_tables(store)
     replace_checksums(
         store, archive_tables, new_tables={*archive_tables} - {RESPONSES_TABLE, RUNS_TABLE}
@@ -535,26 +539,24 @@ def rebuild(
 
 
 def _replace_tables(
-    store: ArchiveStore, tables: Mapping[str, StoredTable], files: Mapping[str, Sequence[Path]]
+    store: ArchiveStore, tables: Mapping[str, StoredTable], new_files: Mapping[str, Sequence[Path]]
 ) -> None:
     """Replace the rows of all tables that were made from responses.
 
-    ``tables`` are the declared tables by path. ``files`` are the Parquet files with the new rows,
-    by the path of the table.
+    ``tables`` has the declaration of each table, by the path of its Delta table. ``new_files`` has
+    the Parquet files with the new rows, by the same path.
     """
     old_tables = stored_tables(store)
     changes: list[ChangeRow] = []
     for path, table in tables.items():
         with contextlib.suppress(ArchiveError):  # damaged metadata is replaced
             changes += (
-                _changes_between(load_stored_table(store, path), table)
-                if path in old_tables
-                else ()
+                _list_changes(load_stored_table(store, path), table) if path in old_tables else ()
             )
         record_new_tables(store, [table])
         configuration = table.table_properties()
         delta_table = store.open_or_create(path, table.schema(), configuration=configuration)
-        _overwrite_rows(store, path, delta_table, table.schema(), files.get(path, ()))
+        _overwrite_rows(store, path, delta_table, table.schema(), new_files.get(path, ()))
         with store.convert_errors(path):
             delta_table.update_incremental()
             delta_table.alter.set_table_properties(configuration, raise_if_not_exists=False)
@@ -568,7 +570,7 @@ def _replace_tables(
                 delta_table.delete()
     for path, schema in STATEMENT_SCHEMAS.items():
         _overwrite_rows(
-            store, path, store.open_or_create(path, schema), schema, files.get(path, ())
+            store, path, store.open_or_create(path, schema), schema, new_files.get(path, ())
         )
     append_changes(store, changes)
 
@@ -578,25 +580,25 @@ def _overwrite_rows(
 ) -> None:
     """Replace all rows of a Delta table by the rows in Parquet files.
 
-    ``name`` is the name of the table for error messages, and ``schema`` its schema.
+    ``schema`` is the new schema of the table. Error messages call the table ``name``.
     """
     with store.convert_errors(name):
-        rows = schema.empty_table()
+        new_rows = schema.empty_table()
         if files:
-            rows = ds.dataset([*map(str, files)], schema=schema).scanner().to_reader()
+            new_rows = ds.dataset([*map(str, files)], schema=schema).scanner().to_reader()
         else:
             delta_table.delete()  # writing no rows would leave the old ones
         import_deltalake().write_deltalake(
             delta_table,
-            rows,
+            new_rows,
             mode="overwrite",
             schema_mode="overwrite",
             writer_properties=writer_properties(),
         )
 
 
-def _changes_between(old_table: StoredTable, new_table: StoredTable) -> Iterator[ChangeRow]:
-    """Compare two declarations of a table; yield a row of the table ``changes`` per difference."""
+def _list_changes(old_table: StoredTable, new_table: StoredTable) -> Iterator[ChangeRow]:
+    """Compare two declarations of a table; yield a row for the table ``changes`` per difference."""
     section_and_table = new_table.section, new_table.table.name
     for difference, before, after in declaration_differences(old_table.table, new_table.table):
         column, _, changed_property = difference.partition(": ")

@@ -48,7 +48,7 @@ from aatoolkit.client.reading import ReadingOptions
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.jsontree.decode import gc_paused
 from aatoolkit.metadata.attrs import FrameMetadata
-from aatoolkit.normalizer.column_availability import signal_rows
+from aatoolkit.normalizer.column_availability import list_signal_rows
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Section
 
@@ -103,14 +103,14 @@ def _derive_response(payload: Payload, reading_options: ReadingOptions) -> Deriv
     section = tables.section
     built_tables = tables._origin.built_tables
     statement_rows = [
-        ("availability", (section, *row)) for row in signal_rows(tables._origin.signals)
+        ("availability", (section, *row)) for row in list_signal_rows(tables._origin.signals)
     ]
     for name, built_table in built_tables.items():
-        columns = built_table.metadata.columns.values()
+        column_metadata = built_table.metadata.columns.values()
         # Rows that a response lacks were withdrawn only if it could measure all of them.
-        is_complete = not any(column.statements for column in columns) and 2 * sum(
-            column.availability.status == Status.AVAILABLE for column in columns
-        ) > len(columns)
+        is_complete = not any(column.statements for column in column_metadata) and 2 * sum(
+            column.availability.status == Status.AVAILABLE for column in column_metadata
+        ) > len(column_metadata)
         metadata_json = FrameMetadata(built_table.metadata.columns).dumps()
         statement_rows.append(
             (FRAMES_TABLE, (section, name, metadata_json, is_complete, built_table.size))
@@ -125,7 +125,7 @@ def _derive_response(payload: Payload, reading_options: ReadingOptions) -> Deriv
 
 
 class TableBuffer:
-    """A buffer of table rows that were made from responses and are not written yet."""
+    """Table rows that were made from responses, and are not written to the archive yet."""
 
     def __init__(self) -> None:
         self._responses: list[ArchivedResponse] = []
@@ -142,9 +142,11 @@ class TableBuffer:
 
         ``derived_response`` has these tables.
         """
-        position = len(self)
+        response_position = len(self)
         self._responses.append(replace(response, body=None))  # bodies are stored by now
-        self._statement_rows += ((position, *row) for row in derived_response.statement_rows)
+        self._statement_rows += (
+            (response_position, *row) for row in derived_response.statement_rows
+        )
         declaration = derived_response.declaration
         section = sections.get(declaration) if isinstance(declaration, str) else declaration
         for table in section.tables:
@@ -152,7 +154,9 @@ class TableBuffer:
             self.table_by_path[stored_table.path] = stored_table
             if table.name in derived_response.tables:
                 arrow_table = derived_response.tables[table.name]
-                self._tables.setdefault(stored_table.path, []).append((arrow_table, position))
+                self._tables.setdefault(stored_table.path, []).append(
+                    (arrow_table, response_position)
+                )
                 self.byte_count += arrow_table.nbytes
 
     def table_rows(self, table_path: str, schema: pa.Schema) -> pa.Table | None:
@@ -160,10 +164,10 @@ class TableBuffer:
 
         ``schema`` has the columns that the table has in the archive.
         """
-        numbered_tables = self._tables.get(table_path, [])
-        if not numbered_tables:
+        tables_and_positions = self._tables.get(table_path, [])
+        if not tables_and_positions:
             return None
-        tables = [table for table, _ in numbered_tables]
+        tables = [table for table, _ in tables_and_positions]
         to_stored_name = self.table_by_path[table_path].stored_name
         row_schema = pa.schema([field for field in schema if field.name not in CONTEXT_COLUMNS])
         converted_table = pa.concat_tables(
@@ -173,19 +177,19 @@ class TableBuffer:
             for table in tables
         )
         response_positions = np.repeat(
-            [position for _, position in numbered_tables],
-            [table.num_rows for table, _ in numbered_tables],
+            [position for _, position in tables_and_positions],
+            [table.num_rows for table, _ in tables_and_positions],
         )
         return self._add_context(response_positions, converted_table).select(schema.names)
 
     def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
         """Yield the name and the buffered rows of the tables ``frames`` and ``availability``."""
         for name, row_schema in STATEMENT_ROW_SCHEMAS.items():
-            numbered_rows = [
+            positions_and_rows = [
                 (position, row) for position, table, row in self._statement_rows if table == name
             ]
-            rows = [dict(zip(row_schema.names, row, strict=True)) for _, row in numbered_rows]
-            response_positions = [position for position, _ in numbered_rows]
+            rows = [dict(zip(row_schema.names, row, strict=True)) for _, row in positions_and_rows]
+            response_positions = [position for position, _ in positions_and_rows]
             yield (
                 name,
                 self._add_context(response_positions, pa.Table.from_pylist(rows, row_schema)),
@@ -201,7 +205,7 @@ class TableBuffer:
     def _add_context(self, response_positions: Any, rows: pa.Table) -> pa.Table:
         """Return rows of a table, with the columns ``host``, ``fetched_at`` and so on in front.
 
-        ``response_positions`` has for each row the position of its response in the buffer.
+        ``response_positions`` says for each row which response in the buffer it was made from.
         """
         contexts = [response.context_values for response in self._responses]
         context_table = pa.Table.from_pylist(contexts, CONTEXT_SCHEMA)
@@ -250,7 +254,7 @@ class RunWriter:
         self._start_run(response_index)
 
     def _start_run(self, response_index: ResponseIndex) -> None:
-        """Begin a run (one addition of responses) with a new name, and without responses."""
+        """Begin a run (one call of `Archive.add`) with a new name, and without responses."""
         self.run_name = new_run_name()
         self.response_index = response_index
         self.response_count = self.failed_count = 0
@@ -315,24 +319,24 @@ class RunWriter:
         for name, stored_table in buffer.table_by_path.items():
             try:
                 table: Any = self._tables.get(name)
-                columns = (
+                stored_columns = (
                     set() if table is None else {field.name for field in table.schema().fields}
                 )
-                if not {*stored_table.schema().names} <= columns:
+                if not {*stored_table.schema().names} <= stored_columns:
                     table = self._tables[name] = retry(
                         partial(schema.create_or_extend_table, self.store, stored_table)
                     )
-                rows = buffer.table_rows(name, pa.schema(table.schema().to_arrow()))
+                new_rows = buffer.table_rows(name, pa.schema(table.schema().to_arrow()))
             except ArchiveConflict:
                 raise
             except ArchiveError as error:
                 self.error_by_name[name] = error
                 buffer.drop_table_entries(stored_table)
                 continue
-            if rows is not None:
-                self.store.append_rows(table, rows)
-        for name, rows in buffer.statement_tables():
-            self.store.append_rows(self._open_fixed_table(name), rows)
+            if new_rows is not None:
+                self.store.append_rows(table, new_rows)
+        for name, new_rows in buffer.statement_tables():
+            self.store.append_rows(self._open_fixed_table(name), new_rows)
 
     def commit(self) -> str | None:
         """Make the rows of this run visible to readers.
@@ -361,10 +365,10 @@ class RunWriter:
             add_checksums(self.store, {RUNS_TABLE: self.store.cached_table(RUNS_TABLE)})
             return self.run_name
         # The run is written again under another name, without the responses of others.
-        old_run = self.run_name
+        old_run_name = self.run_name
         self._start_run(ResponseIndex(self.store))
-        snapshot = Snapshot(self.store, self._last_log.committed_runs | {old_run})
-        for group in response_groups(snapshot, sql_in("run", [old_run])):
+        snapshot = Snapshot(self.store, self._last_log.committed_runs | {old_run_name})
+        for group in response_groups(snapshot, sql_in("run", [old_run_name])):
             new_responses = self.store_responses(
                 response for response in group if response.key not in committed_keys
             )
@@ -409,7 +413,7 @@ class RunWriter:
         return {tuple(row.values()) for row in rows}
 
     def _open_fixed_table(self, name: str) -> Any:
-        """Return the Delta table ``name``, one that every archive has, such as ``responses``."""
+        """Return the Delta table ``name``, such as ``responses``, which every archive has."""
         if name not in self._tables:
             self._tables[name] = retry(lambda: self.store.open_or_create(name, FIXED_SCHEMAS[name]))
         return self._tables[name]

@@ -36,12 +36,12 @@ from aatoolkit.cli.shell import (
     OutputPath,
     command,
     format_grid,
-    given_values,
     json_rows,
     make_client,
     make_project,
     make_scope,
     option,
+    pick_options,
     print_note,
     read_token,
     show,
@@ -118,7 +118,7 @@ def demo(args: Args) -> int:
     """Read all sections from an embedded service with synthetic data, and write them as Parquet."""
     scope = make_scope(args)
     print_note("starting the embedded service on synthetic data")
-    with aa.demo(args.host, **given_values(args, "seed", "answers", "icc")) as project:
+    with aa.demo(args.host, **pick_options(args, "seed", "answers", "icc")) as project:
         print_note(f"serving at {project.client.base_url}, for as long as this command runs")
         options = project.scope_options()
         print_note(repr(scope._check(options) and options))
@@ -234,10 +234,10 @@ def report(args: Args) -> int:
     scope = make_scope(args)
     with make_client(args).project(args.host, alias=args.alias) as project:
         dataset = project.read_all(args.section or None, scope)
-    path = str(dataset.report(args.out, title=args.title))
+    report_path = str(dataset.report(args.out, title=args.title))
     errors = _print_errors(dataset)
-    show(args, {"file": path, "sections": [*dataset], "errors": errors}, [path])
-    print_note(f"a report of {counted(len(dataset), 'section')} is in {path}")
+    show(args, {"file": report_path, "sections": [*dataset], "errors": errors}, [report_path])
+    print_note(f"a report of {counted(len(dataset), 'section')} is in {report_path}")
     return 1 if errors else 0
 
 
@@ -258,7 +258,7 @@ def report(args: Args) -> int:
 def collect(args: Args) -> int:
     """Write all tables of hosts as Parquet files, into one folder per host and day."""
     from aatoolkit._util.files import writing_folder
-    from aatoolkit.client.reading import known_sections
+    from aatoolkit.client.reading import check_sections
     from aatoolkit.frame.parquet import write_section
 
     rows: list[dict[str, Any]] = []
@@ -267,7 +267,7 @@ def collect(args: Args) -> int:
         f"{datetime.now(UTC):%Y-%m-%d}{(scope != Scope() and ' ' + scope._to_query()) or ''}"
     )
     with make_client(args) as client:
-        sections = known_sections(args.section or None, client.profile)
+        sections = check_sections(args.section or None, client.profile)
         for host in dict.fromkeys(client.project(host).host for host in args.host):
             folder = args.out / host / folder_name
             due_sections = [name for name in sections if args.force or not (folder / name).is_dir()]
@@ -278,8 +278,8 @@ def collect(args: Args) -> int:
             ):
                 for tables in dataset.values():
                     folder.mkdir(parents=True, exist_ok=True)
-                    path = folder / tables.section
-                    with writing_folder(path, overwrite=args.force) as temporary_folder:
+                    section_folder = folder / tables.section
+                    with writing_folder(section_folder, overwrite=args.force) as temporary_folder:
                         table_count += len([*write_section(tables, temporary_folder)])
                 errors = _print_errors(dataset, f"{host} ")
             rows.append(
@@ -323,9 +323,9 @@ def cache(args: Args) -> int:
     lines = format_grid(headers, ([host[name] for name in headers] for host in hosts))
     output = {**vars(info), "hosts": hosts, "removed": removed_count}
     show(args, output, () if args.clear else lines)
-    clear_text = f"{counted(removed_count, 'response')} removed; " if args.clear else ""
+    clear_note = f"{counted(removed_count, 'response')} removed; " if args.clear else ""
     print_note(
-        f"{clear_text}{counted(info.responses, 'response')}, {info.bytes:,} bytes in {info.folder}"
+        f"{clear_note}{counted(info.responses, 'response')}, {info.bytes:,} bytes in {info.folder}"
     )
     return 0
 
@@ -337,7 +337,7 @@ def doctor(args: Args) -> int:
     headers = ("what", "good", "finding")
     mark_by_result = {True: "ok", False: "PROBLEM", None: "-"}
     lines = format_grid(
-        headers, ((check, mark_by_result[is_good], text) for check, is_good, text in diagnoses)
+        headers, ((check, mark_by_result[is_good], detail) for check, is_good, detail in diagnoses)
     )
     show(args, [dict(zip(headers, row, strict=True)) for row in diagnoses], lines)
     return int(any(is_good is False for _, is_good, _ in diagnoses))
@@ -350,7 +350,7 @@ def _diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
     """Check the installation, the settings, the cache and the service; yield a tuple per check.
 
     The tuple has the name of the check, whether the result is good (None if it is neither good nor
-    bad), and a text on the result.
+    bad), and the result in words.
     """
     from aatoolkit.http import cache_info
 
@@ -367,13 +367,13 @@ def _diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
             versions = ", ".join(f"{name} {_installed_version(name)}" for name in packages)
             yield f"extra {extra}", True, versions
     try:
-        info = cache_info()
-        size_text = f"{counted(info.responses, 'response')}, {info.bytes:,} bytes"
-        yield "cache", True, f"{size_text} in {info.folder}"
+        contents = cache_info()
+        size_text = f"{counted(contents.responses, 'response')}, {contents.bytes:,} bytes"
+        yield "cache", True, f"{size_text} in {contents.folder}"
     except AAToolkitError as error:
         yield "cache", False, str(error)
     try:
-        client = aa.Client(args.base_url, token, cache=False, **given_values(args, "deadline"))
+        client = aa.Client(args.base_url, token, cache=False, **pick_options(args, "deadline"))
     except AAToolkitError as error:
         # Without a service to ask, the demo still works: only a wanted one is a problem.
         yield "service", False if args.base_url or args.host else None, str(error)
@@ -530,7 +530,7 @@ def serve(args: Args) -> int:
         raise ArgumentError("say which store to serve: aatoolkit serve DIR")
     try:
         if args.synth:
-            service.write_synthetic_store(args.dir, **given_values(args, "seed", "answers", "icc"))
+            service.write_synthetic_store(args.dir, **pick_options(args, "seed", "answers", "icc"))
         accounts, token_origin = _accounts(args)
         store = service.Store.open(args.dir)
     except (service.StoreError, ValueError) as error:
@@ -552,7 +552,7 @@ def serve(args: Args) -> int:
 
 
 def _accounts(args: Args) -> tuple[Accounts, str]:
-    """Return the accounts (tokens) that the service accepts, and a text that says where from."""
+    """Return the accounts (tokens) that the service accepts, and says where they are from."""
     import secrets
 
     from aatoolkit.service import Accounts
@@ -627,7 +627,7 @@ def record(args: Args) -> int:
             "--no-cache asks the service anew"
         )
     output = _study_as_json(study)
-    show(args, {"digest": study.digest, **output}, _record_lines(output))
+    show(args, {"digest": study.digest, **output}, _list_records(output))
     print_note(f"the study is in {folder}; cite it by its digest, {study.digest}")
     return 1 if errors else 0
 
@@ -642,7 +642,7 @@ def verify_study(args: Args) -> int:
     result = study.verify(replay=args.replay)
     output = _study_as_json(study)
     problems = [*map(vars, result.problems)]
-    lines = [*_record_lines(output), str(result.digest)] if result.ok else map(str, result.problems)
+    lines = [*_list_records(output), str(result.digest)] if result.ok else map(str, result.problems)
     show(args, {"ok": result.ok, "digest": result.digest, "problems": problems, **output}, lines)
     if result.ok:
         print_note(
@@ -710,10 +710,10 @@ def rerun(args: Args) -> int:
 def publish(args: Args) -> int:
     """Write the tables of a study to a folder that others can read without this package."""
     study = _open_study(args.study)
-    options = given_values(args, "redact", "excel", "csv", "responses", "licence", "overwrite")
+    options = pick_options(args, "redact", "excel", "csv", "responses", "licence", "overwrite")
     publication = study.publish(args.out, **options)
-    files = sorted(str(path) for path in publication.rglob("*") if path.is_file())
-    show(args, files, files)
+    written_paths = sorted(str(path) for path in publication.rglob("*") if path.is_file())
+    show(args, written_paths, written_paths)
     print_note(
         f"the publication is in {publication}; it cites the study by its digest, {study.digest}"
     )
@@ -727,7 +727,7 @@ def _open_study(path: Path) -> aa.Study:
     return aa.Study(path)
 
 
-def _record_lines(study_json: dict[str, Any]) -> Iterable[str]:
+def _list_records(study_json: dict[str, Any]) -> Iterable[str]:
     """Yield the lines of a text table of the responses in a study.
 
     ``study_json`` is the dict that `_study_as_json` returned.
@@ -737,7 +737,7 @@ def _record_lines(study_json: dict[str, Any]) -> Iterable[str]:
 
 
 def _study_as_json(study: aa.Study) -> dict[str, Any]:
-    """Convert a study to a dict of JSON values: its responses, and the hashes of its results."""
+    """Return a dict of JSON values on a study: its responses, and the hashes of its results."""
     responses = [
         {
             "request": record.name,
@@ -907,8 +907,8 @@ def explain(args: Args) -> int:
 
     conditions = {}
     for condition_text in args.where:
-        name, equals_sign, conditions[name] = condition_text.partition("=")
-        if not (name and equals_sign):
+        column, equals_sign, conditions[column] = condition_text.partition("=")
+        if not (column and equals_sign):
             raise ArgumentError(f"{condition_text!r} is not NAME=VALUE")
     row_selector = conditions or args.row
     scope = None if args.scope is None else Scope._from_query(args.scope)
@@ -922,8 +922,8 @@ def explain(args: Args) -> int:
         print_note(f"written: {args.out}")
     else:
         show(args, explanation.to_dict(), [str(explanation)])
-    for early_end in explanation.ends:
-        print_note(f"the trail ends early: {early_end}")
+    for early_end_text in explanation.ends:
+        print_note(f"the trail ends early: {early_end_text}")
     return 0 if explanation.is_complete else 1
 
 

@@ -74,7 +74,7 @@ def usage_message(error: click.UsageError) -> str:
         name = error.option_name
         if name in _ALL_OPTION_NAMES and isinstance(command, click.Group):
             return f"option {name!r} belongs after the command, as in aatoolkit read HOST {name} …"
-        option_names = [flag for parameter in command.params for flag in parameter.opts]
+        option_names = [spelling for parameter in command.params for spelling in parameter.opts]
         suggestion = did_you_mean(near_matches(name, option_names))
         # A word that resembles no option may be a token.
         subject = f"option {name!r}" if suggestion or name in _ALL_OPTION_NAMES else "such option"
@@ -96,9 +96,9 @@ def _accepted_values(click_type: Any) -> str:
     """Return a phrase on the values that an option accepts, such as "takes a number from 0"."""
     if isinstance(click_type, click.Choice):
         return f"takes {', '.join(click_type.choices)}"
-    bound = "" if click_type.max is None else f" to {click_type.max}"
+    limit = "" if click_type.max is None else f" to {click_type.max}"
     is_integer = isinstance(click_type, click.IntRange)
-    return f"takes {'a whole number' if is_integer else 'a number'} from {click_type.min}{bound}"
+    return f"takes {'a whole number' if is_integer else 'a number'} from {click_type.min}{limit}"
 
 
 # -- how a command is declared -----------------------------------------------------------------
@@ -139,7 +139,7 @@ _PATH_PLACEHOLDERS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEB
 
 
 def _click_type(placeholder: str, click_type: Any) -> Any:
-    """Return ``click_type``; if it is None, the click type for a placeholder such as ``FILE``."""
+    """Return the click type of an option: ``click_type``, or by default that of its placeholder."""
     return click_type or (Path if placeholder in _PATH_PLACEHOLDERS else None)
 
 
@@ -156,12 +156,12 @@ def option(
     means that the option may be repeated. ``settings`` are further arguments of `click.Option`.
     """
     words = spelling.split()
-    names = [word for word in words if word.startswith("-")]
-    _ALL_OPTION_NAMES.update(names)
-    placeholders = words[len(names) :]
-    name = names[-1].strip("-").replace("-", "_")
+    option_names = [word for word in words if word.startswith("-")]
+    _ALL_OPTION_NAMES.update(option_names)
+    placeholders = words[len(option_names) :]
+    parameter_name = option_names[-1].strip("-").replace("-", "_")
     return click.Option(
-        [*names, name],
+        [*option_names, parameter_name],
         type=_click_type("".join(placeholders[:1]), click_type),
         metavar=placeholders[0]
         if placeholders and not isinstance(click_type, click.Choice)
@@ -175,10 +175,10 @@ def option(
 
 def _argument(usage_word: str, click_types: Mapping[str, Any]) -> click.Argument:
     """Create a click argument from a word of a usage line, such as ``[SECTION]`` or ``HOST...``."""
-    name = usage_word.strip("[].")
+    argument_name = usage_word.strip("[].")
     return click.Argument(
-        [name.lower()],
-        type=_click_type(name, click_types.get(name)),
+        [argument_name.lower()],
+        type=_click_type(argument_name, click_types.get(argument_name)),
         nargs=-1 if usage_word.endswith("...") else 1,
         required=not usage_word.startswith("["),
     )
@@ -213,8 +213,8 @@ def command(
     **click_types : click.ParamType
         The types of arguments, by their names in ``usage``.
     """
-    name, *arguments = usage.split()
-    examples = _EXAMPLES_BY_COMMAND[f"{group.name} {name}"]
+    command_name, *arguments = usage.split()
+    examples = _EXAMPLES_BY_COMMAND[f"{group.name} {command_name}"]
     token_note = _TOKEN_NOTE if {*SERVICE_OPTIONS} <= {*options} else ""
 
     def decorate(function: CommandFunction) -> CommandFunction:
@@ -232,7 +232,7 @@ def command(
                 from aatoolkit.http import cache_info
 
                 with suppress(AAToolkitError):  # the cache may be damaged
-                    cached_hosts = {info.host for info in cache_info().hosts}
+                    cached_hosts = {host_info.host for host_info in cache_info().hosts}
                     host = canonical_host(values["host"])
                     suggestion = did_you_mean(near_matches(host, cached_hosts))
                     if suggestion and host not in cached_hosts:
@@ -241,7 +241,7 @@ def command(
 
         group.add_command(
             click.Command(
-                name,
+                command_name,
                 params=[*(_argument(word, click_types) for word in arguments), *options],
                 callback=run,
                 help=help_text or function.__doc__,
@@ -300,20 +300,20 @@ SYNTHETIC_OPTIONS = (
 )
 
 
-def given_values(args: Args, *names: str) -> dict[str, Any]:
-    """Return a dict with the values of the named options, without those that the user left out."""
-    values = {name: vars(args).get(name) for name in names}
-    return {name: value for name, value in values.items() if value is not None}
+def pick_options(args: Args, *names: str) -> dict[str, Any]:
+    """Return a dict with the values of the named options, except those without a value."""
+    option_values = {name: vars(args).get(name) for name in names}
+    return {name: value for name, value in option_values.items() if value is not None}
 
 
 def make_scope(args: Args) -> aa.Scope:
     """Create the `Scope` (days and filters) of requests from ``--days`` and other options."""
-    return aa.Scope(days=int(args.days), **given_values(args, *FILTERS))
+    return aa.Scope(days=int(args.days), **pick_options(args, *FILTERS))
 
 
 def make_client(args: Args) -> aa.Client:
     """Create a client from options such as ``--base-url`` and ``--offline``."""
-    options = given_values(args, "offline", "profile", "workers", "deadline")
+    options = pick_options(args, "offline", "profile", "workers", "deadline")
     return aa.Client(args.base_url, read_token(args), cache=not args.no_cache, **options)
 
 
@@ -381,7 +381,7 @@ def show_frame(args: Args, frame: pd.DataFrame) -> None:
 def format_grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
     """Yield the lines of a text table with aligned columns; ``headers`` are the column names."""
     header_row = [*map(str, headers)]
-    text_rows = [header_row, *([_cell_text(value) for value in row] for row in rows)]
+    text_rows = [header_row, *([_cell_text(cell_value) for cell_value in row] for row in rows)]
     if sys.stdout.isatty():
         import pandas as pd
 
@@ -391,8 +391,8 @@ def format_grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterab
         return
     widths = [max(map(len, column)) for column in zip(*text_rows, strict=True)]
     for row in text_rows:
-        cells = zip(row, widths, strict=True)
-        yield "  ".join(f"{cell:{width}}" for cell, width in cells).rstrip()
+        cells_and_widths = zip(row, widths, strict=True)
+        yield "  ".join(f"{cell:{width}}" for cell, width in cells_and_widths).rstrip()
 
 
 def _cell_text(value: Any) -> str:
@@ -415,7 +415,7 @@ def _cell_text(value: Any) -> str:
 def table_format(args: Args, out_path: Path | None = None) -> str:
     """Return the format in which to write a table, such as ``csv`` or ``grid``.
 
-    It is given by an option such as ``--csv``, or by the suffix of the file ``out_path``.
+    An option such as ``--csv`` selects it, or the suffix of the file ``out_path``.
 
     Raises
     ------
@@ -426,8 +426,8 @@ def table_format(args: Args, out_path: Path | None = None) -> str:
     if out_path is not None:
         format_names.append(out_path.suffix.lower().removeprefix("."))
     if len({*format_names}) > 1:
-        requested_formats = " and as ".join(format_names)
-        raise ArgumentError(f"the table is requested as {requested_formats}; choose one format")
+        formats_text = " and as ".join(format_names)
+        raise ArgumentError(f"the table is requested as {formats_text}; choose one format")
     return format_names[0] if format_names else "grid"
 
 
@@ -445,7 +445,7 @@ def write_table(frame: pd.DataFrame, name: str, format_name: str, out_path: Path
 
 def json_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a DataFrame as a list of dicts of JSON values."""
-    columns = {str(name): _json_values(frame[name]) for name in frame.columns}
+    columns = {str(column_name): _json_values(frame[column_name]) for column_name in frame.columns}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
@@ -467,10 +467,10 @@ def _csv_bytes(frame: pd.DataFrame, _: str) -> bytes:
     return csv_bytes(frame)
 
 
-def _json_bytes(frame: pd.DataFrame, name: str) -> bytes:
+def _json_bytes(frame: pd.DataFrame, table_name: str) -> bytes:
     """Return a table as the bytes of a JSON object with its name, rows and availability."""
     availability = json.loads(frame.aa.availability.to_json(orient="index"))
-    document = {"table": name, "rows": json_rows(frame), "availability": availability}
+    document = {"table": table_name, "rows": json_rows(frame), "availability": availability}
     return f"{json_text(document, indent=2)}\n".encode()
 
 

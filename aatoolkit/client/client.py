@@ -34,8 +34,8 @@ from aatoolkit.client.options import read_scope_options, register_completion
 from aatoolkit.client.reading import (
     ReadingOptions,
     as_unique_list,
-    known_section,
-    known_sections,
+    check_section,
+    check_sections,
     raise_if_all_refused,
     read_by_filter_value,
     read_combined,
@@ -294,7 +294,7 @@ class Client(SuggestsNames):
         Each item is a tuple: the host, the scope (days and filters), and the `Dataset`. The
         arguments are as for `collect`.
         """
-        wanted_sections = known_sections(sections, self._profile)
+        wanted_sections = check_sections(sections, self._profile)
         project_by_host = {
             project.host: project for project in map(self.project, as_unique_list(hosts, str))
         }
@@ -320,8 +320,8 @@ class Client(SuggestsNames):
         self._source.close()
 
     def _hint_on_missing(self, name: str) -> str:
-        is_host_list = name in ("hosts", "projects")
-        return "the API lists no hosts: write client.project(host) for each" if is_host_list else ""
+        wants_hosts = name in ("hosts", "projects")
+        return "the API lists no hosts: write client.project(host) for each" if wants_hosts else ""
 
     def __repr__(self) -> str:
         return f"<Client of {self.base_url}{', offline' if self.offline else ''}>"
@@ -462,7 +462,7 @@ class Project(SuggestsNames):
         (200, Scope(days=7))
         """
         merged_scope = _with_filters(scope, filters)
-        section_name = None if section is None else known_section(section, self.client._profile)
+        section_name = None if section is None else check_section(section, self.client._profile)
         return self._fetch_response(
             Request.for_section(
                 self.host,
@@ -593,10 +593,10 @@ class Project(SuggestsNames):
         ['urls', 'domains']
         """
         merged_scope = _with_filters(scope, filters)
-        names = known_sections(sections, self.client._profile)
+        wanted_sections = check_sections(sections, self.client._profile)
         (dataset,) = read_many(
             [partial(self.fetch, scope=merged_scope)],
-            names,
+            wanted_sections,
             self.client._options,
             workers=self.client.workers,
             progress=progress,
@@ -861,8 +861,7 @@ def find_token(token: Secret | None, origin: str) -> Secret | None:
 def read_token_file(file: Path, option_name: str) -> Secret:
     """Read a token from a file.
 
-    ``option_name`` is the option or environment variable that named the file; error messages repeat
-    it.
+    ``option_name`` is the option or environment variable that names the file, for error messages.
     """
     from aatoolkit.http import Secret
 
@@ -889,14 +888,14 @@ _client_factories: list[MakeClient] = []
 
 
 def replace_clients(make_client: MakeClient) -> None:
-    """Make this process use other clients from now on, wherever code creates a `Client`.
+    """From now on, let code in this process that creates a `Client` get another client instead.
 
-    ``make_client`` takes the base URL of a client, and returns the client to use instead. When a
-    notebook is rerun from a study, its clients thus get the recorded responses.
+    ``make_client`` takes the base URL of a client, and returns the client to use instead. In this
+    way, a notebook that is rerun from a study reads the recorded responses.
     """
     _client_factories[:] = [make_client]
 
 
 def are_clients_replaced() -> bool:
-    """Return whether this process uses other clients than code creates; see `replace_clients`."""
+    """Return whether `replace_clients` was called, so that code gets other clients."""
     return bool(_client_factories)

@@ -55,8 +55,8 @@ class Dataset(ReadOnlyMapping[str, Tables]):
 
     def __getitem__(self, section: str) -> Tables:
         if isinstance(section, str) and section in self.errors:
-            failure = self.errors[section]
-            raise ItemNotFound(f"{section} failed: {failure}", key=section) from failure
+            error = self.errors[section]
+            raise ItemNotFound(f"{section} failed: {error}", key=section) from error
         if section not in self._items:
             matches = near_matches(section, self)
             raise ItemNotFound(unknown("section", section, self), key=section, suggestions=matches)
@@ -87,8 +87,8 @@ class Dataset(ReadOnlyMapping[str, Tables]):
             (section, None, None, None, f"failed: {error}")
             for section, error in self.errors.items()
         ]
-        columns = ("section", "table", "rows", "status", "availability")
-        return show_as(frame_from_rows(columns, [*rows, *failure_rows], rows="Int64"))
+        column_names = ("section", "table", "rows", "status", "availability")
+        return show_as(frame_from_rows(column_names, [*rows, *failure_rows], rows="Int64"))
 
     def compare(self, baseline: Dataset | None = None, level: float = LEVEL) -> pd.DataFrame:
         """Compare mention rates with an earlier dataset, or with the period before.

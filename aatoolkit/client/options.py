@@ -37,34 +37,34 @@ def read_scope_options(host: str, payload: Payload, options: ReadingOptions) -> 
     built_tables = tables._origin.built_tables
     scope_options = ScopeOptions(
         host,
-        own_terms=(term for term in _list_of(payload, "ownTerms") if isinstance(term, str)),
+        own_terms=(term for term in _read_list(payload, "ownTerms") if isinstance(term, str)),
         # Without windows in the response, the documented ones apply.
-        days=[days for days in _list_of(payload, "days") if type(days) is int] or ALLOWED_DAYS,
+        days=[days for days in _read_list(payload, "days") if type(days) is int] or ALLOWED_DAYS,
         unknown=[
-            name
-            for name, plural in FILTERS.items()
-            if not _is_recognised(built_tables[_TABLE_NAME_BY_PLURAL[plural]])
+            filter_name
+            for filter_name, plural in FILTERS.items()
+            if not _has_list(built_tables[_TABLE_NAME_BY_PLURAL[plural]])
         ],
-        **{plural: tables[name] for plural, name in _TABLE_NAME_BY_PLURAL.items()},
+        **{plural: tables[table_name] for plural, table_name in _TABLE_NAME_BY_PLURAL.items()},
     )
-    scope_options.has_runs = _is_recognised(built_tables["scope_engines"], ("last_run_day",))
+    scope_options.has_runs = _has_list(built_tables["scope_engines"], ("last_run_day",))
     return scope_options
 
 
-def _is_recognised(table: BuiltTable, column_names: Sequence[str] = ()) -> bool:
-    """Return whether a response has the list of values from which a filter's table is made.
+def _has_list(table: BuiltTable, column_names: Sequence[str] = ()) -> bool:
+    """Return whether a response has the list from which the table of a filter's values is made.
 
     The list must be empty, or its items must have the field of one of the columns ``column_names``,
     by default of one of the key columns.
     """
     rows = table.rows
     list_vector = table.rows.vectors[-2]
-    if list_vector.kinds.isdisjoint((list, dict)):
+    if list_vector.types.isdisjoint((list, dict)):
         return False
     field_paths = [
         table.table[column_name].source or "" for column_name in column_names or table.table.key
     ]
-    has_field = any(rows.values_of(field_path)[0].kinds - {Missing} for field_path in field_paths)
+    has_field = any(rows.values_of(field_path)[0].types - {Missing} for field_path in field_paths)
     return not any(list_vector.values) or (table.size > 0 and has_field)
 
 
@@ -75,7 +75,7 @@ def _adapt_to_lists_of_texts(declared_section: Section, payload: Payload) -> Sec
     """
 
     def adapt_table(table: Table) -> Table:
-        item_types = {*map(type, _list_of(payload, table.rows.path.removesuffix("[]")))}
+        item_types = {*map(type, _read_list(payload, table.rows.path.removesuffix("[]")))}
         # One that is no text, such as null, is reported as of a wrong type; the others are values.
         if str not in item_types or dict in item_types:
             return table
@@ -94,21 +94,21 @@ def _adapt_to_lists_of_texts(declared_section: Section, payload: Payload) -> Sec
     )
 
 
-def _list_of(payload: Payload, field_name: str) -> list[Any]:
-    """Return the list in a top-level field of a response; an empty list if there is none."""
+def _read_list(payload: Payload, field_name: str) -> list[Any]:
+    """Return the list in the field ``field_name`` of a response; an empty list if there is none."""
     document = payload.json
-    value = document.get(field_name) if isinstance(document, Mapping) else None
-    return value if isinstance(value, list) else []
+    field_value = document.get(field_name) if isinstance(document, Mapping) else None
+    return field_value if isinstance(field_value, list) else []
 
 
 # -- Tab ---------------------------------------------------------------------------------------
 
-_CALL_RE = re.compile(r"([^\W\d]\w*)\.(?:read|fetch|read_all)\(([^()]*)['\"](\w*)$")
+_CALL_PATTERN = re.compile(r"([^\W\d]\w*)\.(?:read|fetch|read_all)\(([^()]*)['\"](\w*)$")
 """Matches code such as ``project.read("ran``: object, text before the quote, text after it."""
 
 # What precedes the quote if the name after it is that of a section, or that of a filter.
-_SECTION_RE = re.compile(r"\s*(?:sections?\s*=\s*)?\[?\s*(?:['\"]\w*['\"]\s*,\s*)*")
-_FILTER_RE = re.compile(r".*\bsplit\s*=\s*", re.S)
+_SECTION_PATTERN = re.compile(r"\s*(?:sections?\s*=\s*)?\[?\s*(?:['\"]\w*['\"]\s*,\s*)*")
+_FILTER_PATTERN = re.compile(r".*\bsplit\s*=\s*", re.S)
 
 _MATCHER_IDENTIFIER = "aatoolkit.names"
 
@@ -128,14 +128,14 @@ def register_completion() -> None:
 
     @context_matcher(identifier=_MATCHER_IDENTIFIER)  # type: ignore[untyped-decorator]
     def match_names(context: Any) -> Any:
-        call_match = _CALL_RE.search(context.text_until_cursor)
+        call_match = _CALL_PATTERN.search(context.text_until_cursor)
         project = shell.user_ns.get(call_match[1]) if call_match else None
         section_names = getattr(type(project), "_section_names", None)
         if call_match is None or section_names is None:
             return {"completions": []}
         completion_type = "filter"
-        names = FILTERS if _FILTER_RE.fullmatch(call_match[2]) else ()
-        if _SECTION_RE.fullmatch(call_match[2]):
+        names = FILTERS if _FILTER_PATTERN.fullmatch(call_match[2]) else ()
+        if _SECTION_PATTERN.fullmatch(call_match[2]):
             completion_type = "section"
             names = section_names(project)
         completions = [

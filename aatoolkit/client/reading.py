@@ -125,8 +125,8 @@ def read_many(
 ) -> Generator[Dataset]:
     """Fetch sections in parallel, and yield one `Dataset` for each function in ``fetchers``.
 
-    Such a function takes the name of a section, and returns the response for a certain host and
-    certain filters. It is called for all ``sections``. ``workers`` is the number of parallel
+    Such a function is for one host and its filters. It takes the name of a section, and returns
+    the response. It is called for all ``sections``. ``workers`` is the number of parallel
     requests. ``progress`` says whether to show a progress bar; None means on a terminal only.
     """
     calls = [(fetch, section_name) for fetch in fetchers for section_name in sections]
@@ -138,41 +138,41 @@ def read_many(
         fetch, section_name = call
         return fetch(section_name)
 
-    with closing(run_in_order(fetch_call, calls, workers)) as responses:
-        responses_shown = progress_bar(responses, progress, total=len(calls), unit="response")
-        for _, section_results in groupby(responses_shown, key=lambda response: response[0][0]):
-            named_results = (
-                (section_name, future.result) for (_, section_name), future in section_results
+    with closing(run_in_order(fetch_call, calls, workers)) as finished_calls:
+        shown_calls = progress_bar(finished_calls, progress, total=len(calls), unit="response")
+        for _, calls_of_host in groupby(shown_calls, key=lambda finished_call: finished_call[0][0]):
+            response_getters = (
+                (section_name, future.result) for (_, section_name), future in calls_of_host
             )
-            yield normalize_all(named_results, reading_options.tables)
+            yield build_dataset(response_getters, reading_options.tables)
 
 
-def normalize_all(
-    responses: Iterable[tuple[str, Callable[[], T]]], normalize_one: Callable[[str, T], Tables]
+def build_dataset(
+    response_getters: Iterable[tuple[str, Callable[[], T]]], to_tables: Callable[[str, T], Tables]
 ) -> Dataset:
     """Convert responses to tables, and return them as a `Dataset`.
 
-    ``responses`` are pairs: the name of a section, and a function without arguments that returns
-    the response or raises an error. ``normalize_one`` takes the name and the response, and returns
-    the tables. Errors are stored in ``.errors`` of the dataset.
+    ``response_getters`` are pairs: the name of a section, and a function without arguments that
+    returns the response or raises an error. ``to_tables`` takes the name and the response, and
+    returns the tables. Errors are stored in ``.errors`` of the dataset.
     """
-    results: dict[str, Tables] = {}
+    tables_by_section: dict[str, Tables] = {}
     errors: dict[str, AAToolkitError] = {}
-    for section, get_response in responses:
+    for section, get_response in response_getters:
         try:
-            results[section] = normalize_one(section, get_response())
+            tables_by_section[section] = to_tables(section, get_response())
         except AAToolkitError as error:
             errors[section] = error
-    return Dataset(results, errors)
+    return Dataset(tables_by_section, errors)
 
 
-def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
+def raise_if_all_refused(dataset: Dataset, *error_classes: type[AAToolkitError]) -> None:
     """If all sections of a dataset failed with errors of the same class, raise the first error.
 
-    Errors of other classes than ``kinds``, such as `NotAuthorized`, are not raised.
+    It is raised only if it is of one of ``error_classes``, such as `NotAuthorized`.
     """
     errors = [*dataset.errors.values()]
-    if not dataset and len({*map(type, errors)}) == 1 and isinstance(errors[0], kinds):
+    if not dataset and len({*map(type, errors)}) == 1 and isinstance(errors[0], error_classes):
         raise errors[0]
 
 
@@ -186,16 +186,16 @@ def section_names(profile: Profile | None) -> tuple[str, ...]:
     return tuple(sorted({*PROFILE.names, *profile.names}))
 
 
-def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> tuple[str, ...]:
-    """Return the names of sections without duplicates; an unknown name raises `ScopeError`.
+def check_sections(sections: Iterable[str] | None, profile: Profile | None) -> tuple[str, ...]:
+    """Return the names of sections without duplicates; raise `ScopeError` if a name is unknown.
 
-    If ``sections`` is None, return the names of all sections. ``profile`` describes the sections
-    of a service that are not in the API.
+    If ``sections`` is None, return the names of all sections. ``profile`` has the declarations of
+    a service, which may have further sections.
     """
     if sections is None:
         return section_names(profile)
-    section_list = getattr(sections, "sections", sections)  # what holds them, such as a picker
-    return tuple(known_section(name, profile) for name in as_unique_list(section_list, str))
+    names = getattr(sections, "sections", sections)  # what holds them, such as a picker
+    return tuple(check_section(name, profile) for name in as_unique_list(names, str))
 
 
 def as_unique_list(values: T | Iterable[T] | None, value_type: type[T]) -> list[T]:
@@ -213,10 +213,10 @@ def as_unique_list(values: T | Iterable[T] | None, value_type: type[T]) -> list[
     return list(dict.fromkeys(cast("Iterable[T]", () if values is None else values)))
 
 
-def known_section(section: str, profile: Profile | None) -> str:
-    """Return the name of a section unchanged; raise `ScopeError` if there is no such section."""
-    names = section_names(profile)
-    if isinstance(section, str) and section in names:
+def check_section(section: str, profile: Profile | None) -> str:
+    """Return ``section`` unchanged if there is a section of this name; else raise `ScopeError`."""
+    known_names = section_names(profile)
+    if isinstance(section, str) and section in known_names:
         return section
     if str(section).replace("-", "_") == SCOPE_OPTIONS:
         raise ScopeError(
@@ -224,7 +224,7 @@ def known_section(section: str, profile: Profile | None) -> str:
             "aatoolkit read HOST prints it",
             parameter="section",
         )
-    raise make_unknown_name_error("section", section, names)
+    raise make_unknown_name_error("section", section, known_names)
 
 
 def read_by_filter_value(
@@ -243,8 +243,8 @@ def read_by_filter_value(
         )
     if filter_name not in FILTERS:
         raise ScopeError(unknown("filter to split by", filter_name, FILTERS), parameter="split")
-    values = scope._filters.get(filter_name) or project.scope_options().values(filter_name)
-    if not values:
+    filter_values = scope._filters.get(filter_name) or project.scope_options().values(filter_name)
+    if not filter_values:
         raise ScopeError(
             f"the scope options list no {filter_name} to read by; give the values as "
             f"{filter_name}=[...]",
@@ -254,7 +254,7 @@ def read_by_filter_value(
     def read(value: str) -> Tables:
         return project.read(section, scope._with(**{filter_name: value}), **arguments)
 
-    with closing(run_in_order(read, values, project.client.workers)) as finished_reads:
+    with closing(run_in_order(read, filter_values, project.client.workers)) as finished_reads:
         tables_by_value = {value: future.result() for value, future in finished_reads}
     _warn_if_equal_counts(
         section, filter_name, [tables.main for tables in tables_by_value.values()]
@@ -308,7 +308,7 @@ def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> T
             for table_name in table_names
         },
         availability_texts=lambda: {
-            table_name: _availability_words(table_name, tables_by_value)
+            table_name: _availability_phrase(table_name, tables_by_value)
             for table_name in table_names
         },
         **listing_functions,
@@ -322,7 +322,7 @@ def _concat_frames(
 ) -> pd.DataFrame:
     """Concatenate the tables named ``table_name`` that were read for the values of a filter.
 
-    The value becomes the first column.
+    In each row of the result, the first column has the value for which the row was read.
     """
     from aatoolkit.frame.merge import concat, unique_key
     from aatoolkit.frame.reshape import with_constant
@@ -335,17 +335,17 @@ def _concat_frames(
         if table_name in tables
     }
     has_filter_column = any(filter_name in frame.columns for frame in frames.values())
-    column = f"filter_{filter_name}" if has_filter_column else filter_name
-    labelled_frames = [with_constant(frame, column, value) for value, frame in frames.items()]
+    value_column = f"filter_{filter_name}" if has_filter_column else filter_name
+    labelled_frames = [with_constant(frame, value_column, value) for value, frame in frames.items()]
     result = concat(labelled_frames, ignore_index=True)
     keys = {metadata_of(frame).key for frame in frames.values()}
     if len(keys) > 1:
         return result
-    key = unique_key(result, (column, *keys.pop()))
+    key = unique_key(result, (value_column, *keys.pop()))
     return attach_keeping_recipe(result, replace(metadata_of(result), key=key))
 
 
-def _availability_words(table_name: str, tables_by_value: Mapping[str, Tables]) -> str:
+def _availability_phrase(table_name: str, tables_by_value: Mapping[str, Tables]) -> str:
     """Return a phrase that says whether a table was measured for all values of a filter.
 
     An example is ``partial (a part is missing for gemini)``.
@@ -368,7 +368,7 @@ def _availability_words(table_name: str, tables_by_value: Mapping[str, Tables]) 
 def _concat_listings(
     filter_name: str, tables_by_value: Mapping[str, Tables], listing_name: str
 ) -> pd.DataFrame:
-    """Concatenate ``tables.extra``, or another listing, that was read for each filter value."""
+    """Concatenate the ``extra``, or another listing, of the tables read for each filter value."""
     value_listings = (
         getattr(tables, listing_name).assign(**{f"filter_{filter_name}": value})
         for value, tables in tables_by_value.items()
@@ -388,10 +388,10 @@ def read_combined(payload: Payload, reading_options: ReadingOptions) -> Dataset:
             reading_options, profile=reading_options.profile or Profile("undescribed")
         )
         return Dataset({"combined": draft_options.tables("combined", payload)})
-    payload_loaders = (
+    response_getters = (
         (name, partial(replace, section_payload)) for name, section_payload in payloads.items()
     )
-    return normalize_all(payload_loaders, reading_options.tables)
+    return build_dataset(response_getters, reading_options.tables)
 
 
 def split_by_section(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
@@ -403,16 +403,16 @@ def split_by_section(payload: Payload, names: Iterable[str]) -> dict[str, Payloa
     known_names = frozenset(names)
     content_by_section = max(
         (
-            _find_sections_in(value, known_names)
-            for value in _containers(payload.json, len(known_names))
+            _find_sections_in(container, known_names)
+            for container in _containers(payload.json, len(known_names))
         ),
         key=len,
         default={},
     )
     # A single one may be a field that happens to have the name of a section.
     return {
-        name: replace(payload, body=json_text(content).encode(), section=name)
-        for name, content in content_by_section.items()
+        section_name: replace(payload, body=json_text(content).encode(), section=section_name)
+        for section_name, content in content_by_section.items()
         if len(content_by_section) > 1
     }
 
@@ -427,23 +427,25 @@ def _containers(document: Any, max_list_length: int) -> Iterator[Any]:
         yield from containers
         containers = [
             child
-            for value in containers
-            for child in (value.values() if isinstance(value, dict) else value)
+            for container in containers
+            for child in (container.values() if isinstance(container, dict) else container)
             if isinstance(child, dict)
             or (isinstance(child, list) and len(child) <= max_list_length)
         ]
 
 
-def _find_sections_in(value: Any, names: Set[str]) -> dict[str, Any]:
+def _find_sections_in(container: Any, names: Set[str]) -> dict[str, Any]:
     """Return the sections that are directly in a JSON object or list, as a dict by name.
 
     They are fields of the object that have one of ``names``, or items of the list whose field
     ``section`` is one of them.
     """
-    if isinstance(value, dict):
-        return {name: content for name, content in value.items() if name in names}
-    objects = [item for item in value if isinstance(item, dict)]
-    named_objects = [(item["section"], item) for item in objects if item.get("section") in names]
+    if isinstance(container, dict):
+        return {name: content for name, content in container.items() if name in names}
+    objects = [element for element in container if isinstance(element, dict)]
+    named_objects = [
+        (element["section"], element) for element in objects if element.get("section") in names
+    ]
     return dict(named_objects) if len(dict(named_objects)) == len(named_objects) else {}
 
 
@@ -500,19 +502,19 @@ def read_dataset(folder: FilePath, *, profile: ProfileSource | None = None) -> D
             path=folder,
         )
     reading_options = ReadingOptions(None if profile is None else Profile.load(profile))
-    file_loaders = (
+    file_getters = (
         (section_folder.name, partial(read_section, section_folder))
         for section_folder in section_folders
     )
-    return normalize_all(file_loaders, partial(_tables_from_files, reading_options))
+    return build_dataset(file_getters, partial(_tables_from_files, reading_options))
 
 
 def _tables_from_files(
     options: ReadingOptions, name: str, files: tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]
 ) -> Tables:
-    """Create the `Tables` of the section ``name`` from its Parquet files.
+    """Create the `Tables` of the section ``name`` from the content of its Parquet files.
 
-    ``files`` has two dicts by table name. The first has the DataFrames. The second has Arrow tables
+    ``files`` are two dicts by table name. The first has the DataFrames. The second has Arrow tables
     that say where in the JSON response each value was.
     """
     frames, position_tables = files

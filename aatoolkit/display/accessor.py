@@ -151,7 +151,7 @@ class Accessor(SuggestsNames, TitledRepr):
     def _title_and_lines(self) -> tuple[str, Sequence[str]]:
         counts = self.availability["status"].value_counts()
         status_counts = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
-        lines = [f"{verb:16} {description}" for verb, description in members_of(type(self))]
+        lines = [f"{method:16} {description}" for method, description in members_of(type(self))]
         return f"<df.aa of {self._frame.shape[1]} columns: {status_counts or 'none'}>", lines
 
     def __repr__(self) -> str:
@@ -1396,13 +1396,13 @@ class Accessor(SuggestsNames, TitledRepr):
             from aatoolkit.display.plot.draw import plot
 
             if interactive:
-                from aatoolkit.display.plot.interactive import interactive_form
+                from aatoolkit.display.plot.interactive import to_interactive
         if interactive and ax is not None:
             raise ArgumentError(
                 "interactive=True draws a figure of its own; leave out ax=", argument="interactive"
             )
         axes = plot(self._frame, kind, x, y, color, freq, top, ax, title, figsize, theme)
-        return interactive_form(axes) if interactive else axes
+        return to_interactive(axes) if interactive else axes
 
     def to_parquet(self, path: FilePath) -> Path:
         """Write the frame with its metadata to a Parquet file.

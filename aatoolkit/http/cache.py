@@ -48,13 +48,13 @@ _LOCK_TIMEOUT_SECONDS = 2.0
 _PAUSE_AFTER_LOCK_SECONDS = 60.0
 """For how long the file is not used after it was found locked."""
 
-_MAX_LOG_BYTES = 16 * 2**20
+_MAX_WAL_BYTES = 16 * 2**20
 """The size in bytes at which the write-ahead log is moved to the file."""
 
 _HASH_BYTES = hashlib.sha256().digest_size
 # How many bytes of a stored response are read to get its line of JSON.
 _HEADER_BYTES = 1 << 15
-_SPARE_DIVISOR = 64
+_EVICTION_MARGIN_DIVISOR = 64
 """When responses are evicted, the limit divided by this is freed in addition."""
 
 
@@ -189,7 +189,7 @@ class ResponseCache:
 
     @cached_property
     def _account_key(self) -> str:
-        """The account in cache keys, as text: ``anonymous``, or a hash of the token."""
+        """The text for the account in cache keys: ``anonymous``, or a hash of the token."""
         if self._token is None:
             return "anonymous"
         token = self._token.reveal().encode()
@@ -206,8 +206,8 @@ class ResponseCache:
     ) -> T | None:
         """Call a function with an SQLite connection; return its result, or None if the file fails.
 
-        ``writes`` says whether the function changes the file, and ``commit`` whether to run it in a
-        transaction.
+        ``writes`` says whether the function may change the file, and ``commit`` whether to run it
+        in a transaction.
         """
         if time.monotonic() < max(self._reads_resume_at, self._writes_resume_at if writes else 0.0):
             return None
@@ -230,8 +230,8 @@ class ResponseCache:
     def _stop_using_file(self, error: Exception, writes: bool) -> None:
         """After an SQLite error, stop using the file for a while or for good, and warn once.
 
-        ``writes`` says whether the failed operation was to change the file. If so, only changes are
-        stopped, unless the file is damaged.
+        ``writes`` says whether the failed operation was to change the file. If so, only later
+        changes are skipped, and the file is still read, unless it is damaged.
         """
         sqlite_code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if isinstance(error, sqlite3.ProgrammingError):
@@ -305,10 +305,10 @@ def _set_up_database(connection: sqlite3.Connection) -> None:
                 raise
             time.sleep(0.01)
     connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute(f"PRAGMA journal_size_limit={_MAX_LOG_BYTES}")
+    connection.execute(f"PRAGMA journal_size_limit={_MAX_WAL_BYTES}")
     # A checkpoint waits for the disk, and every writer for the checkpoint.
-    page_count = _MAX_LOG_BYTES // _pragma_value(connection, "page_size")
-    connection.execute(f"PRAGMA wal_autocheckpoint={page_count}")
+    max_log_pages = _MAX_WAL_BYTES // _pragma_value(connection, "page_size")
+    connection.execute(f"PRAGMA wal_autocheckpoint={max_log_pages}")
     connection.execute("PRAGMA mmap_size=0")  # a file cut short would end the process
 
 
@@ -328,16 +328,16 @@ def _evict_oldest(connection: sqlite3.Connection, max_bytes: int) -> bool:
     Return whether the file was larger.
     """
     page_size = _pragma_value(connection, "page_size")
-    page_count = _pragma_value(connection, "page_count") - _pragma_value(
+    used_pages = _pragma_value(connection, "page_count") - _pragma_value(
         connection, "freelist_count"
     )
-    if page_count * page_size <= max_bytes:
+    if used_pages * page_size <= max_bytes:
         return False
     connection.execute(
         f"DELETE FROM {_TABLE} WHERE key IN (SELECT key FROM (SELECT key, expires,"
         f" sum(length(value) + {page_size} / 2) OVER (ORDER BY expires DESC) AS total"
         f" FROM {_TABLE}) WHERE total > ? AND expires < (SELECT max(expires) FROM {_TABLE}))",
-        (max_bytes - max_bytes // _SPARE_DIVISOR,),
+        (max_bytes - max_bytes // _EVICTION_MARGIN_DIVISOR,),
     )
     return True
 
@@ -405,7 +405,7 @@ def make_cache_private(folder: Path) -> None:
 
 
 def _belongs_to_other_user(file_status: os.stat_result) -> bool:
-    """Return whether a file, of which this is the ``os.stat`` result, belongs to another user."""
+    """Return whether a file belongs to another user; ``file_status`` is its ``os.stat`` result."""
     return hasattr(os, "geteuid") and file_status.st_uid != os.geteuid()
 
 
@@ -417,7 +417,8 @@ class HostInfo:
     """The number and size of the cached responses of one host, and when they were fetched.
 
     ``responses`` is their number, and ``bytes`` their size. ``oldest`` and ``newest`` are the times
-    of the first and the last one. ``origin`` is the beginning of the service's URL.
+    of the first and the last one. ``origin`` is the beginning of the service's URL, such as
+    ``https://api.example``.
     """
 
     origin: str
@@ -432,8 +433,8 @@ class HostInfo:
 class CacheInfo:
     """The number of cached responses in a folder, and the size of the cache files.
 
-    ``responses`` is the number of all responses, and ``bytes`` the size. ``hosts`` has one item for
-    each host.
+    ``responses`` is the number of all responses, and ``bytes`` the size. ``hosts`` has one
+    `HostInfo` for each host.
     """
 
     folder: Path
@@ -465,8 +466,8 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
     with _convert_file_errors(cache_path):
         rows = _run_on_file(cache_path, lambda connection: connection.execute(sql).fetchall()) or []
         hosts = []
-        for (origin, host), rows_of_host in groupby(rows, key=lambda row: row[0].split("|")[:2]):
-            host_rows = list(rows_of_host)
+        for (origin, host), row_group in groupby(rows, key=lambda row: row[0].split("|")[:2]):
+            host_rows = list(row_group)
             fetch_times = [
                 datetime.fromisoformat(_parse_header(row[2])[0]["fetched_at"]) for row in host_rows
             ]
@@ -474,7 +475,7 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
             hosts.append(
                 HostInfo(origin, host, len(host_rows), size, min(fetch_times), max(fetch_times))
             )
-        size = sum(file.stat().st_size for file in cache_files(cache_path))
+        size = sum(cache_file.stat().st_size for cache_file in cache_files(cache_path))
     return CacheInfo(cache_path, len(rows), size, tuple(hosts))
 
 
@@ -515,7 +516,7 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
         try:
             return _run_on_file(cache_path, delete_responses) or 0
         except CACHE_FILE_ERRORS as error:
-            if host is not None or not _means_damage(error):
+            if host is not None or not _is_damage_error(error):
                 raise
         for cache_file in cache_files(cache_path):
             cache_file.unlink()
@@ -540,12 +541,12 @@ def _convert_file_errors(folder: Path) -> Iterator[None]:
         yield
         return
     except (*CACHE_FILE_ERRORS, TypeError, KeyError) as error:
-        remedy = "clear it" if _means_damage(error) else "fix that, and try again"
+        remedy = "clear it" if _is_damage_error(error) else "fix that, and try again"
         message = f"the cache {folder / CACHE_FILE_NAME} cannot be read ({error}); {remedy}"
     raise ArgumentError(message, argument="cache")
 
 
-def _means_damage(error: Exception) -> bool:
+def _is_damage_error(error: Exception) -> bool:
     """Return whether an error means that the cache file is damaged."""
     codes = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR
     return isinstance(error, ValueError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes

@@ -83,12 +83,12 @@ class Fetcher:
             return Payload._of(cached_response, from_cache=True, stale=is_stale)
         if self._cache and self.offline:
             cached_requests = self._cache.requests_for_same_host(request)
-            nearest = min(cached_requests, key=request.distance, default=None)
+            nearest_request = min(cached_requests, key=request.distance, default=None)
             requester = "this token" if self.has_token else "requests without a token (none is set)"
             problem = (
                 f"{request} was never cached for {requester}; the nearest in the cache, of any "
-                f"token: {nearest or 'none'}; ask for it once online, or set the token with which "
-                "it was cached"
+                f"token: {nearest_request or 'none'}; ask for it once online, or set the token "
+                "with which it was cached"
             )
             problem = "refresh needs a connection; leave it out" if request.refresh else problem
             raise errors.NotCached(
@@ -96,7 +96,7 @@ class Fetcher:
                 url=request.url,
                 section=request.section,
                 scope=request.scope,
-                nearest=nearest and str(nearest),
+                nearest=nearest_request and str(nearest_request),
             )
         outcome = self._send_with_retries(request)
         if isinstance(outcome, Payload):

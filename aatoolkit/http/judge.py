@@ -81,7 +81,7 @@ def find_response_error(
 def is_explanation(url: str, status: int, body: bytes) -> bool:
     """Return whether an error response only explains why a section has no data.
 
-    Such a response is not treated as an error.
+    No error is raised for such a response; its tables are empty.
 
     Examples
     --------
@@ -143,33 +143,33 @@ def _status_error(
     quotation = f": {message}" if message else ""
     if 300 <= status < 400:
         return _redirect_error(headers, error_attributes)
-    kind = errors.StatusError
+    error_class = errors.StatusError
     problem = "the service responded with a status that is not expected"
     hint = ""
     if status == 401:
-        kind = errors.NotAuthorized
+        error_class = errors.NotAuthorized
         problem = "the service accepts no request without a valid token"
         remedy = "check the token that is used" if has_token else "no token was given; set one"
         hint = f"; {remedy} (token=, --token-file or AATOOLKIT_TOKEN)"
     elif status in (403, 404, 410):
-        kind = errors.NotVisible
+        error_class = errors.NotVisible
         problem = "the service shows the account no such host or section"
         hint = "; check the host, and that the account may see it"
     elif status in (400, 422):
         parameter = error_attributes["parameter"] = _first_text(error_texts, "parameter")
         refused_item = f"parameter {parameter}" if parameter else "request"
-        kind = errors.BadRequest
+        error_class = errors.BadRequest
         problem = f"the service refused the {refused_item}"
         suggestions = _texts_in(error_texts, "suggestions")
         hint = f"; {errors.did_you_mean(suggestions, 'the scope options list the allowed values')}"
         error_attributes["suggestions"] = suggestions or _texts_in(error_texts, "allowed")
     elif status == 429 or status >= 500:
         is_rate_limit = status == 429
-        kind = errors.RateLimited if is_rate_limit else errors.ServerFailed
+        error_class = errors.RateLimited if is_rate_limit else errors.ServerFailed
         problem = "too many requests" if is_rate_limit else "the service failed"
-        wait = error_attributes["retry_after"] = retry_after_seconds(headers)
-        hint = f"; try again {'later' if wait is None else f'in {math.ceil(wait)} seconds'}"
-    return kind(f"{problem} ({status}){quotation}{hint}", **error_attributes)
+        delay = error_attributes["retry_after"] = retry_after_seconds(headers)
+        hint = f"; try again {'later' if delay is None else f'in {math.ceil(delay)} seconds'}"
+    return error_class(f"{problem} ({status}){quotation}{hint}", **error_attributes)
 
 
 def _redirect_error(
@@ -204,17 +204,17 @@ def _error_texts(body: bytes, hide_token: HideToken) -> dict[str, Any]:
     if not isinstance(error_object, dict):
         return {}
     error_fields = dict(error_object)
-    for name in ("errors", "detail", "error", "source"):
-        item = error_fields.get(name)
-        item = item[0] if item and isinstance(item, list) else item
-        error_fields |= item if isinstance(item, dict) else {name: item}
+    for field_name in ("errors", "detail", "error", "source"):
+        content = error_fields.get(field_name)
+        content = content[0] if content and isinstance(content, list) else content
+        error_fields |= content if isinstance(content, dict) else {field_name: content}
 
     def to_text(value: object) -> Any:
         if isinstance(value, str):
             return excerpt(hide_token(value.encode()))
         return tuple(map(to_text, value)) if isinstance(value, list) else None
 
-    return {name: to_text(error_object) for name, error_object in error_fields.items()}
+    return {field_name: to_text(content) for field_name, content in error_fields.items()}
 
 
 def _first_text(error_texts: Mapping[str, Any], *field_names: str) -> str | None:
@@ -224,8 +224,8 @@ def _first_text(error_texts: Mapping[str, Any], *field_names: str) -> str | None
 
 def _texts_in(error_texts: Mapping[str, Any], field_name: str) -> tuple[str, ...]:
     """Return the texts in one field of an error response; an empty tuple if there are none."""
-    value = error_texts.get(field_name)
-    texts = value if isinstance(value, tuple) else (value,)
+    field_value = error_texts.get(field_name)
+    texts = field_value if isinstance(field_value, tuple) else (field_value,)
     return tuple(text for text in texts if text and isinstance(text, str))
 
 
@@ -248,7 +248,7 @@ _MAX_NOTICE_BYTES = 1 << 12
 def may_be_cached(response: Response) -> bool:
     """Return whether a response may be cached."""
     return response.status in (*COMPLETE_STATUSES, *NO_DATA_STATUSES) and not (
-        response.status in SUCCESS_STATUSES and is_temporary(response.body)
+        response.status in SUCCESS_STATUSES and is_temporary_notice(response.body)
     )
 
 
@@ -264,21 +264,23 @@ def is_fresh(response: Response, seconds: float) -> bool:
 
 
 def allows_stale_response(error: errors.FetchError | errors.InternalError) -> bool:
-    """Return whether an expired cached response may be used instead of raising this error."""
+    """Return whether an expired cached response may be used instead of raising ``error``."""
     if isinstance(error, errors.DecodeError):
         return error.problem == "truncated"
     return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
 
 
-def is_temporary(body: bytes) -> bool:
-    """Return whether a body states that its data are not computed yet, or could not be computed.
+def is_temporary_notice(body: bytes) -> bool:
+    """Return whether a body only says that the data are not computed yet, or could not be computed.
 
-    The response with such a body is not cached.
+    A response with such a body is not cached.
 
     Examples
     --------
-    >>> is_temporary(b'{"status": "processing", "jobId": 7}'), is_temporary(b'{"domains": []}')
-    (True, False)
+    >>> is_temporary_notice(b'{"status": "processing", "jobId": 7}')
+    True
+    >>> is_temporary_notice(b'{"domains": []}')
+    False
     """
     if len(body) > _MAX_NOTICE_BYTES:
         return False

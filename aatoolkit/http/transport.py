@@ -94,7 +94,7 @@ class Attempt:
             self.status = status
             self.headers = headers
 
-    def hold_socket(self, open_socket: socket.socket) -> None:
+    def store_socket(self, open_socket: socket.socket) -> None:
         """Store the open socket, so that it can be shut down at the deadline."""
         with self._lock:
             if self._is_ended:
@@ -104,7 +104,7 @@ class Attempt:
                 self._socket = socket.socket(fileno=os.dup(open_socket.fileno()))
 
     def with_token(self, request_bytes: bytes) -> bytes:
-        """Return the bytes of a request after inserting the token into its ``Authorization``."""
+        """Insert the token into the header ``Authorization`` of a request; return the bytes."""
         if self._token is None:
             return request_bytes
         header_template = "\r\nAuthorization: Bearer {}\r\n"
@@ -169,7 +169,7 @@ class _Connection(HTTPConnection):
     def _new_conn(self) -> socket.socket:
         new_socket = super()._new_conn()
         try:
-            _THREAD_LOCALS.attempt.hold_socket(new_socket)
+            _THREAD_LOCALS.attempt.store_socket(new_socket)
             # TLS verifies the host by its certificate; plain HTTP must not leave this machine.
             if not isinstance(self, HTTPSConnection):
                 peer_ip = new_socket.getpeername()[0].partition("%")[0]
@@ -184,7 +184,7 @@ class _Connection(HTTPConnection):
         """Send the bytes of a request after inserting the token."""
         if self.sock is None:
             self.connect()
-        _THREAD_LOCALS.attempt.hold_socket(self.sock)
+        _THREAD_LOCALS.attempt.store_socket(self.sock)
         self.sock.sendall(_THREAD_LOCALS.attempt.with_token(data))
 
 
@@ -267,18 +267,18 @@ class Failure:
 
 
 class Fault(NamedTuple):
-    """What a caught exception means: a reason in words, and the class (``kind``) of error to raise.
+    """What a caught exception means: a reason in words, and the class of error to raise.
 
-    ``problem`` is the value for the attribute ``problem`` of a `DecodeError`.
+    ``problem`` is the attribute ``problem`` of the error to raise, if that is a `DecodeError`.
     """
 
     reason: str
     is_retryable: bool = True
-    kind: type[errors.FetchError | errors.InternalError] = errors.ConnectionFailed
+    error_class: type[errors.FetchError | errors.InternalError] = errors.ConnectionFailed
     problem: str | None = None
 
 
-_MESSAGES: dict[type[errors.AAToolkitError], str] = {
+_MESSAGE_BY_ERROR_CLASS: dict[type[errors.AAToolkitError], str] = {
     errors.ConnectionFailed: "no response: {}; check the base URL and the network",
     errors.DeadlineExceeded: "{}; ask for less, or raise the deadline",
     errors.DecodeError: "{}",
@@ -347,8 +347,8 @@ class Transport(HTTPAdapter):
     def close(self) -> None:
         """Close idle connections."""
         for pool_manager in (self.poolmanager, *self.proxy_manager.values()):
-            for key in pool_manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
-                pool = pool_manager.pools.get(key)
+            for pool_key in pool_manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
+                pool = pool_manager.pools.get(pool_key)
                 if pool is not None:
                     pool.close()
             pool_manager.clear()
@@ -362,20 +362,20 @@ class Transport(HTTPAdapter):
         attempt = Attempt(self._token)
         fault: Fault | None = None
 
-        def send_and_receive() -> None:
+        def send_and_catch() -> None:
             nonlocal fault
             try:
                 self._send_and_receive(request.url, attempt, max_seconds)
             except Exception as error:
-                fault = _fault_of(error)
+                fault = _to_fault(error)
 
-        is_overdue = not attempt.run(send_and_receive, deadline)
+        is_overdue = not attempt.run(send_and_catch, deadline)
         is_error = attempt.status is not None and attempt.status not in SUCCESS_STATUSES
         if is_error or (fault is None and not is_overdue):
             try:
-                return self._result_of(request, attempt)
+                return self._to_result(request, attempt)
             except Exception as error:
-                fault = _fault_of(error)
+                fault = _to_fault(error)
         if is_overdue:
             fault = Fault("the call was cancelled", False) if is_cancelled() else _DEADLINE_FAULT
         return self._make_failure(fault or _DEADLINE_FAULT, request, attempt)
@@ -411,7 +411,7 @@ class Transport(HTTPAdapter):
         finally:
             raw_response.close()
 
-    def _result_of(self, request: Request, attempt: Attempt) -> Response | Failure:
+    def _to_result(self, request: Request, attempt: Attempt) -> Response | Failure:
         """Return the response of a finished attempt; return a failure if it reports an error."""
         status = attempt.status or 0
         body = bytes(attempt.body)
@@ -443,15 +443,15 @@ class Transport(HTTPAdapter):
     def _make_failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
         """Create the `Failure` of a request from a `Fault` (the meaning of an exception)."""
         error_attributes = self._error_attributes(request, attempt)
-        message = _MESSAGES[fault.kind].format(fault.reason)
+        message = _MESSAGE_BY_ERROR_CLASS[fault.error_class].format(fault.reason)
         if fault.problem:
             error_attributes["problem"] = fault.problem
         if fault.problem == "too_large":
             error_attributes["limit"] = MAX_BODY_BYTES
-        return Failure(fault.kind(message, **error_attributes), fault.is_retryable)
+        return Failure(fault.error_class(message, **error_attributes), fault.is_retryable)
 
     def _error_attributes(self, request: Request, attempt: Attempt) -> dict[str, Any]:
-        """Return the attributes of an error, as a dict: URL, status, and beginning of the body."""
+        """Return attributes for an error of a request: URL, status, and beginning of the body."""
         body_excerpt = excerpt(self._mask_token(bytes(attempt.body[:_CHUNK_BYTES])))
         shown_excerpt = None if attempt.status is None else body_excerpt
         return {"url": request.url, "status": attempt.status, "excerpt": shown_excerpt}
@@ -477,7 +477,7 @@ def _environment_options(base_url: BaseUrl, url: str) -> dict[str, Any]:
     return {"proxies": proxies, "verify": certificates_path or True}
 
 
-def _fault_of(error: Exception) -> Fault:
+def _to_fault(error: Exception) -> Fault:
     """Return the `Fault` (reason and error class) of an exception, found from it or its causes."""
     causes = tuple(_error_and_causes(error))
     for exception_type, fault in _FAULT_BY_EXCEPTION_TYPE.items():

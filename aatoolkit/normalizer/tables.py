@@ -192,11 +192,13 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
             return f"its tables have: write tables.main.aa.{name}"
         if hasattr(self.main, name):
             return f"its tables have: write tables.main.{name}"
-        tables_by_ending = {
-            table.split("_", count)[-1]: table for count in (2, 1, 0) for table in self
+        table_by_ending = {
+            table_name.split("_", split_count)[-1]: table_name
+            for split_count in (2, 1, 0)
+            for table_name in self
         }
-        matches = near_matches(name, tables_by_ending)
-        return f"did you mean tables[{tables_by_ending[matches[0]]!r}]?" if matches else ""
+        matches = near_matches(name, table_by_ending)
+        return f"did you mean tables[{table_by_ending[matches[0]]!r}]?" if matches else ""
 
     @property
     def main(self) -> pd.DataFrame:
@@ -372,7 +374,7 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
             f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self._status(name))}"
             for name in self
         ]
-        return "\n".join([f"<Tables of {visible(self.section)}{self._notes()}>", *lines])
+        return "\n".join([f"<Tables of {visible(self.section)}{self._format_notes()}>", *lines])
 
     _repr_pretty_ = print_wrapped
 
@@ -383,7 +385,7 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
         return table_html(
             ("table", "rows", "availability"),
             rows,
-            caption=clipped(f"{self.section}{self._notes()}"),
+            caption=clipped(f"{self.section}{self._format_notes()}"),
             number_columns=[1],
             code_columns=[0],
             row_header_count=1,
@@ -397,7 +399,7 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
         )
         return f"{next(symbols, '?')} {text if self.rows[name] else _TEXT_IF_EMPTY.get(text, text)}"
 
-    def _notes(self) -> str:
+    def _format_notes(self) -> str:
         """Return the notes for the first line of the repr, such as ``, 2 drifts (see .drift)``."""
         draft_note = ", drafted from this response" if self.drafted else ""
         drift_count = len(self.drift)

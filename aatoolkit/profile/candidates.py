@@ -48,9 +48,9 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import registry
 from aatoolkit.sections.availability_rule import (
     DAYS_PLACEHOLDER,
-    as_count,
-    extent_word,
     join_short_list,
+    to_count,
+    to_extent,
     to_word,
 )
 from aatoolkit.sections.inference.findings import DraftTable
@@ -599,7 +599,7 @@ class _CandidateSearch:
         value = value_at(response, path)
         if not self.totals.get(path):
             return value
-        return extent_word(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
+        return to_extent(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
 
     def _find_count_words(self, record: Mapping[str, Any], path: Steps) -> dict[str, str | None]:
         """Compare the counts in an object with their totals.
@@ -613,7 +613,7 @@ class _CandidateSearch:
         number_keys = [
             key
             for key, item in record.items()
-            if as_count(item) is not None
+            if to_count(item) is not None
             and (
                 (is_sample and fold(key) == "size")
                 or not (is_word_of(key, "listed") or has_word_of(key, "bound"))
@@ -644,11 +644,11 @@ class _CandidateSearch:
                 total_key = self._total_by_count.get(path, {}).get(count_key, "")
             if not total_key and len(number_keys) == 2 and is_sample:
                 # Of the two counts of a sample, the greater one is what was drawn from.
-                total_key = max(number_keys, key=lambda key: as_count(record[key]) or 0)
+                total_key = max(number_keys, key=lambda key: to_count(record[key]) or 0)
                 total_key = "" if total_key == count_key else total_key
             if total_key:
                 due_count = Scope().days if total_key == DAYS_PLACEHOLDER else record.get(total_key)
-                word_by_count_key[count_key] = extent_word(record[count_key], due_count)
+                word_by_count_key[count_key] = to_extent(record[count_key], due_count)
                 self.totals[(*path, Field(count_key))] = total_key
         return word_by_count_key
 
@@ -1004,7 +1004,7 @@ def _find_total_by_count(records: Sequence[tuple[Mapping[str, Any], bool]]) -> d
         key
         for record, _ in records
         for key, item in record.items()
-        if as_count(item) is not None
+        if to_count(item) is not None
         and not any(has_word_of(key, name) for name in ("lack_count", "negation", "previous"))
     )
     total_keys = [key for key in number_keys if not has_word_of(key, "ceiling")]
@@ -1028,8 +1028,8 @@ def _is_part_of(
     is_part_name = has_word_of(count_field, "part")
     is_window = True  # days of the window are known, so fewer of them need to be complete
     for record, is_measured in records:
-        count = as_count(record.get(count_field))
-        total = as_count(record.get(total_field))
+        count = to_count(record.get(count_field))
+        total = to_count(record.get(total_field))
         if count is None or total is None or total <= 0:
             continue
         is_window &= total == Scope().days

@@ -235,8 +235,8 @@ def to_snake_case(name: str) -> str:
     name = name[:80]
     if name.isascii() and name.isalnum() and name.islower():
         return name
-    separated = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
-    return re.sub(r"\W+|__+", "_", separated).strip("_").lower() or "field"
+    separated_name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return re.sub(r"\W+|__+", "_", separated_name).strip("_").lower() or "field"
 
 
 # --- short forms --------------------------------------------------------------------------------

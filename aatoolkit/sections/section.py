@@ -103,10 +103,10 @@ class Table(TitledRepr):
             raise ArgumentError(
                 f"table {self.name!r}: key or columns do not fit: {sorted(unfit_names)}"
             )
-        list_names = [name for name in key if self[name].dtype == "list<string>"]
-        if list_names:
+        list_columns = [name for name in key if self[name].dtype == "list<string>"]
+        if list_columns:
             raise ArgumentError(
-                f"table {self.name!r}: a list cannot be a key: {list_names}; choose other columns"
+                f"table {self.name!r}: a list cannot be a key: {list_columns}; choose other columns"
             )
         for source, _ in (*self.rows.without, *self.rows.only):
             make_pattern(self.rows, source)
@@ -147,8 +147,8 @@ class Table(TitledRepr):
     def _find_source(self, column: Column) -> str:
         """Return the path from the row to a column's value.
 
-        It is the declared path, or else the default for the form of the rows: the key, the position
-        or the field with the name of the column.
+        It is the declared path. Without one, it leads to the row's key, to an element of the row or
+        to the field with the name of the column, according to the form of the rows.
         """
         if column.source is not None:
             return column.source
@@ -224,9 +224,11 @@ class Section(TitledRepr):
     ) -> None:
         if not tables:
             raise ArgumentError(f"section {name!r} has no table; give one or more")
-        names = [table.name for table in tables]
-        if len({*names}) < len(names):
-            raise ArgumentError(f"section {name!r} has two tables of one name: {', '.join(names)}")
+        table_names = [table.name for table in tables]
+        if len({*table_names}) < len(table_names):
+            raise ArgumentError(
+                f"section {name!r} has two tables of one name: {', '.join(table_names)}"
+            )
         rules = to_rule_tuple(availability)
         for rule_path in (rule.at for rule in rules if rule.kind != "header"):
             if rule_path.partition(".")[0] not in ENVELOPE_FIELDS and rule_path not in kept:

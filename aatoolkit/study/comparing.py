@@ -118,10 +118,10 @@ def difference_sentences(changes: pd.DataFrame) -> list[str]:
         location = " ".join(
             f"[{row[name]}]" if name == "key" else str(row[name]) for name in location_columns
         )
-        values = [row.get("before", "nothing"), row.get("after", "nothing")]
-        difference_text = f"{values[0]} → {values[1]}"
-        if row["kind"] != "cell" and "nothing" in values:
-            difference_text = "only before" if values[1] == "nothing" else "only after"
+        before_and_after = [row.get("before", "nothing"), row.get("after", "nothing")]
+        difference_text = f"{before_and_after[0]} → {before_and_after[1]}"
+        if row["kind"] != "cell" and "nothing" in before_and_after:
+            difference_text = "only before" if before_and_after[1] == "nothing" else "only after"
         change_text = f" ({row['change']:+.6g})" if "change" in row else ""
         sentences.append(visible(f"{location}: {difference_text}{change_text}"))
     return sentences
@@ -150,21 +150,21 @@ def frame_differences(
         frame.set_axis(labels) for frame, labels in zip(comparable_frames, row_labels, strict=True)
     )
     difference_frames = [
-        pd.DataFrame({"kind": "row", "key": labels.difference(others, sort=False), column: "row"})
-        for column, labels, others in (
+        pd.DataFrame({"kind": "row", "key": labels.difference(others, sort=False), side: "row"})
+        for side, labels, others in (
             ("before", first_frame.index, second_frame.index),
             ("after", second_frame.index, first_frame.index),
         )
     ]
-    common_keys = first_frame.index.intersection(second_frame.index, sort=False)
+    common_labels = first_frame.index.intersection(second_frame.index, sort=False)
     for column in first_frame.columns.intersection(second_frame.columns, sort=False):
-        old_cells = first_frame.loc[common_keys, column]
-        new_cells = second_frame.loc[common_keys, column]
-        is_number = all(
+        old_cells = first_frame.loc[common_labels, column]
+        new_cells = second_frame.loc[common_labels, column]
+        is_numeric = all(
             pd.api.types.is_numeric_dtype(cells) and cells.dtype != "boolean"
             for cells in (old_cells, new_cells)
         )
-        if old_cells.dtype != new_cells.dtype and not is_number:
+        if old_cells.dtype != new_cells.dtype and not is_numeric:
             old_cells = old_cells.astype("string")
             new_cells = new_cells.astype("string")
         is_changed = ~(
@@ -175,7 +175,7 @@ def frame_differences(
         new_cells = new_cells[is_changed]
         location = {"kind": "cell", "key": old_cells.index, "column": column}
         cell_texts = {"before": as_texts(old_cells).array, "after": as_texts(new_cells).array}
-        change_column = {"change": (new_cells - old_cells).array} if is_number else {}
+        change_column = {"change": (new_cells - old_cells).array} if is_numeric else {}
         difference_frames.append(pd.DataFrame({**location, **cell_texts, **change_column}))
     return concat_differences(difference_frames)
 
@@ -220,13 +220,13 @@ def compare_studies(before: Study, after: Study) -> StudyDiff:
         for record in study._current_records:
             study._read_body(record)  # equal recorded hashes do not show that bytes were altered
     # Requests are matched by service only if the same request went to several services.
-    needs_service = any(
+    has_several_services = any(
         len({record.request.key[1:] for record in records}) < len(records)
         for records in records_of_studies
     )
-    key_start = 0 if needs_service else 1
+    first_key_field = 0 if has_several_services else 1
     first_records, second_records = (
-        {record.request.key[key_start:]: record for record in records}
+        {record.request.key[first_key_field:]: record for record in records}
         for records in records_of_studies
     )
     difference_frames = []
@@ -235,13 +235,13 @@ def compare_studies(before: Study, after: Study) -> StudyDiff:
         first_record = first_records.get(request_key)
         second_record = second_records.get(request_key)
         response_texts = {
-            column: record and f"{record.status} {record.sha256[:12]}"
-            for column, record in (("before", first_record), ("after", second_record))
+            side: record and f"{record.status} {record.sha256[:12]}"
+            for side, record in (("before", first_record), ("after", second_record))
         }
-        responses = [
+        status_and_hash = [
             record and (record.status, record.sha256) for record in (first_record, second_record)
         ]
-        if responses[0] == responses[1]:
+        if status_and_hash[0] == status_and_hash[1]:
             same_count += 1
             continue
         record = first_record or second_records[request_key]
@@ -263,8 +263,9 @@ def compare_studies(before: Study, after: Study) -> StudyDiff:
 def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd.DataFrame]:
     """Yield the differences between two responses of one section, as frames to concatenate.
 
-    Both arguments have the tables of one response. Each frame has differences of one kind, such as
-    "cell", in one table; the first has the deviations from the declared tables.
+    Each argument has the tables of one response. Each frame has differences of one kind, such as
+    "cell", in one table. Only the first frame is about the whole section: it has the deviations
+    from the declared tables.
     """
     drift_frames = [
         tables.drift[["path", "kind"]].drop_duplicates("path")
@@ -276,8 +277,8 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
     drift_changes.columns = pd.Index(["column", "before", "after"])
     drift_changes = drift_changes[drift_changes["before"].isna() | drift_changes["after"].isna()]
     yield drift_changes.assign(kind="drift")
-    for name in [name for name in first_tables if name in second_tables]:
-        frames = first_tables[name], second_tables[name]
+    for table_name in [table_name for table_name in first_tables if table_name in second_tables]:
+        frames = first_tables[table_name], second_tables[table_name]
         availabilities = [
             {
                 column: str(metadata.availability)
@@ -291,12 +292,12 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
             if availabilities[1].get(column, before) != before
         ]
         availability_changes = pd.DataFrame(change_rows, columns=["column", "before", "after"])
-        yield availability_changes.assign(kind="availability", table=name)
-        yield frame_differences(*frames, common_key(*frames)).assign(table=name)
+        yield availability_changes.assign(kind="availability", table=table_name)
+        yield frame_differences(*frames, common_key(*frames)).assign(table=table_name)
 
 
 def common_key(*frames: pd.DataFrame) -> list[str]:
-    """Return the key columns of the first frame if they identify rows in all frames; else []."""
+    """Return the key columns of the first frame if all frames have these columns; else []."""
     key = [*metadata_of(frames[0]).key]
     has_key = all({*key} <= {*frame.columns} and "_row" not in frame for frame in frames)
     return key if has_key else []
@@ -338,15 +339,15 @@ class Results(MutableMapping[str, pd.DataFrame]):
     def hashes(self) -> dict[str, str]:
         """A dict from the name of each result to its hash; see `aatoolkit.logical_hash`."""
         rerun_files = self._rerun_files
-        files = rerun_files or self._study._files
-        if not files.has(RESULTS_FILE):
+        study_files = rerun_files or self._study._files
+        if not study_files.has(RESULTS_FILE):
             return {}
-        results = parse_result_entries(
+        entries = parse_result_entries(
             (rerun_files.read if rerun_files else self._study._read_checked)(RESULTS_FILE)
         )
-        if results is None:
+        if entries is None:
             raise self._study._unusable_error(f"{RESULTS_FILE} does not hold results")
-        return {name: entry["hash"] for name, entry in results.items()}
+        return {name: entry["hash"] for name, entry in entries.items()}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.hashes)
@@ -360,14 +361,14 @@ class Results(MutableMapping[str, pd.DataFrame]):
     def __getitem__(self, name: str) -> pd.DataFrame:
         digest = self._digest(name)
         rerun_files = self._rerun_files
-        file = result_file(digest)
-        frame = parse_frame((rerun_files or self._study._files).read(file))
+        file_name = result_file(digest)
+        frame = parse_frame((rerun_files or self._study._files).read(file_name))
         if frame is None or logical_hash(frame) != digest:
-            raise self._study._unusable_error(f"{file} is not what was sealed")
+            raise self._study._unusable_error(f"{file_name} is not what was sealed")
         return frame
 
     def _digest(self, name: str) -> str:
-        """Return the hash of a result; raise `ItemNotFound` if there is no result of this name."""
+        """Return the hash of the result ``name``; raise `ItemNotFound` if there is none."""
         hashes = self.hashes
         if name not in hashes:
             hint = "; a rerun computes its results anew" if self._rerun_files else ""
@@ -396,7 +397,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
 
 def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
-    """Return a result as a DataFrame; raise `StudyError` if it or its name is not valid."""
+    """Convert a result to a DataFrame; raise `StudyError` if the value or the name is not valid."""
     if (
         not isinstance(name, str)
         or not 0 < len(name.strip()) <= _MAX_NAME_LENGTH
@@ -414,25 +415,25 @@ def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
 
 def _update_result_entries(folder: Path, name: str, entry: JsonObject | None) -> None:
     """Set the entry of a result in ``results.json``, or remove it if ``entry`` is None."""
-    results = read_result_entries(folder)
-    old_entry = results.pop(name, None)
+    entries = read_result_entries(folder)
+    old_entry = entries.pop(name, None)
     if entry is not None:
         if old_entry is not None and old_entry["hash"] != entry["hash"]:
             raise StudyError(
                 f"another result is named {name!r}; choose another name, or delete that one first: "
                 f"study.results.pop({name!r}, None)"
             )
-        results[name] = entry
-    rows = [{"name": name, **entry} for name, entry in results.items()]
-    write_whole(folder / RESULTS_FILE, format_json("results", results=rows))
+        entries[name] = entry
+    json_entries = [{"name": name, **entry} for name, entry in entries.items()]
+    write_whole(folder / RESULTS_FILE, format_json("results", results=json_entries))
 
 
 def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
     """Write a result to a folder: its Parquet file, then its entry in ``results.json``."""
     digest = logical_hash(frame)
-    file = folder / result_file(digest)
-    if not file.is_file():
-        write_parquet(frame, file)
+    parquet_file = folder / result_file(digest)
+    if not parquet_file.is_file():
+        write_parquet(frame, parquet_file)
     entry = {"hash": digest, "rows": len(frame), "computed_with": software_versions()}
     _update_result_entries(folder, name, entry)
 
@@ -440,27 +441,27 @@ def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
 def parse_result_entries(data: bytes) -> ResultEntries | None:
     """Parse ``results.json`` to a dict of entries by name of result; None if it is damaged."""
 
-    def read_results(body: Any) -> ResultEntries | None:
-        results = {str(row.pop("name")): row for row in map(dict, body["results"])}
-        is_valid = all(SHA256_PATTERN.fullmatch(row["hash"]) for row in results.values())
-        return results if is_valid and len(results) == len(body["results"]) else None
+    def read_results(document: Any) -> ResultEntries | None:
+        entries = {str(entry.pop("name")): entry for entry in map(dict, document["results"])}
+        is_valid = all(SHA256_PATTERN.fullmatch(entry["hash"]) for entry in entries.values())
+        return entries if is_valid and len(entries) == len(document["results"]) else None
 
     return parse_json(data, read_results, "results")
 
 
 def read_result_entries(folder: Path) -> ResultEntries:
     """Read ``results.json`` from a folder, and return its entries as a dict by name of result."""
-    file = folder / RESULTS_FILE
-    return (parse_result_entries(file.read_bytes()) or {}) if file.is_file() else {}
+    results_file = folder / RESULTS_FILE
+    return (parse_result_entries(results_file.read_bytes()) or {}) if results_file.is_file() else {}
 
 
 def parse_frame(content: bytes) -> pd.DataFrame | None:
     """Convert the bytes of a Parquet file to a DataFrame; return None if they are damaged."""
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "result.parquet")
-        file.write_bytes(content)
+        parquet_file = Path(folder, "result.parquet")
+        parquet_file.write_bytes(content)
         try:
-            return read_parquet(file)
+            return read_parquet(parquet_file)
         except (*PARSING_ERRORS, pa.ArrowException, OSError):
             return None
 
@@ -470,10 +471,12 @@ def read_rerun_frames(folder: Path) -> dict[str, pd.DataFrame]:
 
     Results whose file is missing or damaged are left out.
     """
-    results = read_result_entries(folder).items()
-    files = {name: folder / result_file(entry["hash"]) for name, entry in results}
+    entries = read_result_entries(folder).items()
+    path_by_name = {name: folder / result_file(entry["hash"]) for name, entry in entries}
     frames = {
-        name: parse_frame(path.read_bytes()) for name, path in files.items() if path.is_file()
+        name: parse_frame(path.read_bytes())
+        for name, path in path_by_name.items()
+        if path.is_file()
     }
     return {name: frame for name, frame in frames.items() if frame is not None}
 
@@ -500,7 +503,7 @@ class ResultComparison:
 def compare_results(
     name: str, old_frame: pd.DataFrame | None, new_frame: pd.DataFrame | None
 ) -> ResultComparison:
-    """Compare a result stored in a study with the result of that name of a rerun of the notebook.
+    """Compare the result ``name`` that a study stores with that of a rerun of the notebook.
 
     ``old_frame`` is the stored result, and ``new_frame`` that of the rerun. None stands for a
     missing result.

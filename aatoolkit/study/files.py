@@ -81,14 +81,14 @@ _SEAL_LINE_PATTERN = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def body_file(sha256: str) -> str:
-    """Return the name in a study of the file with the response body that has this hash."""
+    """Return the file name, within a study, of the response body with the hash ``sha256``."""
     return f"{RESPONSES_FOLDER}/{sha256}.json"
 
 
 def result_file(digest: str) -> str:
-    """Return the name of the file in which a study keeps a result, such as a computed table.
+    """Return the file name, within a study, of the result with the hash ``digest``.
 
-    ``digest`` is the hash of the result. The name begins with the folder of results.
+    A result is a frame that an analysis computed. The name begins with the folder of results.
     """
     return f"{RESULTS_FOLDER}/{digest}.parquet"
 
@@ -110,13 +110,14 @@ def is_study_file(name: str, folder: str = "") -> bool:
     )
 
 
-def parse_json(data: bytes, parse: Callable[[Any], T], format_name: str = "") -> T | None:
-    """Parse the JSON document in a study's file, and return ``parse(document)``; None if damaged.
+def parse_json(content: bytes, parse: Callable[[Any], T], format_name: str = "") -> T | None:
+    """Decode the JSON document in a study's file, and return ``parse(document)``.
 
-    ``format_name`` is the name of the format that the file must state, without ``aatoolkit-``.
+    The result is None if the document is damaged, or does not state the format ``format_name``
+    (without ``aatoolkit-``).
     """
     try:
-        document = decode.decode(data)
+        document = decode.decode(content)
         has_format = not format_name or (document["format"], document["version"]) == (
             f"aatoolkit-{format_name}",
             FORMAT_VERSION,
@@ -154,7 +155,7 @@ def open_files(path: FilePath) -> StudyFiles:
 
 
 class FolderFiles:
-    """The files of a study that is a folder."""
+    """Lists and reads the files of a study that is stored as a folder."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -174,17 +175,19 @@ class FolderFiles:
 
     def read(self, name: str) -> bytes:
         """Return the content of the file of this name; raise `StudyError` if it is not usable."""
-        file = self.path / name
+        file_path = self.path / name
         try:
-            if file.parent != self.path and not stat.S_ISDIR(os.lstat(file.parent).st_mode):
+            if file_path.parent != self.path and not stat.S_ISDIR(
+                os.lstat(file_path.parent).st_mode
+            ):
                 problem = "is behind a link"
-            elif not (is_study_file(name) and stat.S_ISREG(os.lstat(file).st_mode)):
+            elif not (is_study_file(name) and stat.S_ISREG(os.lstat(file_path).st_mode)):
                 problem = "is not a regular file of a study"
             else:
-                with open(file, "rb") as stream:
-                    data = stream.read(MAX_FILE_BYTES + 1)
-                if len(data) <= MAX_FILE_BYTES:
-                    return data
+                with open(file_path, "rb") as stream:
+                    content = stream.read(MAX_FILE_BYTES + 1)
+                if len(content) <= MAX_FILE_BYTES:
+                    return content
                 problem = "is too large"
         except FileNotFoundError:
             problem = "is missing"
@@ -194,7 +197,7 @@ class FolderFiles:
 
 
 class ZipFiles:
-    """The files of a study that is packed into a zip file."""
+    """Lists and reads the files of a study that is packed into a zip file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -262,17 +265,17 @@ def format_seal(digests: Mapping[str, str]) -> bytes:
     return "".join(lines).encode()
 
 
-def parse_seal(data: bytes) -> dict[str, str]:
+def parse_seal(content: bytes) -> dict[str, str]:
     """Parse the content of the file ``SHA256SUMS`` to a dict of file names with hashes."""
-    matches = map(_SEAL_LINE_PATTERN.fullmatch, data.decode("utf-8", "replace").split("\n"))
+    matches = map(_SEAL_LINE_PATTERN.fullmatch, content.decode("utf-8", "replace").split("\n"))
     return {match[2]: match[1] for match in matches if match}
 
 
 def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
     """Create the error which says that the study at a path cannot be used, and why.
 
-    ``problem`` is in the message. ``problems`` is the complete list of problems, for the attribute
-    ``problems`` of the error; by default it has only ``problem``.
+    Its message has ``problem``. Its attribute ``problems`` has all of ``problems``, or by default
+    only ``problem``.
     """
     return StudyError(
         visible(f"the study at {path} cannot be used: {problem}"),
@@ -284,7 +287,7 @@ def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
 def _list_files(folder: Path, prefix: str) -> Iterator[str]:
     """Yield the names of all files below a folder, and of subfolders that do not belong to a study.
 
-    A name is the path relative to ``folder``, after ``prefix``.
+    A name is ``prefix``, followed by the path relative to ``folder``.
     """
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -451,9 +454,9 @@ class Record:
 
     def dumps(self) -> bytes:
         """Return the record as a line of the study's manifest: JSON without a line break."""
-        moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
+        time_text = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
         response_fields = {name: getattr(self, name) for name in _RESPONSE_FIELDS}
-        response_fields |= {"fetched_at": f"{moment}Z", "headers": self.headers}
+        response_fields |= {"fetched_at": f"{time_text}Z", "headers": self.headers}
         return canonical_json(
             {
                 "error": self.error,
@@ -472,12 +475,12 @@ class Record:
             response_fields = document["response"]
             error = document["error"]
             previous = document["previous"]
-            moment = datetime.fromisoformat(response_fields.pop("fetched_at"))
+            fetched_at = datetime.fromisoformat(response_fields.pop("fetched_at"))
             request = Request.from_dict(document["request"])
             record = cls(
                 request,
                 **response_fields,
-                fetched_at=moment,
+                fetched_at=fetched_at,
                 error=error,
                 versions=document["versions"],
                 previous=previous,
@@ -506,15 +509,15 @@ class Record:
 
 
 def parse_manifest(
-    data: bytes, previous_hash: str | None = None, first_line_number: int = 1
+    content: bytes, previous_hash: str | None = None, first_line_number: int = 1
 ) -> list[Record]:
     """Parse lines of a manifest (one line per recorded response), and return their records.
 
-    ``data`` are the bytes of the lines. If they are not the whole manifest, ``previous_hash`` is
+    ``content`` are the bytes of the lines. If they are not the whole manifest, ``previous_hash`` is
     the hash of the line before them, and ``first_line_number`` the number of the first of them.
     Raise `StudyError` if a line is damaged or missing.
     """
-    *lines, unfinished_line = data.split(b"\n")
+    *lines, unfinished_line = content.split(b"\n")
     if unfinished_line:
         raise _manifest_error("its last line is unfinished")
     records = []
@@ -573,9 +576,9 @@ class StudyWriter:
 
     @contextlib.contextmanager
     def locked_manifest(self) -> Iterator[int]:
-        """Lock the manifest (list of responses) in a ``with`` block, and yield its descriptor.
+        """Lock the manifest (list of responses) in a ``with`` block; yield the file descriptor.
 
-        The descriptor is that of the open file. Lines of other writers are read first.
+        Lines that other writers have appended are read first.
         """
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         try:
@@ -606,12 +609,14 @@ class StudyWriter:
         if os.fstat(manifest_fd).st_size < self._bytes_read:
             raise _manifest_error("it was cut while it was written to")
         os.lseek(manifest_fd, self._bytes_read, os.SEEK_SET)
-        with open(manifest_fd, "rb", closefd=False) as file:
-            data = file.read()
-        lines_end = data.rfind(b"\n") + 1
-        if lines_end < len(data):
+        with open(manifest_fd, "rb", closefd=False) as manifest:
+            content = manifest.read()
+        lines_end = content.rfind(b"\n") + 1
+        if lines_end < len(content):
             os.ftruncate(manifest_fd, self._bytes_read + lines_end)
-        for record in parse_manifest(data[:lines_end], self._last_hash, len(self._record_keys) + 1):
+        for record in parse_manifest(
+            content[:lines_end], self._last_hash, len(self._record_keys) + 1
+        ):
             self._remember(record.dumps(), record)
 
     def _remember(self, line: bytes, record: Record) -> None:
@@ -625,9 +630,9 @@ class StudyWriter:
 
 
 def unseal(folder: Path) -> None:
-    """Delete the files with the checksums (``SHA256SUMS``) and table hashes (``tables.json``).
+    """Delete the checksums (``SHA256SUMS``) and table hashes (``tables.json``) of a study.
 
-    They are those of the study in a folder, which is about to change.
+    They become wrong when the study in ``folder`` changes.
     """
     for name in (SEAL_FILE, TABLES_FILE):
         (folder / name).unlink(missing_ok=True)

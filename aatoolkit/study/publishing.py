@@ -92,9 +92,10 @@ _FILTER_COLUMN_LINE = "responses | filter_{0} | string | What {0} was narrowed t
 
 
 def _read_own_columns() -> dict[str, dict[str, Column]]:
-    """Return the declared columns of the tables ``responses`` and ``availability``.
+    """Return the declared columns of the tables that each publication has on its responses.
 
-    The result is a dict by table, then by column name.
+    These are ``responses`` and ``availability``. The result is a dict by table, then by column
+    name.
     """
     columns_by_table: dict[str, dict[str, Column]] = {table: {} for table in _DOC_BY_TABLE}
     lines_text = _COLUMN_LINES.replace(
@@ -202,20 +203,20 @@ def publish(
         _check_folder(out_folder)
 
         def write(name: str, content: str | bytes) -> None:
-            path = folder / name
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(content.encode() if isinstance(content, str) else content)
+            file_path = folder / name
+            file_path.parent.mkdir(exist_ok=True)
+            file_path.write_bytes(content.encode() if isinstance(content, str) else content)
 
         for table in published_tables:
-            path = folder / table.path("parquet")
-            path.parent.mkdir(exist_ok=True)
-            write_arrow(arrow_table(table.frame, path), path)
+            file_path = folder / table.path("parquet")
+            file_path.parent.mkdir(exist_ok=True)
+            write_arrow(arrow_table(table.frame, file_path), file_path)
             if csv:
                 write(table.path("csv"), csv_bytes(table.frame))
         if excel:
             sheets = (SheetTable(table.name, table.doc, table.frame) for table in published_tables)
-            path = folder / "tables.xlsx"
-            write_workbook(sheets, path, created=summary["last"])
+            file_path = folder / "tables.xlsx"
+            write_workbook(sheets, file_path, created=summary["last"])
         if packed_study:
             write(PACKED_STUDY_FILE, packed_study)
         write("codebook.csv", csv_bytes(_make_codebook(published_tables)))
@@ -258,9 +259,9 @@ def _make_summary(
     """Return a dict of the facts that the README, the citation and other documents state."""
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
-    moments = responses["fetched_at"].dt.tz_convert("UTC")
-    first_moment = moments.min()
-    last_moment = moments.max()
+    fetch_times = responses["fetched_at"].dt.tz_convert("UTC")
+    first_moment = fetch_times.min()
+    last_moment = fetch_times.max()
     failed_count = int(responses["error"].notna().sum()) if "error" in responses else 0
     digest = f"sha256:{details.digest}" if details.digest else None
     notes = [visible(details.description)] if details.description else []
@@ -349,8 +350,8 @@ def _sort_key(payload: Any) -> tuple[str, ...]:
 def _response_row(payload: Any, source: Source, reason: str | None = None) -> JsonObject:
     """Return the row of a response for the table ``responses``, as a dict.
 
-    ``payload`` is the response, and ``source`` describes it in metadata of frames. ``reason`` says
-    why the response cannot be used; it is None if it can.
+    ``source`` describes the response in the metadata of frames. ``reason`` says why the response
+    cannot be used; it is None if the response can be used.
     """
     scope = payload.scope
     filters = {} if scope is None else scope._filters
@@ -407,8 +408,8 @@ def _combine_table(
     rows = rename(rows, columns=new_names) if new_names else rows
     stored_metadata = attached_metadata(rows)[0]
     frame_keys = {metadata_of(frame).key for frame in frames}
-    key_names = frame_keys.pop() if len(frame_keys) == 1 else ()
-    row_key = ("_row",) if "_row" in rows else tuple(new_names.get(key, key) for key in key_names)
+    table_key = frame_keys.pop() if len(frame_keys) == 1 else ()
+    row_key = ("_row",) if "_row" in rows else tuple(new_names.get(key, key) for key in table_key)
     columns = {**dict.fromkeys(map(str, context_columns), MEASURED), **metadata_of(rows).columns}
     key = ("response", *row_key) if row_key else ()
     metadata = FrameMetadata(columns, key, stored_metadata.sources, recipe=stored_metadata.recipe)
@@ -446,7 +447,7 @@ def _redact_tables(
         redacted_columns.add(("responses", "scope"))
     if redacted_columns & {("responses", name) for name in ("host", "scope")}:
         redacted_columns.add(("responses", "url"))
-    redacted_fields = {name for table, name in redacted_columns if table == "responses"}
+    redacted_attributes = {name for table, name in redacted_columns if table == "responses"}
     redacted_tables = []
     for table in published_tables:
         frame = table.frame
@@ -459,7 +460,7 @@ def _redact_tables(
             name for name in map(str, frame) if (table.name, name) not in redacted_columns
         ]
         # The service's texts may quote anything.
-        columns = {
+        column_metadata = {
             name: ColumnMetadata(column.declared_name, replace(column.availability, reason=None))
             for name, column in metadata.columns.items()
             if name in kept_names
@@ -469,7 +470,7 @@ def _redact_tables(
                 **{
                     name: value
                     for name, value in vars(source).items()
-                    if name not in redacted_fields
+                    if name not in redacted_attributes
                 }
             )
             for source in metadata.sources
@@ -477,7 +478,9 @@ def _redact_tables(
         key = tuple(name for name in metadata.key if name in kept_names)
         remaining_frame = frame[kept_names].copy(deep=False)
         redacted_tables.append(
-            replace(table, frame=attach(remaining_frame, FrameMetadata(columns, key, sources)))
+            replace(
+                table, frame=attach(remaining_frame, FrameMetadata(column_metadata, key, sources))
+            )
         )
     _warn_of_copies(published_tables, redacted_tables, named_columns)
     return redacted_tables
@@ -486,10 +489,10 @@ def _redact_tables(
 def _find_redacted_columns(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> tuple[ColumnNames, ColumnNames]:
-    """Return the set of all columns to redact, and the subset that was given by column names.
+    """Return the set of all columns to redact, and the subset that the user gave by their names.
 
-    Each column is a pair of table name and column name. ``redacted_names`` are the names that the
-    user gave: of columns, or of the group of all text columns.
+    Each column is a pair of table name and column name. ``redacted_names`` are what the user gave:
+    names of columns, or ``texts``, the group of all text columns.
     """
     # The others belong to the group ``texts``.
     dtypes = {
@@ -499,8 +502,8 @@ def _find_redacted_columns(
         if name not in _REQUIRED_COLUMNS
     }
     # The columns of the table of availability have common names.
-    columns = [(table, name) for table, name in dtypes if table != "availability"]
-    allowed_names = {name for _, name in columns} | {*FILTERS}
+    known_columns = [(table, name) for table, name in dtypes if table != "availability"]
+    allowed_names = {name for _, name in known_columns} | {*FILTERS}
     text_columns = ColumnNames()
     named_columns = ColumnNames()
     for redacted_name in redacted_names:
@@ -513,7 +516,7 @@ def _find_redacted_columns(
         elif redacted_name in allowed_names:
             named_columns |= {
                 (table, column)
-                for table, column in columns
+                for table, column in known_columns
                 if column in (redacted_name, f"filter_{redacted_name}")
             }
         elif tuple(redacted_name.split(".", 1)) in dtypes:
@@ -548,14 +551,14 @@ def _warn_of_copies(
         if (table.name, name) in named_columns or len(_words_of(text)) > 3
     }
     hidden_phrases = {*hidden_texts.values()} - {()}
-    lengths = {len(phrase) for phrase in hidden_phrases}
+    phrase_lengths = {len(phrase) for phrase in hidden_phrases}
 
     def holds_copy(text: str) -> bool:
         words = _words_of(text)
         return text in hidden_texts or any(
-            tuple(words[position : position + length]) in hidden_phrases
-            for length in lengths
-            for position in range(len(words))
+            tuple(words[start : start + length]) in hidden_phrases
+            for length in phrase_lengths
+            for start in range(len(words))
         )
 
     column_names = [
@@ -600,9 +603,9 @@ def _fill_json_template(template: str, **values: Any) -> JsonObject:
 
 def _make_codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
     """Return the codebook, a DataFrame with one row for each column of the tables."""
-    frame = pd.DataFrame([row for table in tables for row in table.codebook_rows])
+    codebook = pd.DataFrame([row for table in tables for row in table.codebook_rows])
     dtypes = {"key": "boolean", "missing": "Int64", "rows": "Int64"}
-    return frame.astype({str(name): dtypes.get(str(name), "string") for name in frame})
+    return codebook.astype({str(name): dtypes.get(str(name), "string") for name in codebook})
 
 
 def _escape_cell(value: object) -> str:

@@ -51,17 +51,17 @@ RERUN_RESULTS_ENV = "AATOOLKIT_RERUN_RESULTS"
 """The environment variable with the path of the folder to which a rerun writes its results."""
 
 
-def path_of_rerun(variable: str = RERUN_STUDY_ENV) -> Path | None:
+def path_of_rerun(variable_name: str = RERUN_STUDY_ENV) -> Path | None:
     """Return the path in an environment variable that is set only in a rerun of a notebook.
 
     The result is None if this process reruns no notebook.
     """
-    path_text = os.environ.get(variable)
+    path_text = os.environ.get(variable_name)
     return Path(path_text) if path_text else None
 
 
 class StudyResponseStore:
-    """A store of responses that writes them to a study, which must be open for recording."""
+    """Writes responses to a study, which must be open for recording."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
@@ -69,7 +69,7 @@ class StudyResponseStore:
             study._remove_leftovers()  # remove what a killed writer left
 
     def put(self, response: Response, *, stale: bool = False, error: str | None = None) -> None:
-        """Record a response in the study; ``error`` is the name of the error that it raises."""
+        """Record a response in the study; ``error`` is the class name of the error it causes."""
         record = Record.of(response, stale=stale, error=error)
         self._study._require_writer().append(record, response.body)
 
@@ -100,12 +100,12 @@ class Recorder:
                 sent_request = request_of(str(error.url))
                 status = int(error.status or 0)
                 response = Response(sent_request, status, headers, datetime.now(UTC), body)
-                self._keep(response, error=type(error).__name__)
+                self._store_response(response, error=type(error).__name__)
             raise
-        self._keep(payload_to_response(payload), stale=payload.stale)
+        self._store_response(payload_to_response(payload), stale=payload.stale)
         return payload
 
-    def _keep(self, response: Response, **fields: Any) -> None:
+    def _store_response(self, response: Response, **fields: Any) -> None:
         """Store a response in the study; raise `DecodeError` if it contains the client's token.
 
         ``fields`` are ``stale`` and ``error`` of the `Record`.
@@ -123,8 +123,8 @@ def payload_to_response(payload: Payload) -> Response:
 def refuse_leaked_token(source: Any, body: bytes, url: str, headers: Any) -> None:
     """Raise `DecodeError` if a response contains the client's access token.
 
-    ``source`` is the object from which the client gets responses; it knows the token. ``body``,
-    ``url`` and ``headers`` are those of the response.
+    ``source`` is the object from which the client gets responses, such as a `Fetcher`, which knows
+    the token. ``body``, ``url`` and ``headers`` are those of the response.
     """
     repeats_token = getattr(source, "repeats_token", None)
     response_bytes = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
@@ -254,11 +254,11 @@ def tables_if_usable(study: Study, record: Record) -> Dataset:
 
 
 def hash_tables(dataset: Dataset) -> TableHashes:
-    """Return a dict from each ``section.table`` of a dataset to its row count and hash."""
+    """Return the row count and the hash of each table of a dataset, by ``section.table``."""
     return {
-        f"{section}.{name}": (tables.rows[name], logical_hash(tables[name]))
+        f"{section}.{table_name}": (tables.rows[table_name], logical_hash(tables[table_name]))
         for section, tables in dataset.items()
-        for name in tables
+        for table_name in tables
     }
 
 
@@ -271,11 +271,11 @@ def format_table_hashes(
     that converted the responses to tables.
     """
     records = []
-    for tables in hashes_of_responses:
+    for hash_by_table in hashes_of_responses:
         sections: dict[str, JsonObject] = {}
-        for full_name, (rows, digest) in tables.items():
-            section, _, name = full_name.partition(".")
-            sections.setdefault(section, {})[name] = {"rows": rows, "hash": digest}
+        for full_name, (row_count, digest) in hash_by_table.items():
+            section, _, table_name = full_name.partition(".")
+            sections.setdefault(section, {})[table_name] = {"rows": row_count, "hash": digest}
         records.append(sections)
     return format_json("tables", read_with=versions, records=records)
 
@@ -286,11 +286,11 @@ def parse_table_hashes(data: bytes) -> list[TableHashes]:
     def read_hashes(document: Any) -> list[TableHashes]:
         return [
             {
-                f"{section}.{name}": (int(entry["rows"]), str(entry["hash"]))
-                for section, entry_by_table in record.items()
-                for name, entry in entry_by_table.items()
+                f"{section}.{table_name}": (int(entry["rows"]), str(entry["hash"]))
+                for section, entry_by_table in sections.items()
+                for table_name, entry in entry_by_table.items()
             }
-            for record in document["records"]
+            for sections in document["records"]
         ]
 
     return parse_json(data, read_hashes) or []
@@ -326,17 +326,17 @@ def parse_profiles(data: bytes) -> Mapping[str, Profile]:
 
 
 def find_stored_responses(study: Study, source: Source) -> Iterator[ResponseAtHand]:
-    """Yield the recorded responses from which the data of ``source`` may have come.
+    """Yield the recorded responses that ``source`` may mean.
 
-    ``source`` names a response in the metadata of a DataFrame.
+    A `Source` in the metadata of a DataFrame describes the response that its data came from.
     """
     # They have its hash or, without a hash, its host, section and filters. Responses with all
     # sections come last: their tables must be derived to compare the hash of a section.
     for record in sorted(study.records, key=lambda record: record.section is None):
         scope = record.scope._to_query() if record.scope else None
         if source.sha256 is None:
-            is_same = (record.host, record.section) == (source.host, source.section)
-            is_match = is_same and source.scope in (None, scope)
+            is_same_request = (record.host, record.section) == (source.host, source.section)
+            is_match = is_same_request and source.scope in (None, scope)
         else:
             is_combined = bool(scope) and record.section is None and record.host == source.host
             is_match = record.sha256 == source.sha256 or is_combined

@@ -79,7 +79,7 @@ class Rerun:
     def ok(self) -> bool:
         """Whether the notebook ran to its end, and no stored result is missing or different."""
         return self.problem is None and all(
-            result.status in ("same", "new") for result in self.compared
+            comparison.status in ("same", "new") for comparison in self.compared
         )
 
     def __bool__(self) -> bool:
@@ -87,20 +87,20 @@ class Rerun:
 
     def to_dict(self) -> dict[str, Any]:
         """Convert this result of a notebook's rerun to a dict of JSON values."""
-        values = asdict(self)
-        return {"ok": self.ok, **values, "results": values.pop("compared")}
+        attributes = asdict(self)
+        return {"ok": self.ok, **attributes, "results": attributes.pop("compared")}
 
     def lines(self) -> Iterator[str]:
         """Yield lines of text that describe this result of a notebook's rerun."""
         if self.problem is not None:
             prefix = f"the notebook did not run to its end in code cell {self.cell}: "
             yield f"{prefix if self.cell else ''}{visible(self.problem)}"
-        for result in self.compared:
-            yield clipped(f"{result.status}: {result.name}")
-            yield from (f"  {clipped(difference)}" for difference in result.differences)
+        for comparison in self.compared:
+            yield clipped(f"{comparison.status}: {comparison.name}")
+            yield from (f"  {clipped(difference)}" for difference in comparison.differences)
 
     def __repr__(self) -> str:
-        counts = Counter(result.status for result in self.compared)
+        counts = Counter(comparison.status for comparison in self.compared)
         summary = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no result"
         header = f"<Rerun: {summary}, in {self.seconds:.0f} s>"
         return "\n".join([header, *(f"  {line}" for line in self.lines())])
@@ -130,11 +130,11 @@ def rerun(study: Study, notebook: Path, *, out: FilePath | None, timeout: float)
         problem, cell_number = _execute_notebook(
             notebook_node, notebook.parent, study.path.resolve(), folder, timeout
         )
-        frames = read_rerun_frames(Path(folder))
+        rerun_frames = read_rerun_frames(Path(folder))
     seconds = time.monotonic() - start_time
     comparisons = [
-        compare_results(name, sealed_results.get(name), frames.get(name))
-        for name in dict.fromkeys((*sealed_results, *frames))
+        compare_results(result_name, sealed_results.get(result_name), rerun_frames.get(result_name))
+        for result_name in dict.fromkeys((*sealed_results, *rerun_frames))
     ]
     verification = study.verify()
     if verification.digest != digest:

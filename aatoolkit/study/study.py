@@ -273,21 +273,21 @@ class Study(metaclass=ShortHelpMeta):
             version.
         """
 
-        def read_about(body: Any) -> Mapping[str, Any] | None:
-            creators = body["creators"]
-            texts = {name: body.get(name) for name in ("title", "description", "created_at")}
+        def read_about(document: Any) -> Mapping[str, Any] | None:
+            creators = document["creators"]
+            texts = {key: document.get(key) for key in ("title", "description", "created_at")}
             is_valid = isinstance(creators, list) and all(
-                isinstance(name, str) for name in creators
+                isinstance(creator, str) for creator in creators
             )
             is_valid = is_valid and all(isinstance(text, str | None) for text in texts.values())
             return {**texts, "creators": tuple(creators)} if is_valid else None
 
-        about = parse_json(self._read_checked(STUDY_FILE), read_about, "study")
-        if about is None:
+        description_fields = parse_json(self._read_checked(STUDY_FILE), read_about, "study")
+        if description_fields is None:
             raise self._unusable_error(
                 f"{STUDY_FILE} does not describe a study of version {FORMAT_VERSION}"
             )
-        return about
+        return description_fields
 
     @property
     def _title(self) -> str:
@@ -391,8 +391,7 @@ class Study(metaclass=ShortHelpMeta):
     def _reading_options_of(self, record: Record) -> ReadingOptions:
         """Return the options with which a recorded response is converted to tables.
 
-        The options have the column declarations that the study recorded for the service from which
-        the response is.
+        They have the column declarations that the study recorded for the response's service.
         """
         return ReadingOptions(self._profile_by_url.get(record.base_url))
 
@@ -578,7 +577,7 @@ class Study(metaclass=ShortHelpMeta):
         return self
 
     def _conflicts(self, other: Study) -> Iterator[str]:
-        """Yield a text that names each response, profile or result in which ``other`` differs."""
+        """Yield a phrase for each response, profile or result that differs in ``other``."""
         own_records = {record.request.key: record for record in self._current_records}
         for record in other._current_records:
             own_record = own_records.get(record.request.key, record)
@@ -687,13 +686,13 @@ class Study(metaclass=ShortHelpMeta):
             self._remove_leftovers()
             hashes = [self._table_hashes(record) for record in self.records]
             write_whole(self.path / TABLES_FILE, format_table_hashes(hashes, software_versions()))
-            names = self._files.names()
-            foreign_names = [name for name in names if not is_study_file(name)]
+            file_names = self._files.names()
+            foreign_names = [name for name in file_names if not is_study_file(name)]
             if foreign_names:
                 raise self._unusable_error(
                     f"its folder holds {', '.join(foreign_names[:3])}; move it elsewhere"
                 )
-            digests = {name: sha256_of(self._files.read(name)) for name in names}
+            digests = {name: sha256_of(self._files.read(name)) for name in file_names}
             write_whole(self.path / SEAL_FILE, format_seal(digests))
         self._check_verified("cited")
         return str(self.digest)
@@ -705,10 +704,10 @@ class Study(metaclass=ShortHelpMeta):
         recorded_names = {body_file(record.sha256) for record in self.records}
         recorded_names |= {result_file(digest) for digest in self.results.hashes.values()}
         for name in self._files.names():
-            is_content = is_study_file(name, RESPONSES_FOLDER) or is_study_file(
+            is_body_or_result = is_study_file(name, RESPONSES_FOLDER) or is_study_file(
                 name, RESULTS_FOLDER
             )
-            if is_content and name not in recorded_names:
+            if is_body_or_result and name not in recorded_names:
                 (self.path / name).unlink()
 
     def verify(self, *, replay: bool = False) -> Verification:
@@ -1010,7 +1009,7 @@ class Study(metaclass=ShortHelpMeta):
 
     @property
     def _store_name(self) -> str:
-        """The words for the study in explanations: ``the study`` and the name of its folder."""
+        """How explanations call this study: ``the study`` and the name of its folder."""
         return f"the study {self.path.name}"
 
     _stored_responses = find_stored_responses
@@ -1035,9 +1034,9 @@ class Study(metaclass=ShortHelpMeta):
         """Return the content of a file, after a check of its hash if the study is sealed."""
         while True:
             seal = self._read_seal()
-            data = self._files.read(name)
-            if seal is None or parse_seal(seal).get(name) == sha256_of(data):
-                return data
+            content = self._files.read(name)
+            if seal is None or parse_seal(seal).get(name) == sha256_of(content):
+                return content
             # A writer may have removed the seal meanwhile, as it does before it changes anything.
             if self._read_seal() == seal:
                 raise self._unusable_error(f"{name} does not match the seal; verify it")
@@ -1050,7 +1049,7 @@ class Study(metaclass=ShortHelpMeta):
         return hash_tables(tables_if_usable(self, record))
 
     def _unusable_error(self, problem: str) -> StudyError:
-        """Create the error which says that this study cannot be used; ``problem`` says why."""
+        """Create the error that this study cannot be used; ``problem`` says why."""
         return unusable_study(self.path, problem)
 
     def __enter__(self) -> Study:
@@ -1065,7 +1064,7 @@ class Study(metaclass=ShortHelpMeta):
 
     def __repr__(self) -> str:
         try:
-            content = (
+            contents_text = (
                 f"{counted(len(self.records), 'response')} of {', '.join(self._hosts) or 'nothing'}"
             )
             title = visible(self._title)
@@ -1073,7 +1072,7 @@ class Study(metaclass=ShortHelpMeta):
         except StudyError:
             return f"<Study at {visible(str(self.path))}, damaged: see .verify()>"
         seal_text = "not sealed" if digest is None else f"sealed {digest[:12]}"
-        return f"<Study {title!r}: {content}, {seal_text}>"
+        return f"<Study {title!r}: {contents_text}, {seal_text}>"
 
     def _repr_html_(self) -> str:
         return code(repr(self))

@@ -120,16 +120,16 @@ def verify(
         problem_by_file[""] = "unreadable", str(error)
     for name in file_names:
         try:
-            data = files.read(name) if is_study_file(name) else None
+            content = files.read(name) if is_study_file(name) else None
         except StudyError as error:
             problem_by_file[name] = "unreadable", str(error)
             continue
-        if data is None:
+        if content is None:
             problem_by_file[name] = "added", "it does not belong to a study"
             continue
-        digest_by_file[name] = sha256_of(data)
+        digest_by_file[name] = sha256_of(content)
         if "/" not in name:
-            content_by_file[name] = data
+            content_by_file[name] = content
     for name in (STUDY_FILE, MANIFEST_FILE) if file_names else ():
         if name not in file_names:
             problem_by_file[name] = "missing", "every study has this file"
@@ -170,17 +170,17 @@ def verify(
         Problem(kind, name, message + suffix_by_file.get(name, ""))
         for name, (kind, message) in problem_by_file.items()
     ]
-    recorded_hashes = chain(
+    sealed_hashes = chain(
         parse_table_hashes(content_by_file.get(TABLES_FILE, b"")), repeat(TableHashes())
     )
-    for record, hashes in (
-        zip(records, recorded_hashes, strict=False)
+    for record, old_hashes in (
+        zip(records, sealed_hashes, strict=False)
         if hash_tables_again and not problem_by_file
         else ()
     ):
-        current_hashes = hash_tables_again(record)  # type: ignore[misc]
-        if current_hashes != hashes:
-            differing_names = sorted({name for name, _ in current_hashes.items() ^ hashes.items()})
+        new_hashes = hash_tables_again(record)  # type: ignore[misc]
+        if new_hashes != old_hashes:
+            differing_names = sorted({name for name, _ in new_hashes.items() ^ old_hashes.items()})
             message = (
                 "this version reads other tables, and the responses are unchanged: "
                 f"{record.name}: {some_of(differing_names)}"

@@ -764,8 +764,12 @@ def test_changes_in_other_units_are_counted_and_a_lower_position_is_better() -> 
     rates = of_units().aa.plot()
     places = of_units().query("unit == 'rank'").aa.plot()
     unsaid = of_units().query("unit == 'score 0-100'").aa.plot()
-    words = [word for axes in (rates, places) for word in axes.spec.word_columns[0].words]
-    assert words == ["+0.03 pp  no evidence", "+25.0 pp  up", "+0.80  up, which is worse"]
+    numbers, verdicts = (
+        [word for axes in (rates, places) for word in axes.spec.word_columns[column].words]
+        for column in (0, 1)
+    )
+    assert numbers == ["+0.03 pp", "+25.0 pp", "+0.80"]
+    assert verdicts == ["no evidence", "up", "up, which is worse"]
     assert row_words(unsaid) == {"sentiment score": "cannot say"}
     good, bad = (
         [m.style.colour for m in p.spec.marks if m.kind == "dots"][-1] for p in (rates, places)

@@ -85,7 +85,7 @@ _UNIT_BY_WORD = {word: unit for unit, facts in UNITS.items() for word in facts.m
 """The unit of a metric, by the last word of the metric's name, such as ``rate``."""
 _DOMAIN_PATTERN = re.compile(r"^(?:https?://)?(?:www\.)?([^/]+)")
 """Matches the beginning of a URL; group 1 is the domain without ``www.``."""
-_CODE_WORD_PATTERN = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
+_CODE_WORD_PATTERN = re.compile("(?!.*[0-9]{3})([a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*)")
 """Matches code words, such as ``not_started`` or ``BLOCKED``."""
 _CATEGORY_CODE_PATTERN = re.compile(
     "[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+"
@@ -171,7 +171,7 @@ def shares_of_range(values: Numbers) -> Numbers:
 def filled_times(moments: pd.Series) -> pd.DatetimeIndex:
     """Return the distinct times, sorted.
 
-    If most times have the same distance, such as a day, times are added where some are missing.
+    If most times are equally far apart, such as a day, the missing times in between are added.
     """
     times = pd.DatetimeIndex(moments.dropna().unique()).sort_values()
     if len(times) < 3:
@@ -578,7 +578,9 @@ class PlotData:
         """
         step_hours = round(24 * min(np.diff(np.unique(days_of(self.moments(name)))), default=0.0))
         noun_by_hours = {1: "hour", 24: "day", 168: "week", 8760: "year"}
-        return noun_by_hours.get(step_hours, "month" if 672 <= step_hours <= 744 else "time")
+        noun_by_hours |= dict.fromkeys(range(672, 745), "month")
+        noun_by_hours |= dict.fromkeys(range(2160, 2209), "quarter")
+        return noun_by_hours.get(step_hours, "time")
 
     # --- rows
 
@@ -668,8 +670,8 @@ class PlotData:
     def details_with_host(self) -> list[tuple[str, ResponseDetails]]:
         """Pairs of a host and the `ResponseDetails` (own names, titles, days) of a response.
 
-        The first pair has the host "" and the titles that this frame has. Besides the frame's own
-        responses, there are those that were read together with them.
+        The first pair has the host "" and only titles, which are those in this frame. The other
+        pairs are for the frame's responses, and for the responses read together with these.
         """
         frame_details = ResponseDetails()
         frame_details.add_table(self.frame)
@@ -733,7 +735,7 @@ class PlotData:
     def own_mask(self, name: str) -> Mask:
         """Return a boolean mask of the rows in which a column names an own brand, site or page.
 
-        If this is so in all rows, no row is marked.
+        If all rows are own, the mask is False everywhere: there is nothing to highlight.
         """
         if self.all_rows:
             return self.all_rows.own_mask(name)[self.positions_in_all]
@@ -760,7 +762,7 @@ class PlotData:
         return is_own_row & ~is_own_row.all()
 
     def rows_at(self, positions: Any) -> PlotData:
-        """Return the data of the rows at these positions, in the order of the positions."""
+        """Return the data of the rows at ``positions``, in this order."""
         selected_rows = self.frame.iloc[positions].reset_index(drop=True)
         return replace(self, frame=selected_rows, all_rows=self, positions_in_all=positions)
 
@@ -811,7 +813,7 @@ def _unit_of(column: Column | None) -> str | None:
 
 
 def _rule_columns(rule: Aggregation) -> tuple[str, ...]:
-    """Return the columns that an aggregation rule needs: for a ratio or as weights."""
+    """Return the other columns that an aggregation rule needs: of its ratio, or for weights."""
     return (*(rule.over or ()), *filter(None, [rule.by]))
 
 
@@ -909,7 +911,8 @@ class ResponseDetails:
         id_columns = [
             name
             for name in columns
-            if name.endswith(_ID_ENDINGS) or _all_match(_ID_VALUE_PATTERN, table[name].head(9))
+            if (name.endswith(_ID_ENDINGS) or _all_match(_ID_VALUE_PATTERN, table[name].head(9)))
+            and "cursor" not in name
         ]
         row_id_column = next((name for name in id_columns if table[name].is_unique), "")
         for id_column in id_columns:

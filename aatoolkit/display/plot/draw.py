@@ -28,13 +28,7 @@ from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
 from aatoolkit.display.plot.data import Options, PlotData, one_row_per_mark, plot_data
-from aatoolkit.display.plot.layout import (
-    MARGIN,
-    Layout,
-    Text,
-    compute_layout,
-    families,
-)
+from aatoolkit.display.plot.layout import MARGIN, Layout, Text, compute_layout, font_families
 from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import (
     HATCH_BY_FILL,
@@ -89,7 +83,7 @@ def plot(
     ):  # fmt: skip
         if is_wrong:
             raise ArgumentError(message, argument=name)
-    theme = theme if ax else themes.current(theme)
+    theme = theme if ax else themes.resolve(theme)
     is_dark = theme == "dark" if theme != "auto" else has_dark_background(ax)
     size_in_points = (
         (figsize[0] * 72, figsize[1] * 72) if figsize else _box_in_points(ax)[2:] if ax else None
@@ -116,11 +110,10 @@ def plot(
 
 
 def _with_rate(frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
-    """Return the rows of a rate with its interval ends as new columns, and the name of the rate.
+    """For a result of ``df.aa.interval``, return the rows it was computed from, and their rate.
 
-    ``frame`` is a result of ``df.aa.interval``: its columns are ``x_low`` and ``x_high`` for a rate
-    ``x``. The rows are those from which it was computed. Any other frame is returned unchanged,
-    with None.
+    Such a frame has the columns ``x_low`` and ``x_high`` for a rate ``x``. The rows get these two
+    columns, and the rate is returned by its name. Any other frame is returned unchanged, with None.
     """
     rate_name = str(next(iter(frame), ""))[:-4]
     if [*frame] == [f"{rate_name}_low", f"{rate_name}_high"] and frame.index.is_unique:
@@ -389,7 +382,7 @@ def _baseline(drawn_text: Text) -> float:
 def _text_options(text: Text, palette: Palette) -> dict[str, Any]:
     """Return matplotlib's keyword arguments for a text: size, weight, colour and font."""
     return {
-        "parse_math": False, "usetex": False, "fontfamily": [*families()],
+        "parse_math": False, "usetex": False, "fontfamily": [*font_families()],
         "fontsize": text.font_size,
         "color": palette[text.colour], "ha": text.align, "linespacing": 1.15,
         "va": "top" if "\n" in text.text else "baseline",
@@ -495,7 +488,9 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
         axes.plot(
             spec.x.clipped(mark.x), spec.y.clipped(mark.y), color=colour, zorder=2.4,
             linestyle=(0, style.dash) if style.dash else "-", linewidth=mark.size * layout.zoom,
-            marker=style.symbol if has_points else "", markersize=min(4, 160 / (len(mark) + 1)),
+            marker=style.symbol if has_points else "o" * (spec.kind == "figures"),
+            # A number between two gaps is a dot as thick as the line.
+            markersize=min(4, 160 / (len(mark) + 1)) if has_points else mark.size,
             clip_on=not has_points, solid_capstyle="butt",
         )  # fmt: skip
     elif mark.kind == "dots":

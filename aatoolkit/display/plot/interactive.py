@@ -47,7 +47,7 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
         return f"<InteractivePicture: {(self.layout.meta or {}).get('finding', '')}>"
 
 
-def interactive_form(picture: Any) -> InteractivePicture:
+def to_interactive(picture: Any) -> InteractivePicture:
     """Return a plotly figure with the same marks and texts as a `Picture` (matplotlib axes)."""
     spec = picture.spec
     layout = picture.layout
@@ -117,8 +117,8 @@ def interactive_form(picture: Any) -> InteractivePicture:
                 "line_width": 1,
             }
             for rule_y in (
-                1 - (rule_height + _TOOL_BAR_HEIGHT) / figure_height
-                for rule_height in layout.rule_positions
+                1 - (rule_position + _TOOL_BAR_HEIGHT) / figure_height
+                for rule_position in layout.rule_positions
             )
         ],
         annotations=[_annotation(text, layout, palette) for text in drawn_texts],

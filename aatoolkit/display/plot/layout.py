@@ -41,7 +41,7 @@ _MAX_TEXT_LENGTH = 600
 """The maximum number of letters of a text; the others are cut off before it is measured."""
 
 
-def families() -> tuple[str, ...]:
+def font_families() -> tuple[str, ...]:
     """Return the names of the font families to draw with, the preferred one first."""
     return (*mpl.rcParams["font.family"], *_installed_fallbacks())
 
@@ -55,9 +55,9 @@ def _installed_fallbacks() -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _fonts_to_measure(font_names: tuple[str, ...], is_bold: bool) -> tuple[FT2Font, ...]:
-    """Return the fonts with these names, to measure letters.
+    """Return the fonts with the names ``font_names``, to measure letters.
 
-    They are new font objects, because matplotlib resizes its own when it draws.
+    The font objects are new, because matplotlib resizes its own when it draws.
     """
     weight = "bold" if is_bold else "normal"
     fonts = (font_manager.FontProperties(family=[name], weight=weight) for name in font_names)
@@ -75,8 +75,8 @@ def _letter_width(letter: str, is_bold: bool, font_names: tuple[str, ...]) -> fl
 
 
 def _with_drawable_letters(text: str) -> str:
-    """Return a text in which a box replaces each character that no font has."""
-    font_names = families()
+    """Replace each character of a text that no font has by a box."""
+    font_names = font_families()
     return "".join(
         letter
         if letter == "\n"
@@ -88,7 +88,7 @@ def _with_drawable_letters(text: str) -> str:
 
 def width_of(text: str, font_size: float, is_bold: bool = False) -> float:
     """Return the width in points of the longest line of a text."""
-    font_names = families()
+    font_names = font_families()
     lines = text.split("\n")
     return (
         font_size
@@ -97,10 +97,10 @@ def width_of(text: str, font_size: float, is_bold: bool = False) -> float:
     )
 
 
-def fitted(text: str, width: float, font_size: float, is_bold: bool = False) -> str:
-    """Return a text that is at most ``width`` points wide.
+def shorten(text: str, width: float, font_size: float, is_bold: bool = False) -> str:
+    """Shorten a text to ``width`` points; an ellipsis replaces letters in its middle.
 
-    A longer text has an ellipsis in the middle. Letters that no font has become boxes.
+    Letters that no font has become boxes.
     """
     text = _with_drawable_letters(text[:_MAX_TEXT_LENGTH])
     if not text or width_of(text, font_size, is_bold) <= width:
@@ -120,7 +120,7 @@ def _wrap(text: str, width: float, font_size: float, max_lines: int, is_bold: bo
     """
     lines = [""]
     breakable_parts = []
-    for word in re.findall(r"\S+\s*", text[:_MAX_TEXT_LENGTH]):
+    for word in re.findall(r"\S+(?: pp\S*)?\s*", text[:_MAX_TEXT_LENGTH]):
         is_wide = width_of(word.rstrip(), font_size, is_bold) > width
         breakable_parts += re.findall("[^/.?&=_-]*[/.?&=_-]*", word) if is_wide else [word]
     for i, breakable_part in enumerate(breakable_parts):
@@ -133,7 +133,7 @@ def _wrap(text: str, width: float, font_size: float, max_lines: int, is_bold: bo
                 break
             lines.append("")
         lines[-1] += breakable_part
-    return "\n".join(fitted(line.rstrip(), width, font_size, is_bold) for line in lines)
+    return "\n".join(shorten(line.rstrip(), width, font_size, is_bold) for line in lines)
 
 
 def _cut_clauses(
@@ -237,16 +237,16 @@ def _title_and_subtitle(spec: Spec, width: float, font_size: float) -> tuple[str
 def _legend(
     entries: Iterable[tuple[str, Style, str]], width: float, font_size: float, line_top: float
 ) -> Iterator[Text]:
-    """Yield two texts for each entry of a legend: its symbol, and its words.
+    """Yield two texts for each entry of a legend: its symbol, and its label.
 
-    ``entries`` have the words, the style and the kind of mark. ``line_top`` is the position of the
+    ``entries`` have the label, the style and the kind of mark. ``line_top`` is the position of the
     first line of the legend in points from the top.
     """
     line_x = 0.0
     for label, style, mark_kind in entries:
         glyph = style.glyph(mark_kind)
         symbol_width = width_of(glyph, font_size * 1.1) + 4
-        label = fitted(label, width - symbol_width, font_size)
+        label = shorten(label, width - symbol_width, font_size)
         entry_width = symbol_width + width_of(label, font_size)
         if line_x and line_x + entry_width > width:
             line_x = 0.0
@@ -269,7 +269,7 @@ class _MeasuredColumn(NamedTuple):
 def _fitting_columns(
     spec: Spec, is_table: bool, available_width: float, text_scale: float
 ) -> list[_MeasuredColumn]:
-    """Return those columns of texts beside the marks that fit into ``available_width`` points."""
+    """Return the columns of texts beside the marks, as far as ``available_width`` has room."""
     names = spec.y.names
     columns = [*spec.word_columns]
     has_names = any(name.text for name in names)
@@ -310,7 +310,7 @@ def _fitting_columns(
 def _column_texts(
     columns: Sequence[_MeasuredColumn], cells: Sequence[Sequence[str]], layout: Layout
 ) -> Iterator[Text]:
-    """Yield the texts to draw of the columns beside the bars or points: headings, symbols, cells.
+    """Yield the texts of the columns beside bars or points: their headings, symbols and cells.
 
     ``cells`` has, for each column, the wrapped text of each row.
     """
@@ -320,7 +320,7 @@ def _column_texts(
     for (column, symbol_width, column_width), texts in zip(columns, cells, strict=True):
         text_edge = column_left + (column_width - 10) * (column.align == "right")
         align = column.align
-        heading = fitted(column.heading, column_width - 10, small_size)
+        heading = shorten(column.heading, column_width - 10, small_size)
         yield Text(
             text_edge, layout.marks_top - font_size * 1.7, heading, small_size, "muted", align=align
         )
@@ -379,15 +379,15 @@ def _try_layout(
     how_to_read *= "…" not in how_to_read
     texts = [Text(MARGIN, marks_top + 2, how_to_read, small_size, "muted")]
     marks_top += (2 + _text_height(how_to_read, small_size)) * bool(how_to_read) + 7
-    names_at_lines = inner_width > 230 and len(spec.labels) * small_size * 1.2 < spec.height
-    line_labels = [(value, fitted(word, inner_width * 0.3, small_size), style)
-                   for value, word, style in spec.labels if names_at_lines]  # fmt: skip
+    has_line_names = inner_width > 230 and len(spec.labels) * small_size * 1.2 < spec.height
+    line_labels = [(value, shorten(word, inner_width * 0.3, small_size), style)
+                   for value, word, style in spec.labels if has_line_names]  # fmt: skip
     legend_entries = [*((word, style, "dots") for _, word, style in spec.labels
-                        if not names_at_lines), *spec.legend]  # fmt: skip
+                        if not has_line_names), *spec.legend]  # fmt: skip
     texts += _legend(legend_entries, inner_width, small_size, marks_top)
     marks_top = texts[-1].y + small_size * 1.55 + 3 if legend_entries else marks_top
     texts.append(
-        Text(MARGIN, marks_top, fitted(spec.y.label, inner_width, small_size), small_size, "muted")
+        Text(MARGIN, marks_top, shorten(spec.y.label, inner_width, small_size), small_size, "muted")
     )
     has_headings = any(column.heading for column in spec.word_columns)
     marks_top += font_size * (1.6 * bool(spec.y.label) + 1.7 * has_headings) + 2
@@ -396,7 +396,8 @@ def _try_layout(
     row_height = (
         (height - marks_top - 5 * font_size) / len(row_names) if height and row_names else math.inf
     )
-    max_row_lines = int(max(min(row_height / font_size / 1.25, 8 if height else 5), 1))
+    most_lines = 8 if height else 3 if spec.kind == "heatmap" else 5
+    max_row_lines = int(max(min(row_height / font_size / 1.25, most_lines), 1))
     # Beside names, marks and the numbers at their ends need room.
     widest_words = max(
         (width_of(word, small_size) for mark in spec.marks for word in mark.words), default=0.0
@@ -467,7 +468,7 @@ def _try_layout(
     )  # fmt: skip
     for note_text in filter(None, caption_notes):
         longer_text = (
-            f"{caption} · {note_text}" if caption else fitted(note_text, inner_width, caption_size)
+            f"{caption} · {note_text}" if caption else shorten(note_text, inner_width, caption_size)
         )
         caption = longer_text if width_of(longer_text, caption_size) <= inner_width else caption
     height_below = labels_height + _text_height(caption, caption_size) + (8 if caption else 2) + 5
@@ -486,7 +487,7 @@ def _try_layout(
         marks_height = min(
             marks_height, max(1.8 * text_scale, most_lines * font_size / 15) * spec.height
         )
-    axis_label = fitted(spec.x.label, inner_width + MARGIN - marks_left, small_size)
+    axis_label = shorten(spec.x.label, inner_width + MARGIN - marks_left, small_size)
     texts.append(Text(marks_left, marks_top + marks_height + labels_height - font_size * 1.35,
                       axis_label, small_size, "muted"))  # fmt: skip
     rule_positions = [
@@ -568,17 +569,17 @@ def compute_layout(spec: Spec, width: float = PICTURE_WIDTH, height: float | Non
     """
     # Text is larger on a large figure, because readers look at it from afar.
     max_scale = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
-    layouts = []
+    candidates = []
     # Each layout has fewer lines of the subtitle, or a smaller scale of text.
     for max_subtitle_lines, text_scale in (2, max_scale), (2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82):
         layout, has_room = _try_layout(spec, width, height, max_subtitle_lines, text_scale)
         # Smaller text is better than names that are cut or turned, as long as it can be read.
         cuts_large_names = layout.has_cut_names and text_scale > 0.85
         faults = text_scale * (not has_room), cuts_large_names, layout.has_turned_labels
-        layouts.append((faults, layout))
+        candidates.append((faults, layout))
         if not any(faults):
             break
-    return min(layouts, key=itemgetter(0))[1]
+    return min(candidates, key=itemgetter(0))[1]
 
 
 def _text_height(text: str, font_size: float) -> float:
@@ -633,14 +634,16 @@ def number_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:
     is_rank = scale.unit == RANK
     locator = MaxNLocator(max_ticks, steps=[1, 2, 2.5, 5, 10], integer=scale.is_whole or is_rank)
     tolerance = (high - low) * 1e-6
-    values = [
-        float(value)
-        for value in locator.tick_values(low, high)
-        if low - tolerance <= value <= high + tolerance
+    tick_values = [
+        float(tick_value)
+        for tick_value in locator.tick_values(low, high)
+        if low - tolerance <= tick_value <= high + tolerance
     ]
     if is_rank:
-        values = [1.0, *(value for value in values if value > 1.5)]
-    return tuple(Tick(value, format_tick(value, scale.unit)) for value in values)
+        tick_values = [1.0, *(tick_value for tick_value in tick_values if tick_value > 1.5)]
+    return tuple(
+        Tick(tick_value, format_tick(tick_value, scale.unit)) for tick_value in tick_values
+    )
 
 
 def _time_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:

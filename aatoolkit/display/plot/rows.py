@@ -320,7 +320,8 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         drawn_rows = one_row_per_mark(data, [*mark_columns, *data.key_columns], [y])
     is_time = drawn_rows.kind_by_column[x] == "time"
     row_count = len(drawn_rows)
-    other_style = NEUTRAL_STYLE if drawn_rows.own_mask(x).any() else OWN_STYLE
+    is_of_others = drawn_rows.own_mask(x).any() or x.endswith(("brand", "domain", "url"))
+    other_style = NEUTRAL_STYLE if is_of_others else OWN_STYLE
     drawn_rows = drawn_rows.rows_at(
         drawn_rows.best_first(y, x)[drawn_rows.shown_slice(x, options.max_rows(15))]
     )
@@ -393,6 +394,10 @@ def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, me
     )
 
 
+_EARLIER_STYLE = Style("rest", "D")
+"""The style of earlier numbers and those of others, beside dots of the later or own numbers."""
+
+
 def gap(data: PlotData, options: Options) -> Spec | None:
     """Return a picture with two dots per row, such as before and after; None if no columns fit."""
     # For single prompts the largest change is mostly chance.
@@ -436,7 +441,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     ):
         reason = reasons[row] * bool(earlier_value != earlier_value and later_value != later_value)
         cells += [
-            Cell(row, earlier_value, NEUTRAL_STYLE, 0.0, earlier_value, later_value, "", "",
+            Cell(row, earlier_value, _EARLIER_STYLE, 0.0, earlier_value, later_value, "", "",
                  tooltip_lists[0][row], "dots"),
             Cell(row, later_value, later_styles[row], 0.0, NAN, NAN, change_label, reason,
                  tooltip_lists[1][row],
@@ -460,7 +465,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
         "gap", drawn_rows, title, row_names, cells, scale, (later_column, earlier_column),
         total=len(data),
         legend=[(later_words, MUTED_STYLE if has_own_row else OWN_STYLE, "dots"),
-                (earlier_words, NEUTRAL_STYLE, "dots")],
+                (earlier_words, _EARLIER_STYLE, "dots")],
         headline=headline, by=[x, *data.varying_context(x)],
         sample_note=sample_range(drawn_rows, later_column),
     )  # fmt: skip
@@ -562,6 +567,8 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     if options.y or x is None or data.kind_by_column[x] in ("list", "number"):
         return None
     by = options.color or (None if options.x else _grouping_column(data, x))
+    if by and not options.color and data.frame.groupby(x)[by].nunique().max() < 2:
+        by = None  # in one colour each, bars need no second one
     is_chosen = options.kind or options.x
     is_small_table = data.metadata.key and len(data) <= _MAX_TABLE_ROWS and not by
     # What a row of a drafted table is, is not known.
@@ -649,7 +656,7 @@ def _texts_or_reasons(data: PlotData, name: str) -> list[str]:
 def _grouping_column(data: PlotData, excluded: str = "") -> str | None:
     """Return the best column by which to group and count rows, such as the engine, or None.
 
-    The column ``excluded`` is not returned: with it, a column for the segments of bars is chosen.
+    With ``excluded``, the column of the bars, the result is another column for their segments.
     """
     candidates = [
         name for name, column_kind in data.kind_by_column.items()

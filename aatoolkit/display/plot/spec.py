@@ -127,10 +127,10 @@ def line_segments(
     x_starts: npt.ArrayLike, x_ends: npt.ArrayLike, y_starts: npt.ArrayLike, y_ends: npt.ArrayLike,
     style: Style, size: float,
 ) -> Mark:  # fmt: skip
-    """Return a mark of straight lines.
+    """Create a mark of straight lines.
 
-    They lead from (``x_starts``, ``y_starts``) to (``x_ends``, ``y_ends``). Lines that start or end
-    at NaN are left out. ``size`` is the line width in points.
+    The lines lead from (``x_starts``, ``y_starts``) to (``x_ends``, ``y_ends``). Lines that start
+    or end at NaN are left out. ``size`` is the line width in points.
     """
     segments = np.transpose(
         np.broadcast_arrays(*map(floats, (x_starts, x_ends, np.nan, y_starts, y_ends, np.nan)))
@@ -248,8 +248,8 @@ class Spec:
         # The end of an interval is in another frame, in the same row or that with the same key.
         if isinstance(row, Mapping):
             row = np.flatnonzero(explainer.rows_with(frame, row)).tolist()[0]
-        keys = [name for name in self._label_columns if name in bounds]
-        key_values = {name: frame[name].iloc[row] for name in keys} if row is not None else {}
+        columns = [name for name in self._label_columns if name in bounds]
+        key_values = {name: frame[name].iloc[row] for name in columns} if row is not None else {}
         return explainer.explain(bounds, key_values or row, column)
 
     @property
@@ -259,25 +259,25 @@ class Spec:
         return [*dict.fromkeys(filter(None, names))]
 
     def _row_selector(self, mark: Any) -> Any:
-        """Return the row of a mark: None, a position, or a mapping from columns to values.
+        """Return the row of a mark: None, a position, or a mapping of columns to values.
 
-        A mark that is given by its name, or by a date, is looked up in the columns that name marks.
+        A name or a date is looked up in the columns that name marks.
         """
         if mark is None or isinstance(mark, Mapping | int):
             return mark
         label = pd.Timestamp(mark).date().isoformat() if hasattr(mark, "isoformat") else str(mark)
         examples: list[str] = []
-        for name in self._label_columns:
-            words = [*map(str, self.data.frame[name])]
+        for column in self._label_columns:
+            cell_texts = [*map(str, self.data.frame[column])]
             # The text of a time begins with its day.
-            if {label, f"{label} 00:00:00"} & {*words}:
-                return {name: label}
-            examples += words[:4]
+            if {label, f"{label} 00:00:00"} & {*cell_texts}:
+                return {column: label}
+            examples += cell_texts[:4]
         message = f"no mark is named {label!r}; there are {', '.join(dict.fromkeys(examples))} …"
         raise ItemNotFound(message, key=mark)
 
     def _explain_count(self, row: Any, explainer: Explainer) -> Explanation:
-        """Return the explanation of a mark that counts rows; each of the rows is a child of it."""
+        """Return the explanation of a mark that counts rows; its children explain these rows."""
         frame = self.data.frame
         columns = self.columns
         if not isinstance(row, Mapping):

@@ -87,6 +87,8 @@ SERIES_STYLES = _ALL_SERIES_STYLES[: len(ENGINES)]
 """The styles of series (lines) in the order in which they are assigned; also those of `ENGINES`."""
 _OTHER_ENGINE_STYLES = _ALL_SERIES_STYLES[len(ENGINES) :]
 """The styles of engines (AI assistants) that are not in `ENGINES`."""
+_CATEGORY_STYLES = (*SERIES_STYLES[::5], *SERIES_STYLES[4:0:-1])
+"""The styles of other categories: green and orange, which mean good and bad, come last."""
 GREY_STYLES = tuple(replace(style, colour="rest") for style in SERIES_STYLES)
 """The styles of series (lines) of other brands in a chart that has an own brand."""
 
@@ -145,11 +147,11 @@ class Palette(dict[str, str]):
     ) -> tuple[str | list[str], str, float]:
         """Return the fill colour, edge colour and edge width (in points) of boxes.
 
-        ``strength`` has for each box of a heat map how strong its colour is, from 0 to 1. The first
-        result is then a list with one fill colour per box.
+        ``strength`` has for each box of a heat map how strong its colour is, from 0 to 1. For a
+        heat map, the first result is a list with one fill colour per box.
         """
         if strength is not None:
-            return [self[f"ramp/{value}"] for value in strength], self["paper"], 0.5
+            return [self[f"ramp/{box_strength}"] for box_strength in strength], self["paper"], 0.5
         if style.fill in _FILLS_WITHOUT_NUMBER:
             return self["lack"], self["hatch"], 0.0
         if style.fill == "hollow":
@@ -163,14 +165,14 @@ def luminance(colour: str) -> float:
 
 
 def _state_key(text: str) -> str:
-    """Return a text as it is written in the list of states: ``Not run`` becomes ``not_run``."""
+    """Return the key of a text in the dict of known states: ``Not run`` becomes ``not_run``."""
     return text.lower().replace(" ", "_")
 
 
 def are_states(texts: Iterable[str]) -> bool:
     """Return whether at least half of the texts are known states, such as ``passed``."""
-    is_state = [_state_key(text) in _STYLE_BY_STATE for text in texts]
-    return 2 * sum(is_state) >= max(len(is_state), 1)
+    state_flags = [_state_key(text) in _STYLE_BY_STATE for text in texts]
+    return 2 * sum(state_flags) >= max(len(state_flags), 1)
 
 
 def styles_for(
@@ -197,15 +199,15 @@ def styles_for(
         if engine := engine_style(text):
             return [engine]
         if has_states and (state := _STYLE_BY_STATE.get(_state_key(text))):
-            # If two states have the same meaning, the second is hollow.
-            return [state, replace(state, fill="hollow")]
+            # Of two states with the same meaning the second is hollow, but not beside its word.
+            return [state] if as_states else [state, replace(state, fill="hollow")]
         if as_states or text == NO_VALUE_TEXT or text.startswith(("not ", "not_")):
             return [NEUTRAL_STYLE]
         # The name of an engine that no list names determines its colour.
         other_styles = sorted(
             _OTHER_ENGINE_STYLES, key=lambda style: crc32(f"{style.symbol}{text}".encode())
         )
-        return [*other_styles, *SERIES_STYLES] if as_engines else SERIES_STYLES
+        return [*other_styles, *SERIES_STYLES] if as_engines else _CATEGORY_STYLES
 
     style_by_text: dict[str, Style] = {}
     for text in sorted(ordered_texts, key=lambda text: len(candidate_styles(text)) > 2):
@@ -218,15 +220,15 @@ def styles_for(
 
 
 def engine_style(name: str) -> Style | None:
-    """Return the style that an engine has in all pictures; None if ``name`` is no known engine."""
+    """Return the style of a known engine (AI assistant), the same in all pictures; else None."""
     engine_styles = zip(ENGINES, SERIES_STYLES, strict=True)
-    name_slug = re.sub("[ _]", "-", f"-{name.lower()}")
+    slug = re.sub("[ _]", "-", f"-{name.lower()}")
     # A crawler such as ChatGPT-User is no engine.
     return next(
         (
             style
             for engine, style in engine_styles
-            if name_slug.endswith(f"-{engine}") or name.startswith(f"{engine}-")
+            if slug.endswith(f"-{engine}") or name.startswith(f"{engine}-")
         ),
         None,
     )
@@ -255,7 +257,8 @@ def in_words(text: str) -> str:
 def source_phrases(sources: tuple[Source, ...]) -> list[str]:
     """Return phrases for a caption: the host, section and fetch time of a response.
 
-    ``sources`` are the API responses. Of several, only their number and hosts are named.
+    ``sources`` are the API responses. For several responses, the phrases are only their number and
+    hosts.
     """
     hosts = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
     if len(sources) != 1:
@@ -289,11 +292,14 @@ def column_title(name: str) -> str:
 def describe_scope(query: str | None) -> str:
     """Return a query string such as ``days=30&engine=x`` in words: ``last 30 days, engine x``."""
     filters = parse_qs(query or "")
-    window = [f"last {days} days" for days in filters.pop("days", [])[:1]]
+    window_phrases = [f"last {days} days" for days in filters.pop("days", [])[:1]]
     return ", ".join(
         [
-            *window,
-            *(f"{name} {', '.join(filter_values)}" for name, filter_values in filters.items()),
+            *window_phrases,
+            *(
+                f"{filter_name} {', '.join(filter_values)}"
+                for filter_name, filter_values in filters.items()
+            ),
         ]
     )
 
@@ -301,7 +307,7 @@ def describe_scope(query: str | None) -> str:
 def extent_phrase(count: int, total: int, noun: str = "", *, which_rows: str = "first") -> str:
     """Return a phrase that says how many of all rows or columns are drawn; "" if all are.
 
-    ``which_rows`` says which ones, such as "first"; ``noun`` is written after the numbers.
+    ``which_rows`` says which of them are drawn, such as "first"; ``noun`` follows the numbers.
 
     Examples
     --------

@@ -19,6 +19,7 @@ from aatoolkit.display.plot.data import (
     COLUMN_CONVENTIONS,
     CONTEXT_COLUMNS,
     HOST_AND_DAYS,
+    NO_VALUE_GIVEN,
     OWNER_COLUMNS,
     Options,
     PlotData,
@@ -147,7 +148,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         if any(column_words)
     ]  # fmt: skip
     if state_column:
-        word_columns.append(_word_column(data.first_rows(len(drawn_cards)), state_column))
+        word_columns.insert(1, _word_column(data.first_rows(len(drawn_cards)), state_column))
     return row_spec(
         "figures" if {*columns} & {*data.number_columns} else "table", data, title,
         [*map(Name, card_labels)], (), NO_SCALE, columns, total=len(cards),
@@ -367,7 +368,8 @@ def _word_column(data: PlotData, name: str) -> WordColumn:
     style_by_text = styles_for(row_texts, as_states=True) if data.has_states(name) else {}
     if data.kind_by_column[name] == "flag":
         style_by_text = {"True": OWN_STYLE, "False": NEUTRAL_STYLE}
-    symbol_styles = [missing_style(reason) if reason else style_by_text.get(word)
+    symbol_styles = [None if reason == NO_VALUE_GIVEN else missing_style(reason) if reason
+             else style_by_text.get(word)
              for reason, word in zip(reasons, row_texts,
                                      strict=True)] if style_by_text else ()  # fmt: skip
     shown_texts = [(reason if symbol_styles else "–") if reason else text
@@ -562,7 +564,10 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         names_of(drawn_rows, [*drawn_rows.kind_by_column, *naming_columns][-1], row_labels),
         cells, x_scale,
         [settings.value], total=len(data),
-        headline=headline, word_columns=[WordColumn(row_texts)],
+        headline=headline,
+        # Where room is short, the verdict goes before the number.
+        word_columns=[*map(WordColumn, zip(*(text.partition("  ")[::2] for text in row_texts),
+                                           strict=True))],
         extra_marks=[line_segments(tick_values, tick_values, row_positions - 0.28,
                                    row_positions + 0.28, INK_STYLE, 1.6)],
         how_to_read=settings.how.format(level=f"{level_match[0]} " if level_match else "")

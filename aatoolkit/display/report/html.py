@@ -173,11 +173,14 @@ def sparkline(values: Numbers) -> str:
     svg_path = ""
     command = "M"
     for x, y in zip(np.linspace(2, _CHART_WIDTH - 2, len(y_positions)), y_positions, strict=True):
-        svg_path += "" if np.isnan(y) else f"{command}{x:.0f} {y:.0f}"
+        svg_path += "" if np.isnan(y) else f"{command}{x:.0f} {y:.0f}h0"
         command = "M" if np.isnan(y) else "L"
     if not svg_path:
         return ""
-    line = f'<path d="{svg_path}" fill="none" stroke="var(--link)" stroke-width="1.5"/>'
+    line = (
+        f'<path d="{svg_path}" fill="none" stroke="var(--link)" stroke-width="1.5" '
+        'stroke-linecap="round"/>'
+    )
     return f'<svg viewBox="0 0 {_CHART_WIDTH} {_CHART_HEIGHT}" aria-hidden="true">{line}</svg>'
 
 

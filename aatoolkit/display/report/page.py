@@ -251,11 +251,11 @@ class _Page:
                 f" is shown to have changed since {baseline_words}: what is seen may be chance."
             )
         return "".join([
-            self._cards_html(comparisons, earlier_dataset is None, baseline_words),
             f"<p><b>{escape(heading, 300)}</b></p>" if heading else "",
             bullet_list([f'{escape(capitalized(_figure_name(row)), 200)}: <a href="#c{number}">'
                      f"{escape('{} to {}, {}'.format(*_number_texts(row)))}</a>"
                      for number, row in changed_by_number.items()]),
+            self._cards_html(comparisons, earlier_dataset is None, baseline_words),
             f"<p>It cannot be said whether {escape(some_of(untested_names), 400)} changed.</p>"
             if untested_names else "",
             bullet_list(failure_items),

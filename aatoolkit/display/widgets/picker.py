@@ -21,7 +21,7 @@ import traitlets
 from aatoolkit._util.attributes import ShortHelpMeta
 from aatoolkit._util.text import Names, clipped, code, counted, visible
 from aatoolkit.client.client import Project
-from aatoolkit.client.reading import known_sections, section_names
+from aatoolkit.client.reading import check_sections, section_names
 from aatoolkit.errors import ScopeError
 from aatoolkit.scope import ALLOWED_DAYS, FILTERS, Scope, ScopeOptions
 from aatoolkit.sections import default_profile
@@ -58,9 +58,9 @@ class _Option(NamedTuple):
 class _Group:
     """A group of options, such as engines, of which the user can choose one or several.
 
-    ``empty_text`` is shown if none is chosen. With ``is_single``, only one can be chosen. ``rows``
-    is the number of options that are visible at once. The attribute ``message`` is what the browser
-    gets.
+    ``empty_text`` is shown if no option is chosen. With ``is_single``, only one can be chosen.
+    ``visible_rows`` is the number of options that are visible at once. The attribute ``message``
+    is a dict on the group, which is sent to the browser.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class _Group:
         options: Iterable[_Option],
         empty_text: str = "none chosen: all {}",
         is_single: bool = False,
-        rows: int = 8,
+        visible_rows: int = 8,
     ) -> None:
         option_by_value = {option.value: option for option in reversed([*options])}
         distinct_options = [*reversed(option_by_value.values())]
@@ -82,7 +82,7 @@ class _Group:
             "title": title,
             "one": is_single,
             "empty": empty_text,
-            "rows": rows,
+            "rows": visible_rows,
             "values": self._values,
             "labels": [str(option.label or option.value) for option in distinct_options],
             "details": [option.detail for option in distinct_options],
@@ -90,13 +90,13 @@ class _Group:
             "marks": self._flags.tobytes(),
         }
 
-    def bits(self, values: Iterable[Any]) -> bytes:
-        """Return the chosen values as a bit field with one bit per option, lowest bit first."""
+    def to_bits(self, values: Iterable[Any]) -> bytes:
+        """Return a bit field with one bit per option, set if its value is in ``values``."""
         chosen_values = {*values}
         is_chosen = np.array([value in chosen_values for value in self._values], bool)
         return np.packbits(is_chosen, bitorder="little").tobytes()
 
-    def values(self, bits: bytes) -> tuple[Any, ...]:
+    def from_bits(self, bits: bytes) -> tuple[Any, ...]:
         """Return the values of the options whose bits are set, except disabled options."""
         is_chosen = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
         is_chosen = is_chosen[: len(self._values)] & (self._flags & _DISABLED_FLAG == 0)
@@ -141,7 +141,7 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
     # the name of the group; to make a value of a choice in the browser; to write it in Python.
     _check_value: Callable[..., Any]
     _current_choice: Callable[..., Choice]
-    _value_of_choice: Callable[..., Any]
+    _choice_to_value: Callable[..., Any]
     _python_code: Callable[..., str]
 
     def __init__(self, title: str, groups: Iterable[_Group], value: Any) -> None:
@@ -161,13 +161,13 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         super().__setattr__(name, value)
 
     @traitlets.validate("value")
-    def _validated(self, proposal: Any) -> Any:
+    def _validate_value(self, proposal: Any) -> Any:
         return self._check_value(proposal["value"])
 
     @traitlets.observe("value")
     def _send_choice(self, _: Any) -> None:
         choice = self._current_choice()
-        bits = [group.bits(choice[group.name]) for group in self._option_groups]
+        bits = [group.to_bits(choice[group.name]) for group in self._option_groups]
         if bits != [*map(bytes, self._choice.get("bits", ()))]:
             # A choice from the browser is not sent back, because it may have changed since.
             self._choice = {"bits": bits}
@@ -179,8 +179,8 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
             # This confirms it: without a kernel, the page sees no confirmation.
             self._received = choice["number"]
             groups_with_bits = zip(self._option_groups, choice["bits"], strict=True)
-            self.value = self._value_of_choice(
-                {group.name: group.values(bits) for group, bits in groups_with_bits}
+            self.value = self._choice_to_value(
+                {group.name: group.from_bits(bits) for group, bits in groups_with_bits}
             )
 
     def show(self, function: Callable[[Any], Any]) -> ipywidgets.VBox:
@@ -205,8 +205,8 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
 
         self.compact = True
 
-        def show_output(value: Any) -> None:
-            returned_value = function(value)
+        def show_output(choice: Any) -> None:
+            returned_value = function(choice)
             if returned_value is not None:
                 display(returned_value)  # type: ignore[no-untyped-call]
 
@@ -228,8 +228,8 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         return code(repr(self))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return {**data, "text/plain": repr(self), "text/html": self._repr_html_()}, metadata
+        bundle, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
+        return {**bundle, "text/plain": repr(self), "text/html": self._repr_html_()}, metadata
 
 
 # -- scopes ------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ class ScopePicker(Picker):
             default_days = Scope().days
             days = [days for days in options.days if days in ALLOWED_DAYS]
             scope = Scope(default_days if default_days in days else days[0])
-        super().__init__(options.host, _groups(options), scope)
+        super().__init__(options.host, _scope_groups(options), scope)
 
     @property
     def scope(self) -> Scope:
@@ -303,7 +303,7 @@ class ScopePicker(Picker):
     def _current_choice(self) -> Choice:
         return {"days": (self.scope.days,), **{name: getattr(self.scope, name) for name in FILTERS}}
 
-    def _value_of_choice(self, choice: Choice) -> Scope:
+    def _choice_to_value(self, choice: Choice) -> Scope:
         (days,) = choice["days"] or (self.scope.days,)
         filters = {name: choice[name] for name in FILTERS if name not in self.options.unknown}
         return self.scope._with(days=days, **filters)
@@ -312,7 +312,7 @@ class ScopePicker(Picker):
         return clipped(f"aa.{self.scope!r}")
 
 
-def _groups(options: ScopeOptions) -> Iterator[_Group]:
+def _scope_groups(options: ScopeOptions) -> Iterator[_Group]:
     """Yield the groups of options: first the numbers of days, then one group for each filter."""
     day_options = (
         _Option(days, counted(days, "day"), flags=_DISABLED_FLAG * (days not in ALLOWED_DAYS))
@@ -321,7 +321,7 @@ def _groups(options: ScopeOptions) -> Iterator[_Group]:
     yield _Group("days", "Window", day_options, is_single=True)
     for name, plural in FILTERS.items():
         filter_options = [
-            *_options(getattr(options, plural), name, "no run recorded" * options.has_runs)
+            *_filter_options(getattr(options, plural), name, "no run recorded" * options.has_runs)
         ]
         empty_text = "none chosen: all {}" if filter_options else "none offered: no filter"
         if name in options.unknown:
@@ -332,7 +332,7 @@ def _groups(options: ScopeOptions) -> Iterator[_Group]:
 _NOTE_COLUMNS = ("label", "own", "tracked", "configured", "prompt_count", "last_run_day")
 
 
-def _options(frame: pd.DataFrame, name: str, no_run_note: str) -> Iterator[_Option]:
+def _filter_options(frame: pd.DataFrame, name: str, no_run_note: str) -> Iterator[_Option]:
     """Yield an option for each value of a filter, with a note from its row in ``frame``.
 
     ``name`` is the filter, and the column of its values. ``no_run_note`` is the note for an engine
@@ -393,7 +393,7 @@ class SectionPicker(Picker):
         names = section_names(profile)
         options = [_Option(name, detail=(profile.get(name) or PROFILE[name]).doc) for name in names]
         self._profile = profile
-        group = _Group("sections", "Sections", options, "none of {}", rows=len(options))
+        group = _Group("sections", "Sections", options, "none of {}", visible_rows=len(options))
         super().__init__("", [group], names if chosen is None else chosen)
 
     @property
@@ -406,12 +406,12 @@ class SectionPicker(Picker):
         self.value = sections
 
     def _check_value(self, value: Any) -> tuple[str, ...]:
-        return tuple(sorted(known_sections(value, self._profile)))
+        return tuple(sorted(check_sections(value, self._profile)))
 
     def _current_choice(self) -> Choice:
         return {"sections": self.sections}
 
-    def _value_of_choice(self, choice: Choice) -> Sequence[str]:
+    def _choice_to_value(self, choice: Choice) -> Sequence[str]:
         return choice["sections"]
 
     def _python_code(self) -> str:

@@ -25,9 +25,9 @@ from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.column_availability import (
     DENIED_REASON,
     ENGINE_LIST_RULE,
-    narrowest_path,
+    find_extent,
+    find_narrowest_path,
     parse_target,
-    target_extent,
 )
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.stats.explain.explanation import (
@@ -217,7 +217,7 @@ class _ColumnCells:
         self.signals: list[tuple[Signal, str]] = []
         if self.declaration is None:
             return
-        self.path_at = table_rows.path_finder(self.declaration)
+        self.path_at = table_rows.make_path_finder(self.declaration)
         count_names = self.declaration.aggregate.over or self.declaration.aggregate.counts or ()
         self.count_columns = count_names if {*count_names} <= {*frame.columns} else ()
         for signal in table.response.tables._origin.signals:
@@ -225,7 +225,7 @@ class _ColumnCells:
             extent = (
                 "all"
                 if is_about_all_rows
-                else target_extent(signal.target or "", self.declaration.pattern)
+                else find_extent(signal.target or "", self.declaration.pattern)
             )
             if extent and signal.rule != ENGINE_LIST_RULE:
                 self.signals.append((signal, extent))
@@ -367,7 +367,7 @@ class TableCells:
                 or (
                     value_place is not None
                     # Whether the statement on some cells covers the value at the place.
-                    and narrowest_path(
+                    and find_narrowest_path(
                         value_place.path,
                         {format_json_path(parse_target(signal.target or "")): signal.availability},
                     )
@@ -504,7 +504,7 @@ def _explain_cells_at(tables: Tables, response: ReadResponse, path: str) -> Iter
     for table_name, built_table in tables._origin.built_tables.items():
         table_cells = TableCells(response, table_name)
         for column in built_table.table.columns:
-            if path != "$" and target_extent(path.removesuffix(KEY_SIGN), column.pattern) is None:
+            if path != "$" and find_extent(path.removesuffix(KEY_SIGN), column.pattern) is None:
                 continue
             for position in range(len(table_cells.frame)):
                 cell_path = table_cells.cells_of_column(column.name).path_at(position)
