@@ -15,8 +15,8 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal
 from urllib.parse import quote_plus, urlencode
 
-from aatoolkit._util.attributes import Chaptered
-from aatoolkit._util.text import visible, wrapped_in_ipython
+from aatoolkit._util.attributes import ShortHelpMeta
+from aatoolkit._util.text import print_wrapped, visible
 from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree import decode
 from aatoolkit.scope import Scope
@@ -282,7 +282,7 @@ class Response(_WithBodyHash):
 
 
 @dataclass(frozen=True, repr=False)
-class Payload(_WithBodyHash, metaclass=Chaptered):
+class Payload(_WithBodyHash, metaclass=ShortHelpMeta):
     """One response of the API: its bytes, its URL, and when it was fetched; immutable.
 
     Parameters
@@ -382,7 +382,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
         phrases += [f"from {sender}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
         return visible(f"<Payload {', '.join(phrases)}>")
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
 
 def find_window(document: Any) -> tuple[str | None, str | None]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs, urlencode
 
-from aatoolkit._util.attributes import NamesNear
-from aatoolkit._util.text import Names, clipped, visible, wrapped_in_ipython
+from aatoolkit._util.attributes import SuggestsNames
+from aatoolkit._util.text import Names, clipped, print_wrapped, visible
 from aatoolkit.errors import ScopeError, did_you_mean, near_matches, unknown, warn
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _UNCHECKED_FILTER_NOTE = (
 
 
 @dataclass(frozen=True, init=False)
-class Scope(NamesNear):
+class Scope(SuggestsNames):
     """The number of days that a request covers, and its filters; immutable.
 
     Parameters
@@ -196,7 +196,7 @@ class Scope(NamesNear):
         return self
 
 
-class ScopeOptions(NamesNear):
+class ScopeOptions(SuggestsNames):
     """The values that each filter of a project may have, such as its engines and topics.
 
     Parameters
@@ -300,7 +300,7 @@ class ScopeOptions(NamesNear):
             f"days {', '.join(map(str, self.days))}>"
         )
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
 
 def _validate_filter_values(filter_name: str, argument: Names | None) -> tuple[str, ...]:

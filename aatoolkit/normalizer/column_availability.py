@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from aatoolkit._util.dtypes import NUMBERS
+from aatoolkit._util.dtypes import NUMBER_DTYPES
 from aatoolkit.availability import (
     UNKNOWN,
     Availability,
@@ -113,7 +113,11 @@ class TableStatements:
             statements, group_availabilities = self._make_group_statements(column)
             row_statements, row_availabilities = self._make_row_statements(column, path_of_row)
             statements += row_statements
-            if availability.status not in EMPTY and column.dtype in NUMBERS and not column.is_label:
+            if (
+                availability.status not in EMPTY
+                and column.dtype in NUMBER_DTYPES
+                and not column.is_label
+            ):
                 availability = _combine_with_rows(availability, group_availabilities)
             availability = _combine_with_rows(availability, row_availabilities)
             if statements and availability == UNKNOWN and is_measured:

@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from aatoolkit._util.attributes import Keyed
+from aatoolkit._util.attributes import ReadOnlyMapping
 from aatoolkit._util.files import FileList, FilePath
 from aatoolkit._util.show import show_as, table_html
-from aatoolkit._util.text import clipped, counted, joined, visible, wrapped_in_ipython
+from aatoolkit._util.text import clipped, counted, drop_inner_stops, print_wrapped, visible
 from aatoolkit.errors import AAToolkitWarning, ItemNotFound, near_matches, unknown
 from aatoolkit.normalizer.provenance import rebuild
 from aatoolkit.payload import Payload
@@ -93,7 +93,7 @@ class TablesOrigin(NamedTuple):
 _NO_ORIGIN = TablesOrigin()
 
 
-class Tables(Keyed[str, "pd.DataFrame"]):
+class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
     """The tables of one section (one kind of response): a mapping from table names to DataFrames.
 
     Attributes
@@ -376,7 +376,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         ]
         return "\n".join([f"<Tables of {visible(self.section)}{self._format_notes()}>", *lines])
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
     def _repr_html_(self) -> str:
         rows = [
@@ -393,7 +393,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     def _status(self, name: str) -> str:
         """Return the availability of a table as a symbol and text, such as ``● available``."""
-        text = joined(self._availability_texts[name])
+        text = drop_inner_stops(self._availability_texts[name])
         symbols = (
             symbol for status, symbol in _SYMBOL_BY_STATUS.items() if text.startswith(status)
         )

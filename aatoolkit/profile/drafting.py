@@ -7,11 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aatoolkit._util.attributes import Keyed
+from aatoolkit._util.attributes import ReadOnlyMapping
 from aatoolkit._util.defaults import MAX_DRAFT_REQUESTS
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.lexicon import is_word_of
-from aatoolkit._util.text import wrapped_in_ipython
+from aatoolkit._util.text import print_wrapped
 from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, PayloadError, unknown
 from aatoolkit.jsontree.paths import parse_pattern
 from aatoolkit.profile.asking import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from aatoolkit.client.client import Project
 
 
-class Draft(Keyed[str, SectionDraft]):
+class Draft(ReadOnlyMapping[str, SectionDraft]):
     """The guessed description of a service's JSON: maps section names to `SectionDraft` objects.
 
     A section is one kind of response, such as ``domains``. `draft` returns this object. Correct it
@@ -254,7 +254,7 @@ class Draft(Keyed[str, SectionDraft]):
             lines += [f"  {'':<{name_width}}  ! {note}" for note in section.notes]
         return "\n".join([*lines, *(f"  {name}: {error}" for name, error in self.errors.items())])
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
 
 def draft(

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from aatoolkit._util.attributes import Keyed
-from aatoolkit._util.text import Described
+from aatoolkit._util.attributes import ReadOnlyMapping
+from aatoolkit._util.text import TitledRepr
 from aatoolkit.errors import (
     AAToolkitError,
     ArgumentError,
@@ -27,7 +27,7 @@ from aatoolkit.errors import (
 from aatoolkit.sections.section import Section, Table
 
 
-class Profile(Described, Keyed[str, Section]):
+class Profile(TitledRepr, ReadOnlyMapping[str, Section]):
     """A description of one service's JSON: a mapping from section names to `Section` objects.
 
     A section is one kind of response, such as ``domains``.
@@ -219,7 +219,7 @@ class Profile(Described, Keyed[str, Section]):
     def __repr__(self) -> str:
         return f"<Profile {self.name}: {len(self)} sections>"
 
-    def _described(self) -> tuple[str, list[str]]:
+    def _title_and_lines(self) -> tuple[str, list[str]]:
         """Return the title and the lines of text with which the profile is printed."""
         title = f"Profile {self.name}: {self.doc or f'{len(self)} sections'}"
         return title, [f"{name}: {', '.join(self[name].names)}" for name in self]

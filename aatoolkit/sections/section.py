@@ -29,7 +29,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from aatoolkit._util.text import Described
+from aatoolkit._util.text import TitledRepr
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown
 from aatoolkit.jsontree.paths import Each, Entries, Named, Position, Steps, format_path, parse_path
 from aatoolkit.sections.aggregation import COUNT, KEY, SUM, to_name_tuple
@@ -59,7 +59,7 @@ ENVELOPE_FIELDS = ("section", "domain", "window", "filters", "generatedAt", "ava
 
 
 @dataclass(frozen=True)
-class Table(Described):
+class Table(TitledRepr):
     """A table in a response: the path to its rows, its columns and its key.
 
     Parameters
@@ -128,7 +128,7 @@ class Table(Described):
                 return column
         raise ItemNotFound(unknown(f"column of {self.name}", name, self.names), key=name)
 
-    def _described(self) -> tuple[str, list[str]]:
+    def _title_and_lines(self) -> tuple[str, list[str]]:
         """Return the title and the lines of text with which the table is printed."""
         title = f"{self.name}: {self.doc} Key: {', '.join(self.key)}"
         return title, [f"{column.name}: {column.doc}" for column in self.columns]
@@ -162,7 +162,7 @@ class Table(Described):
 
 
 @dataclass(frozen=True, init=False)
-class Section(Described):
+class Section(TitledRepr):
     """A section (one kind of response, such as ``domains``): its name and its tables.
 
     Parameters
@@ -253,7 +253,7 @@ class Section(Described):
     def __iter__(self) -> Iterator[Table]:
         return iter(self.tables)
 
-    def _described(self) -> tuple[str, list[str]]:
+    def _title_and_lines(self) -> tuple[str, list[str]]:
         """Return the title and the lines of text with which the section is printed."""
         return f"{self.name}: {self.doc}", [f"{table.name}: {table.doc}" for table in self.tables]
 
