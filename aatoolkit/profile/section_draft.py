@@ -148,7 +148,7 @@ class SectionDraft:
             A new name for the column.
         **properties
             The new properties: ``unit``, ``aggregate``, ``dtype``, ``parse``, ``scale``,
-            ``missing`` and ``doc``, as in `aatoolkit.Column`. For example, ``aggregate`` may be
+            ``missing`` and ``doc``, as in `aatoolkit.sections.Column`. For example, ``aggregate`` may be
             ``"sum"`` or ``ratio("cit", "tot")``.
 
         Raises

@@ -274,3 +274,20 @@ def test_what_sections_repeat_is_declared_once(tmp_path: Path):
         tables = aa.normalize(profile[name], answer)
         assert tables.rebuild() == answer
         assert {"meta_host", "meta_version"} <= {*tables[f"{name}_facts"].columns}
+
+
+def test_a_renamed_key_of_a_map_is_read_from_the_file_as_in_the_draft(tmp_path: Path):
+    answer = {
+        "perception": [
+            {
+                "brand": brand,
+                "byEngineReason": {"atlas": "not asked", "borealis": f"new in {brand}"},
+            }
+            for brand in ("Acme", "Globex", "Initech")
+        ]
+    }
+    draft = draft_of({"perception": answer}, {}, options())
+    section = Profile.load(draft.save(tmp_path / "service.py"))["perception"]
+    for declared in (draft["perception"].section, section):
+        table = aa.normalize(declared, answer)["perception_by_engine_reason"]
+        assert table["engine"].tolist() == ["atlas", "borealis"] * 3

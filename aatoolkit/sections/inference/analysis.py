@@ -283,6 +283,8 @@ def rename_column(column: DraftColumn, new_name: str) -> None:
     table = column.draft_table
     old_name = column.name
     table.key = tuple(new_name if name == old_name else name for name in table.key)
+    labels = (new_name if label == old_name else label for label in table.rows.labels)
+    table.rows = replace(table.rows, labels=tuple(labels))
     table.total_labels_by_column = {
         new_name if column_name == old_name else column_name: total_labels
         for column_name, total_labels in table.total_labels_by_column.items()
