@@ -124,7 +124,11 @@ def state_words(availability_text: str) -> str:
     """
     symbol, _, detail = availability_text.partition(" ")
     status = next(
-        (candidate for candidate in Status if detail.startswith(humanize(candidate))),
+        (
+            candidate_status
+            for candidate_status in Status
+            if detail.startswith(humanize(candidate_status))
+        ),
         Status.UNKNOWN,
     )
     return plain_words(
