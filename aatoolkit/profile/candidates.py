@@ -1176,8 +1176,8 @@ def _is_word_for_part(token: str) -> bool:
 
     Such a word is in the name of a count, as in ``scannedPages``.
     """
-    is_done = token in words_of("part") or token.endswith("ed")
-    return is_done and token not in words_of("whole", "lack_count")
+    means_done = token in words_of("part") or token.endswith("ed")
+    return means_done and token not in words_of("whole", "lack_count")
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:

@@ -554,8 +554,8 @@ def result_spec(kind: str, data: PlotData, options: Options) -> Spec | None:
         else unit,
         1.04, label=axis_label, is_whole=unit == RANK,
     )  # fmt: skip
-    low_column = data.column(settings.low or settings.value)
-    level_match = re.search(r"\d+%", low_column.doc if low_column else "")
+    low_declaration = data.column(settings.low or settings.value)
+    level_match = re.search(r"\d+%", low_declaration.doc if low_declaration else "")
     assumption_match = re.search(
         "takes .+? for independent", "; ".join(texts_by_column.get("method", ()))
     )

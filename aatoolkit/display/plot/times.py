@@ -149,10 +149,10 @@ def _time_label(data: PlotData, x: str, moments: Sequence[pd.Timestamp]) -> str:
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
         return last_day_note[2:].capitalize()  # the ticks show the years
     time_format = "%Y" if all(moment == moment.normalize() for moment in moments) else "%d %b %Y"
-    first_and_last_year = dict.fromkeys(
+    first_and_last_years = dict.fromkeys(
         f"{moment:{time_format}}" for moment in (moments[0], moments[-1])
     )
-    return "–".join(first_and_last_year) + last_day_note
+    return "–".join(first_and_last_years) + last_day_note
 
 
 # --- lines ------------------------------------------------------------------------------------
@@ -186,8 +186,10 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         or not (is_requested or options.x or data.varies(x))
     ):
         return None
-    other_keys = [name for name in data.key_columns if name not in (*data.time_keys, x)]
-    by = options.color or (other_keys[0] if len(other_keys) == 1 and not options.x else None)
+    other_key_columns = [name for name in data.key_columns if name not in (*data.time_keys, x)]
+    by = options.color or (
+        other_key_columns[0] if len(other_key_columns) == 1 and not options.x else None
+    )
     columns = options.y or [*data.measure_columns, *data.number_columns][:1]
     if not columns or (by and len(columns) > 1) or len({data.unit(name) for name in columns}) > 1:
         return None

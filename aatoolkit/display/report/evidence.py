@@ -24,8 +24,8 @@ class TableEvidence:
 
     - ``frame``: the table with all rows; ``data`` has only the rows that are shown.
     - ``table_id``: identifies the table on the page, such as ``2-1``.
-    - ``explanations_by_row``: by the position of a row, its name, and the explanations of its
-      numbers by column.
+    - ``explanations_by_row``: maps the position of a row to its name, and to a dict of the
+      explanations of its numbers by column.
     """
 
     title: str
@@ -112,8 +112,8 @@ class SectionEvidence:
     def _row_html(self, table: TableEvidence, row: int, seen_lines: dict[str, Any]) -> str:
         """Return the explanations of one row as HTML.
 
-        First come links to the responses from which the row is, then the explanation of each number
-        of the row. ``row`` is the position of the row in ``table.explanations_by_row``.
+        First come links to the responses that have the row, then the explanation of each of its
+        numbers. ``row`` is the position of the row, a key of ``table.explanations_by_row``.
         """
         row_label, explanations = table.explanations_by_row[row]
         cited_responses = dict.fromkeys(

@@ -79,8 +79,8 @@ def scrolling_table(
         f"<tbody>{body_html}</tbody></table>"
     )
     css_class = "wide many" if len(header_cells) > _MAX_PHONE_COLUMNS else "wide"
-    label = attribute("aria-label", plain_caption[:80])
-    return f'<div class="{css_class}" role="region" tabindex="0"{label}>{table_html}</div>'
+    aria_label = attribute("aria-label", plain_caption[:80])
+    return f'<div class="{css_class}" role="region" tabindex="0"{aria_label}>{table_html}</div>'
 
 
 def linked_table(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) -> str:

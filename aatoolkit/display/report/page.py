@@ -86,8 +86,8 @@ def page(
 ) -> str:
     """Return the report of a dataset as an HTML page.
 
-    The dataset is compared with ``earlier_dataset``, or with the period before its own if that is
-    None. Tables have at most ``max_rows`` rows. ``title`` is by default the hosts of the dataset.
+    The dataset is compared with ``earlier_dataset``; if that is None, with the period before the
+    dataset. Tables have at most ``max_rows`` rows. ``title`` is by default the dataset's hosts.
     """
     if max_rows < 1:
         raise ArgumentError(f"rows={max_rows!r} is no whole number from 1", argument="rows")

@@ -1032,7 +1032,9 @@ def _kind_of(value: Any) -> str:
             if _NUMBER_PATTERN.fullmatch(value)
             else "day"
             if _DAY_PATTERN.match(value)
-            else ("text" if any(map(str.isalnum, value)) else "mark")
+            else "text"
+            if any(map(str.isalnum, value))
+            else "mark"
         )
     return type(value).__name__
 

@@ -248,17 +248,17 @@ def _find_total_rows(table: DraftTable) -> list[str]:
             type(value) is str and _TOTAL_LABEL_PATTERN.fullmatch(value) is not None
             for value in column.values
         ]
-        total_rows = np.flatnonzero(is_total_row)
-        responses_with_total = table.response_positions[total_rows].tolist()
+        rows_with_total = np.flatnonzero(is_total_row)
+        responses_with_total = table.response_positions[rows_with_total].tolist()
         numbers_and_totals = [
             (numbers[table.response_positions == response_position], numbers[row])
-            for row, response_position in zip(total_rows, responses_with_total, strict=True)
+            for row, response_position in zip(rows_with_total, responses_with_total, strict=True)
             for numbers in arrays_of_counts
         ]
         are_totals_highest = [
             not (numbers > total).any() for numbers, total in numbers_and_totals if len(numbers) > 2
         ]
-        total_labels = {column.values[row] for row in total_rows}
+        total_labels = {column.values[row] for row in rows_with_total}
         if (
             total_labels
             and len({*responses_with_total}) == len(responses_with_total)
@@ -266,7 +266,7 @@ def _find_total_rows(table: DraftTable) -> list[str]:
             and all(are_totals_highest)
         ):
             table.total_labels_by_column = {column.name: tuple(sorted(total_labels))}
-            table.total_row_positions = total_rows
+            table.total_row_positions = rows_with_total
             label_text = repr(", ".join(sorted(total_labels)))
             return [f"{table.name}: {column.name} {label_text} sums up the other rows"]
     return []
