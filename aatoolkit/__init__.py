@@ -111,7 +111,7 @@ _NAMES_BY_MODULE = {
 The imports above are for type checkers.
 """
 
-_MODULE_BY_NAME = {name: home for home, names in _NAMES_BY_MODULE.items() for name in names.split()}
+_MODULE_BY_NAME = {name: path for path, names in _NAMES_BY_MODULE.items() for name in names.split()}
 
 _NAMES_NOT_COMPLETED = {
     *("Availability", "Cause", "Collection", "Column", "Project"),

@@ -318,9 +318,7 @@ class StaleDataWarning(AAToolkitWarning):
 
 
 def warn(
-    message: str,
-    category: type[Warning] = AAToolkitWarning,
-    registry: dict[Any, Any] | None = None,
+    message: str, category: type[Warning] = AAToolkitWarning, registry: dict[Any, Any] | None = None
 ) -> None:
     """Issue a warning that points to the user's line of code, not to a line of this package.
 
@@ -380,7 +378,7 @@ def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
 def unknown(kind: str, name: object, names: Iterable[str]) -> str:
     """Return an error message about an unknown name; it lists similar names, or else all names.
 
-    ``kind`` is the noun in the message for what has these names, such as ``section``.
+    ``kind`` is what the message calls the named thing, such as ``section``.
 
     Examples
     --------

@@ -15,8 +15,8 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal
 from urllib.parse import quote_plus, urlencode
 
-from aatoolkit._util.attributes import Chaptered
-from aatoolkit._util.text import visible, wrapped_in_ipython
+from aatoolkit._util.attributes import ShortHelpMeta
+from aatoolkit._util.text import print_wrapped, visible
 from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree import decode
 from aatoolkit.scope import Scope
@@ -92,8 +92,8 @@ class Request:
 
         ``options`` are further fields of the request, such as ``refresh``.
         """
-        section_parameter = {} if section is None else {"section": section}
-        params = {**section_parameter, **scope._params()}
+        section_params = {} if section is None else {"section": section}
+        params = {**section_params, **scope._params()}
         return cls("agent-analytics", host, section, scope, params, **options)
 
     def with_base_url(self, base_url: str) -> Request:
@@ -115,7 +115,7 @@ class Request:
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """A tuple of texts that identifies the requested data; requests of the same data share it.
+        """A tuple of texts that is equal for two requests if they ask for the same data.
 
         The order of the query parameters, and of the values of each, does not matter.
 
@@ -269,20 +269,20 @@ class Response(_WithBodyHash):
             If the body does not have the hash in ``json_dict``, or a value there is not valid.
         """
         try:
-            moment = datetime.fromisoformat(json_dict["fetched_at"])
+            fetched_at = datetime.fromisoformat(json_dict["fetched_at"])
             status = json_dict["status"]
             sent_request = Request.from_dict(json_dict["request"]) if request is None else request
-            response = cls(sent_request, status, dict(json_dict["headers"]), moment, body)
+            response = cls(sent_request, status, dict(json_dict["headers"]), fetched_at, body)
             is_intact = (json_dict["sha256"], json_dict["size"]) == (response.sha256, len(body))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError("it is not a response that was written down") from error
-        if not is_intact or type(status) is not int or moment.tzinfo is None:
+        if not is_intact or type(status) is not int or fetched_at.tzinfo is None:
             raise ValueError("its body is not the one that was written down")
         return response
 
 
 @dataclass(frozen=True, repr=False)
-class Payload(_WithBodyHash, metaclass=Chaptered):
+class Payload(_WithBodyHash, metaclass=ShortHelpMeta):
     """One response of the API: its bytes, its URL, and when it was fetched; immutable.
 
     Parameters
@@ -377,24 +377,24 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
 
     def __repr__(self) -> str:
         names = (self.host, self.section, self.scope)
-        words = [*(str(word) for word in names if word is not None), f"{self.fetched_at:%F %T%z}"]
+        phrases = [*(str(word) for word in names if word is not None), f"{self.fetched_at:%F %T%z}"]
         sender = ("stale cache" if self.stale else "cache") if self.from_cache else "service"
-        words += [f"from {sender}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
-        return visible(f"<Payload {', '.join(words)}>")
+        phrases += [f"from {sender}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
+        return visible(f"<Payload {', '.join(phrases)}>")
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
 
-def window_of(document: Any) -> tuple[str | None, str | None]:
+def find_window(document: Any) -> tuple[str | None, str | None]:
     """Return the first and the last day that a decoded response says it covers.
 
     A day that the response does not state is None.
 
     Examples
     --------
-    >>> window_of({"window": {"start": "2026-10-22", "end": "2026-11-20", "days": 30}})
+    >>> find_window({"window": {"start": "2026-10-22", "end": "2026-11-20", "days": 30}})
     ('2026-10-22', '2026-11-20')
-    >>> window_of({"window": {"days": 30}})
+    >>> find_window({"window": {"days": 30}})
     (None, None)
     """
     window = document.get("window") if isinstance(document, Mapping) else None

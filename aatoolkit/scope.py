@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs, urlencode
 
-from aatoolkit._util.attributes import NamesNear
-from aatoolkit._util.text import Names, clipped, visible, wrapped_in_ipython
+from aatoolkit._util.attributes import SuggestsNames
+from aatoolkit._util.text import Names, clipped, print_wrapped, visible
 from aatoolkit.errors import ScopeError, did_you_mean, near_matches, unknown, warn
 
 if TYPE_CHECKING:
@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 ALLOWED_DAYS = (7, 30, 90)
 """The numbers of days that a request may cover, by the documentation of the API."""
 
-FILTERS = {
-    "engine": "engines",
-    "topic": "topics",
-    "category": "categories",
-    "brand": "brands",
-}
+FILTERS = {"engine": "engines", "topic": "topics", "category": "categories", "brand": "brands"}
 """The filters, each with the attribute of `ScopeOptions` that lists its values."""
 
 UNTAGGED_LABEL = "(none)"
@@ -36,7 +31,7 @@ _UNCHECKED_FILTER_NOTE = (
 
 
 @dataclass(frozen=True, init=False)
-class Scope(NamesNear):
+class Scope(SuggestsNames):
     """The number of days that a request covers, and its filters; immutable.
 
     Parameters
@@ -71,7 +66,7 @@ class Scope(NamesNear):
         """Create a scope; raise `ScopeError` if a keyword is not the name of a filter."""
         for name in filters:
             if name != "days" and name not in FILTERS:
-                raise _unknown_filter_error(name)
+                raise _make_filter_error(name)
         return super().__new__(cls)
 
     def __init__(
@@ -201,7 +196,7 @@ class Scope(NamesNear):
         return self
 
 
-class ScopeOptions(NamesNear):
+class ScopeOptions(SuggestsNames):
     """The values that each filter of a project may have, such as its engines and topics.
 
     Parameters
@@ -286,7 +281,7 @@ class ScopeOptions(NamesNear):
             If there is no such filter.
         """
         if filter not in FILTERS:
-            raise _unknown_filter_error(str(filter))
+            raise _make_filter_error(str(filter))
         frame = getattr(self, FILTERS[filter])
         return tuple(frame[filter].dropna().tolist())
 
@@ -305,7 +300,7 @@ class ScopeOptions(NamesNear):
             f"days {', '.join(map(str, self.days))}>"
         )
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
 
 def _validate_filter_values(filter_name: str, argument: Names | None) -> tuple[str, ...]:
@@ -334,7 +329,7 @@ def _validate_filter_values(filter_name: str, argument: Names | None) -> tuple[s
     return tuple(sorted({*values}))
 
 
-def _unknown_filter_error(name: str) -> ScopeError:
+def _make_filter_error(name: str) -> ScopeError:
     """Return the `ScopeError` for a filter that does not exist; it lists similar names."""
     filter_names = ("days", *FILTERS)
     return ScopeError(

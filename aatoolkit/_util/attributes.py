@@ -1,4 +1,4 @@
-"""Base classes of public classes, for a short ``help`` and for suggestions of similar names."""
+"""Base classes that give public classes a short ``help`` and suggestions of similar names."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Chaptered(ABCMeta):
+class ShortHelpMeta(ABCMeta):
     """A metaclass that shortens ``help(Class)`` to the class docstring and one line per member.
 
     Examples
     --------
-    >>> class Menu(metaclass=Chaptered):
+    >>> class Menu(metaclass=ShortHelpMeta):
     ...     '''What there is to eat.'''
     ...
     ...     def soup(self) -> None:
@@ -58,9 +58,9 @@ _NAME_WIDTH = 17
 
 
 def members_of(class_: type) -> list[tuple[str, str]]:
-    """Return a tuple per public member of a class: its name, and the first line of its docstring.
+    """Return the name and the first line of the docstring of each public member of a class.
 
-    Members that the docstring of the class describes are left out.
+    Members that the class's own docstring already describes are left out.
     """
     first_line_by_name = {}
     for base in reversed(class_.__mro__):
@@ -74,12 +74,12 @@ def members_of(class_: type) -> list[tuple[str, str]]:
     return [*first_line_by_name.items()]
 
 
-class NamesNear(metaclass=Chaptered):
+class SuggestsNames(metaclass=ShortHelpMeta):
     """A base class whose `AttributeError` for an unknown attribute suggests similar names.
 
     Examples
     --------
-    >>> class Menu(NamesNear):
+    >>> class Menu(SuggestsNames):
     ...     def soup(self) -> None: ...
     >>> Menu().sup
     Traceback (most recent call last):
@@ -87,7 +87,7 @@ class NamesNear(metaclass=Chaptered):
     AttributeError: Menu has no attribute 'sup'; did you mean 'soup'?
     """
 
-    _called = ""
+    _name_in_errors = ""
     """The name of the object in the error message; by default the name of the class."""
 
     def _hint_on_missing(self, name: str) -> str:
@@ -99,10 +99,10 @@ class NamesNear(metaclass=Chaptered):
         def __getattr__(self, name: str) -> Any:
             names = [name for name in (*dir(type(self)), *vars(self)) if name[0] != "_"]
             hint = "" if name[0] == "_" else self._hint_on_missing(name)
-            raise missing_attribute(self._called or type(self).__name__, name, names, hint)
+            raise missing_attribute(self._name_in_errors or type(self).__name__, name, names, hint)
 
 
-class Keyed(Mapping[K, V], NamesNear):
+class ReadOnlyMapping(Mapping[K, V], SuggestsNames):
     """A base class of read-only mappings; in a notebook, Tab completes their keys."""
 
     _items: Mapping[K, Any]

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 
-def constants(name: str) -> Any:
+def load_constants(name: str) -> Any:
     """Return the parsed content of the file ``name.json`` beside this module.
 
     Examples
     --------
-    >>> constants("extras")["keyring"]
+    >>> load_constants("extras")["keyring"]
     ['keyring']
     """
     return json.loads(Path(__file__).with_name(f"{name}.json").read_text("utf-8"))

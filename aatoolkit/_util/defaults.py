@@ -1,11 +1,11 @@
-"""Defaults and constants that several packages use."""
+"""Defaults and load_constants that several packages use."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from aatoolkit._util.data import constants
+from aatoolkit._util.data import load_constants
 from aatoolkit.errors import PackageMissing
 
 EXPIRE_AFTER_SECONDS = 3600.0
@@ -39,12 +39,12 @@ DEMO_HOST = "acme.example"
 """The host of the demonstration project in the synthetic store."""
 
 
-EXTRAS = {extra: tuple(packages) for extra, packages in constants("extras").items()}
+EXTRAS = {extra: tuple(packages) for extra, packages in load_constants("extras").items()}
 """The packages that each extra installs, as in ``pyproject.toml``."""
 
 
 @contextmanager
-def needed(purpose: str, extra: str) -> Iterator[None]:
+def requiring_package(purpose: str, extra: str) -> Iterator[None]:
     """Convert an `ImportError` in a ``with`` block to `PackageMissing`, which says what to install.
 
     ``purpose`` begins the message, such as "pictures need". ``extra`` is the optional dependency
@@ -52,7 +52,7 @@ def needed(purpose: str, extra: str) -> Iterator[None]:
 
     Examples
     --------
-    >>> with needed("pictures need", "plot"):
+    >>> with requiring_package("pictures need", "plot"):
     ...     import matplotlib
     """
     try:
@@ -60,12 +60,12 @@ def needed(purpose: str, extra: str) -> Iterator[None]:
         return
     except ImportError as error:
         package = (error.name or EXTRAS[extra][0]).partition(".")[0]
-        is_absent = isinstance(error, ModuleNotFoundError)
-        problem = "is not installed" if is_absent else f"cannot be imported ({error})"
+        is_missing = isinstance(error, ModuleNotFoundError)
+        problem_text = "is not installed" if is_missing else f"cannot be imported ({error})"
         if package == __name__.partition(".")[0]:
             raise
     raise PackageMissing(
-        f'{purpose} {package}, which {problem}: pip install "aatoolkit[{extra}]"',
+        f'{purpose} {package}, which {problem_text}: pip install "aatoolkit[{extra}]"',
         package=package,
         extra=extra,
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aatoolkit._util.data import constants
+from aatoolkit._util.data import load_constants
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Reading:
 def _load_dtypes() -> Mapping[str, Dtype]:
     """Return the dtypes in ``dtypes.json``."""
     dtypes: dict[str, Dtype] = {}
-    for name, dtype_fields in constants("dtypes").items():
+    for name, dtype_fields in load_constants("dtypes").items():
         formats = dtype_fields.pop("parses")
         parses = dtypes[formats].parses if isinstance(formats, str) else tuple(formats)
         dtypes[name] = Dtype(name, **dtype_fields, parses=parses)
@@ -72,6 +72,6 @@ def _load_dtypes() -> Mapping[str, Dtype]:
 # The dtypes that table declarations may use, by name.
 DTYPES = _load_dtypes()
 
-# The names of the dtypes of numbers, and of days and timestamps.
-NUMBERS = ("Int64", "Float64")
-MOMENTS = ("date", "timestamp")
+# The names of the dtypes that hold numbers, and of those that hold days and timestamps.
+NUMBER_DTYPES = ("Int64", "Float64")
+MOMENT_DTYPES = ("date", "timestamp")

@@ -37,9 +37,9 @@ except ImportError:  # Windows, where an unfinished file is recognised by its ag
 FilePath = str | os.PathLike[str]
 """A path as text, or as an object such as `pathlib.Path`."""
 
-_UNFINISHED_NAME = re.compile(r"\.tmp-[0-9a-f]{16}")
-_MOVED_ASIDE_NAME = re.compile(r"\.old-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
-_ABANDONED_SECONDS = 86_400.0
+_TEMPORARY_NAME_PATTERN = re.compile(r"\.tmp-[0-9a-f]{16}")
+_OLD_NAME_PATTERN = re.compile(r"\.old-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
+_ABANDONED_AGE_SECONDS = 86_400.0
 """The age in seconds from which an unfinished file is abandoned, on systems without locks."""
 
 _SYNC_ERRORS = (errno.EINVAL, errno.ENOTSUP)
@@ -101,19 +101,19 @@ def remove_abandoned(folder: FilePath) -> list[Path]:
     """Remove the temporary files that killed processes left in a folder; return their paths."""
     removed_paths = []
     for path in [*Path(folder).glob(".*")]:
-        match = _MOVED_ASIDE_NAME.fullmatch(path.name)
-        if not match and not _UNFINISHED_NAME.fullmatch(path.name):
+        old_name_match = _OLD_NAME_PATTERN.fullmatch(path.name)
+        if not old_name_match and not _TEMPORARY_NAME_PATTERN.fullmatch(path.name):
             continue
         with contextlib.suppress(OSError), contextlib.ExitStack() as exit_stack:
             if fcntl is None:
-                is_abandoned = time.time() - path.stat().st_mtime > _ABANDONED_SECONDS
+                is_abandoned = time.time() - path.stat().st_mtime > _ABANDONED_AGE_SECONDS
             else:
                 is_abandoned = _lock(path, exit_stack) is True
             if not is_abandoned:
                 continue
             # Killed before the new folder was in place: the old one gets its name back.
-            if match and not path.with_name(match["name"]).exists():
-                path.rename(path.with_name(match["name"]))
+            if old_name_match and not path.with_name(old_name_match["name"]).exists():
+                path.rename(path.with_name(old_name_match["name"]))
             else:
                 _remove(path)
             removed_paths.append(path)
@@ -137,7 +137,7 @@ def _resolve(path: FilePath) -> Path:
 def _converting_errors(target_path: Path, problem: str = "was not written") -> Iterator[None]:
     """Convert an `OSError` in a ``with`` block to `NotWritten`.
 
-    The error's message consists of the path ``target_path`` and the words ``problem``.
+    The message of `NotWritten` is ``target_path``, ``problem`` and the text of the `OSError`.
     """
     try:
         yield
@@ -187,25 +187,25 @@ def _lock(path: Path, exit_stack: contextlib.ExitStack) -> bool | None:
     return True
 
 
-def _permission_bits(target: Path) -> int | None:
+def _permission_bits(path: Path) -> int | None:
     """Return the permission bits of a file, or None if there is no file.
 
     Raise OSError if it is no regular file, or is write-protected.
     """
     try:
-        file_stat = target.stat()
+        file_stat = path.stat()
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(file_stat.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
-    if not os.access(target, os.W_OK):
+    if not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, "it is write-protected")
     return stat.S_IMODE(file_stat.st_mode)
 
 
-def _is_nonempty_folder(target: Path) -> bool:
+def _is_nonempty_folder(path: Path) -> bool:
     """Return whether there is a folder with files at a path."""
-    return target.exists() and any(target.iterdir())
+    return path.exists() and any(path.iterdir())
 
 
 def _make_folder(folder: Path) -> None:
@@ -226,11 +226,11 @@ def _remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _replace(path: Path, target: Path) -> None:
-    """Move a file or folder to ``target``, also over a file or empty folder."""
-    if os.name == "nt" and target.is_dir():
-        target.rmdir()
-    os.replace(path, target)
+def _replace(path: Path, target_path: Path) -> None:
+    """Move a file or folder to ``target_path``, also over a file or empty folder."""
+    if os.name == "nt" and target_path.is_dir():
+        target_path.rmdir()
+    os.replace(path, target_path)
 
 
 def _exchange_folders(new_folder: Path, target: Path) -> None:
@@ -272,7 +272,9 @@ def _sync(path: Path) -> None:
         os.close(file_descriptor)
 
 
-def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def find_mismatches(
+    expected: Mapping[str, str], actual: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
     """Compare the hashes of files with the expected hashes, and yield each difference.
 
     Both arguments are dicts from file name to hash. A difference is a tuple of the word "missing",
@@ -280,16 +282,16 @@ def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterat
 
     Examples
     --------
-    >>> list(mismatches({"a": "1", "b": "2"}, {"b": "3", "c": "4"}))
+    >>> list(find_mismatches({"a": "1", "b": "2"}, {"b": "3", "c": "4"}))
     [('missing', 'a'), ('altered', 'b'), ('added', 'c')]
     """
-    for name in sorted({*expected, *actual}):
-        if name not in actual:
-            yield "missing", name
-        elif name not in expected:
-            yield "added", name
-        elif actual[name] != expected[name]:
-            yield "altered", name
+    for file_name in sorted({*expected, *actual}):
+        if file_name not in actual:
+            yield "missing", file_name
+        elif file_name not in expected:
+            yield "added", file_name
+        elif actual[file_name] != expected[file_name]:
+            yield "altered", file_name
 
 
 class FileList(list[Path]):

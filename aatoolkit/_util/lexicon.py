@@ -73,8 +73,8 @@ def words_of(*word_groups: str) -> frozenset[str]:
     >>> "umsatz" in words_of("money"), "share" in words_of("rate", "money")
     (True, True)
     """
-    joined_words = " ".join(_load_words_by_group()[word_group] for word_group in word_groups)
-    return frozenset([*joined_words.split(), *joined_words.translate(_ACCENT_TRANSLATION).split()])
+    words_text = " ".join(_load_words_by_group()[word_group] for word_group in word_groups)
+    return frozenset([*words_text.split(), *words_text.translate(_ACCENT_TRANSLATION).split()])
 
 
 @cache
@@ -92,7 +92,7 @@ def meaning_by_word(word_group: str) -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=16384)
-def has_word_of(key: str, word_group: str) -> bool:
+def has_word_of(field_name: str, word_group: str) -> bool:
     """Return whether any word of a field name belongs to a word group of the lexicon.
 
     Examples
@@ -100,11 +100,11 @@ def has_word_of(key: str, word_group: str) -> bool:
     >>> has_word_of("productStatus", "business"), has_word_of("rows", "business")
     (True, False)
     """
-    return not words_of(word_group).isdisjoint(tokens(key))
+    return not words_of(word_group).isdisjoint(tokens(field_name))
 
 
 @lru_cache(maxsize=16384)
-def ends_with_word_of(key: str, word_group: str) -> bool:
+def ends_with_word_of(field_name: str, word_group: str) -> bool:
     """Return whether the last word of a field name belongs to a word group of the lexicon.
 
     Examples
@@ -112,11 +112,11 @@ def ends_with_word_of(key: str, word_group: str) -> bool:
     >>> ends_with_word_of("statusMessage", "reason"), ends_with_word_of("messageStatus", "reason")
     (True, False)
     """
-    return not words_of(word_group).isdisjoint(tokens(key)[-1:])
+    return not words_of(word_group).isdisjoint(tokens(field_name)[-1:])
 
 
 @lru_cache(maxsize=16384)
-def is_word_of(key: str, word_group: str) -> bool:
+def is_word_of(field_name: str, word_group: str) -> bool:
     """Return whether a whole field name, without separators, is in a word group of the lexicon.
 
     Examples
@@ -124,11 +124,13 @@ def is_word_of(key: str, word_group: str) -> bool:
     >>> is_word_of("sample_size", "size"), is_word_of("size", "size")
     (True, False)
     """
-    return fold(key) in words_of(word_group)
+    return fold(field_name) in words_of(word_group)
 
 
 @lru_cache(maxsize=16384)
-def matches_form(key: str, form: str, skipped_words: tuple[str, ...] | frozenset[str] = ()) -> bool:
+def matches_form(
+    field_name: str, form: str, skipped_words: tuple[str, ...] | frozenset[str] = ()
+) -> bool:
     """Return whether a field name, split into words, matches a regular expression of the lexicon.
 
     ``form`` is the name of the regular expression. The words in ``skipped_words`` are left out of
@@ -139,44 +141,45 @@ def matches_form(key: str, form: str, skipped_words: tuple[str, ...] | frozenset
     >>> matches_form("suppressedRows", "loss"), matches_form("missingPages", "loss")
     (True, False)
     """
-    return patterns("form")[form, None].fullmatch(spaced(key, skipped_words)) is not None
+    return patterns("form")[form, None].fullmatch(spaced(field_name, skipped_words)) is not None
 
 
 @cache
 def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
     """Return the regular expressions of one kind in the lexicon, as a dict.
 
-    ``kind`` is ``state``, ``flag``, ``stem`` or ``form``. Each key is a tuple of a name and of how
-    surely a match has this meaning: ``weak``, ``strong``, ``plain`` (the surest) or None.
+    ``kind`` is ``state``, ``flag``, ``stem`` or ``form``. Each key of the dict is a tuple of two:
+    the name of the meaning that a match has, and how sure this meaning is (``weak``, ``strong``,
+    ``plain``, which is the surest, or None).
     """
-    expressions_by_name: dict[tuple[str, str | None], list[str]] = {}
-    for row_kind, pattern_name, strength, expression in _read_lexicon()[1]:
-        if row_kind == kind:
-            expressions_by_name.setdefault((pattern_name, strength or None), []).append(
+    expressions_by_key: dict[tuple[str, str | None], list[str]] = {}
+    for kind_of_row, pattern_name, strength, expression in _read_lexicon()[1]:
+        if kind_of_row == kind:
+            expressions_by_key.setdefault((pattern_name, strength or None), []).append(
                 _REFERENCE_PATTERN.sub(_expand_reference, expression)
             )
     return {
-        pattern_name: re.compile("|".join(expressions))
-        for pattern_name, expressions in expressions_by_name.items()
+        name_and_strength: re.compile("|".join(expressions))
+        for name_and_strength, expressions in expressions_by_key.items()
     }
 
 
 def _expand_reference(reference_match: re.Match[str]) -> str:
-    """Return a regular expression that matches any word of the word group that a match names.
+    """Replace a reference such as ``<money>`` by a regular expression for any word of the group.
 
-    ``reference_match`` is the match of the name in angle brackets, such as ``<money>``.
+    ``reference_match`` is the match of the reference: the name of a word group in angle brackets.
     """
-    joined_words = _load_words_by_group()[reference_match[1]]
-    return f"(?:{joined_words if '|' in joined_words else '|'.join(joined_words.split())})"
+    words_text = _load_words_by_group()[reference_match[1]]
+    return f"(?:{words_text if '|' in words_text else '|'.join(words_text.split())})"
 
 
 @cache
 def _load_words_by_group() -> Mapping[str, str]:
-    """Return a dict from the name of a word group to its words, which are joined in one text."""
+    """Return a dict from the name of each word group to its words, as one text with spaces."""
     words_by_group = _read_lexicon()[0]
     return {
-        word_group: _REFERENCE_PATTERN.sub(lambda match: words_by_group[match[1]], joined_words)
-        for word_group, joined_words in words_by_group.items()
+        word_group: _REFERENCE_PATTERN.sub(lambda match: words_by_group[match[1]], words_text)
+        for word_group, words_text in words_by_group.items()
     }
 
 
@@ -197,11 +200,13 @@ def _read_lexicon() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
     pattern_rows: list[tuple[str, ...]] = []
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():
         definition = _DEFINITION_LINE_PATTERN.fullmatch(line)
-        word_group, _, words = line.partition(":")
+        word_group, _, words_text = line.partition(":")
         if definition:
             pattern_rows.append(definition.groups(""))
-        elif words and not line.startswith("#"):
+        elif words_text and not line.startswith("#"):
             words_by_group[word_group] = (
-                f"{words_by_group.get(word_group, '')} {words.strip()}".strip()
+                f"{words_by_group.get(word_group, '')} {words_text.strip()}".strip()
             )
-    return {name: words.replace(" |", "|") for name, words in words_by_group.items()}, pattern_rows
+    return {
+        name: words_text.replace(" |", "|") for name, words_text in words_by_group.items()
+    }, pattern_rows

@@ -32,10 +32,10 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
     if unit == FRACTION_CHANGE:
         return signed(value, unit)
     if unit in _FRACTION_UNITS:
-        percent = 100 * value
-        decimals = 0 if (abs(percent) >= 10 and not exact) or not percent else 1
+        percentage = 100 * value
+        decimals = 0 if (abs(percentage) >= 10 and not exact) or not percentage else 1
         return _use_minus_signs(
-            f"{percent:.{3 if exact and 0 < abs(percent) < 0.1 else decimals}f}%"
+            f"{percentage:.{3 if exact and 0 < abs(percentage) < 0.1 else decimals}f}%"
         )
     if _is_currency(unit):
         text = f"{value:,.2f}"
@@ -58,15 +58,15 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     """
     column_values = [float(value) for value in values]
     finite_values = [value for value in column_values if math.isfinite(value)]
-    magnitude = max(map(abs, finite_values), default=0.0)
+    max_magnitude = max(map(abs, finite_values), default=0.0)
     if (
         unit in (*_FRACTION_UNITS, FRACTION_CHANGE)
         or _is_currency(unit)
-        or magnitude >= 1000
+        or max_magnitude >= 1000
         or all(map(_is_integer, finite_values))
     ):
         return [number(value, unit) for value in column_values]
-    decimals = 1 if magnitude >= 10 else 2
+    decimals = 1 if max_magnitude >= 10 else 2
     return [
         number(value, unit)
         if not math.isfinite(value) or 0 < abs(value) < 10**-decimals
@@ -79,8 +79,8 @@ def equal_digits(values: Sequence[float], *, has_mixed_units: bool = False) -> l
     """Format the numbers of a column with the same number of decimals.
 
     The number of decimals is such that the largest number has four digits. A number that would be
-    rounded to 0 gets three significant digits instead. With ``has_mixed_units``, i.e. if the units
-    differ, all numbers get three.
+    rounded to 0 gets three significant digits instead. With ``has_mixed_units``, i.e. if the
+    numbers differ in their units, all of them get three significant digits.
 
     Examples
     --------
@@ -109,15 +109,15 @@ def equal_digits(values: Sequence[float], *, has_mixed_units: bool = False) -> l
     return ["<NA>" if math.isnan(value) else format_value(value) for value in values]
 
 
-def tick(value: float, unit: str | None = None) -> str:
+def format_tick(value: float, unit: str | None = None) -> str:
     """Format a number as the tick label of an axis, without unnecessary digits.
 
     Examples
     --------
-    >>> tick(0.05, FRACTION), tick(2.5), tick(0.125, FRACTION), tick(-0.1, FRACTION_CHANGE)
-    ('5%', '2.5', '12.5%', '−10 pp')
-    >>> tick(2.5e12), tick(4e-9)
-    ('2.5e+12', '4e−09')
+    >>> format_tick(0.05, FRACTION), format_tick(-0.1, FRACTION_CHANGE), format_tick(2.5)
+    ('5%', '−10 pp', '2.5')
+    >>> format_tick(0.125, FRACTION), format_tick(2.5e12), format_tick(4e-9)
+    ('12.5%', '2.5e+12', '4e−09')
     """
     if unit == FRACTION_CHANGE:
         return _use_minus_signs(f"{round(100 * value, 6):+g} pp") if value else "0 pp"
@@ -143,10 +143,10 @@ def signed(value: float, unit: str | None = None) -> str:
     """
     if not math.isfinite(value):
         return _DASH
-    is_rate = unit in (FRACTION, FRACTION_CHANGE)
-    magnitude = abs(100 * value if is_rate else value)
+    is_fraction = unit in (FRACTION, FRACTION_CHANGE)
+    magnitude = abs(100 * value if is_fraction else value)
     magnitude = magnitude if magnitude > 1e-9 else 0.0
-    if is_rate:
+    if is_fraction:
         text = f"{magnitude:.1f} pp" if magnitude >= 0.05 else f"{magnitude:.0g} pp"
     else:
         text = number(magnitude, unit)

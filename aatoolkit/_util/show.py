@@ -17,7 +17,7 @@ import pandas as pd
 from aatoolkit._util.numbers import equal_digits
 from aatoolkit._util.text import (
     counted,
-    joined,
+    drop_inner_stops,
     name_parts,
     some_of,
     terminal_width,
@@ -26,7 +26,7 @@ from aatoolkit._util.text import (
 )
 
 _MAX_ROWS = 60
-_MAX_LISTED = 200
+_MAX_LISTING_ROWS = 200
 """The maximum number of rows shown, of tables and of listings."""
 
 _PAGE_WIDTH = 110
@@ -35,19 +35,19 @@ _PAGE_WIDTH = 110
 # The number of spaces between two columns.
 _COLUMN_GAP = 2
 
-_NARROW_WIDTH = 12
+_WORDS_WIDTH = 12
 _SENTENCE_WIDTH = 24
-_PHRASE_LENGTH = 40
-_WORD_LENGTH = 34
-_NAME_LENGTH = 24
+_MAX_PHRASE_LENGTH = 40
+_MAX_WORD_LENGTH = 34
+_MAX_NAME_LENGTH = 24
 """Widths in characters: the minimum of a column of words and of sentences, and the longest phrase,
 word and name that is not broken.
 """
 
-_MAX_NAMED = 12
+_MAX_HIDDEN_NAMES = 12
 """The maximum number of hidden columns that are named."""
 
-_TEXT_LENGTH = 150
+_LONG_CELL_LENGTH = 150
 """The length from which a cell makes its column twice as wide in a notebook."""
 
 _MIDNIGHT_SUFFIX = " 00:00:00"
@@ -59,8 +59,8 @@ Marks = dict[str, np.ndarray]
 """Maps the name of a column to a boolean mask of the rows whose number gets an asterisk."""
 
 Remarks = Callable[[pd.DataFrame, Collection[str]], tuple[Marks, list[str]]]
-"""A function that takes a DataFrame and the names of its shown columns. It returns which numbers
-get an asterisk, and sentences to print below the table.
+"""The type of functions that return which numbers of a DataFrame get an asterisk, and sentences to
+print below the table. The second argument has the names of the columns that are shown.
 """
 
 
@@ -92,8 +92,8 @@ class ShowAs:
     remarks: Remarks = _no_remarks
 
 
-class Deferred:
-    """The base class of placeholders in ``DataFrame.attrs``; ``text`` replaces them when read."""
+class LazyAttr:
+    """The base class of values in ``DataFrame.attrs`` that are replaced by ``text`` when read."""
 
     text: Any
 
@@ -118,7 +118,7 @@ class Frame(pd.DataFrame):
     def attrs(self) -> dict[Any, Any]:
         """The attributes, as in pandas."""
         for name, value in self._attrs.items():
-            if isinstance(value, Deferred):
+            if isinstance(value, LazyAttr):
                 self._attrs[name] = value.text
         return self._attrs
 
@@ -180,46 +180,46 @@ def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
     return frame
 
 
-def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
-    """Format a table as text for a terminal; ``view`` has the display options."""
+def as_text(frame: pd.DataFrame, options: ShowAs) -> str:
+    """Format a table as text for a terminal; ``options`` has the display options."""
     width = terminal_width()
     pandas_text = repr(pd.DataFrame(frame))
     if _is_left_to_pandas(frame):
         return pandas_text
-    if view.details is None:
+    if options.details is None:
         columns, notes = _format_listing(frame)
         return "\n".join(
             ["\n\n".join(_split_into_blocks(columns, frame.index.nlevels, width)), *notes]
         )
-    marks, notes = view.remarks(frame, [*map(str, frame.columns)])
+    marks, notes = options.remarks(frame, [*map(str, frame.columns)])
     # pandas keeps a character free.
-    is_narrow = max(map(len, pandas_text.split("\n"))) < width and "\\\n" not in pandas_text
-    if is_narrow and not marks and ".." not in pandas_text and len(frame) <= _MAX_ROWS:
+    fits_width = max(map(len, pandas_text.split("\n"))) < width and "\\\n" not in pandas_text
+    if fits_width and not marks and ".." not in pandas_text and len(frame) <= _MAX_ROWS:
         return "\n\n".join([pandas_text, *notes])
-    columns, notes, hidden_names = _select_columns(frame, view, width)
+    columns, notes, hidden_names = _select_columns(frame, options, width)
     if hidden_names:
-        notes.append(f"not shown: {some_of(hidden_names, _MAX_NAMED)}")
-    lines = (line for note in notes for line in wrap_cell(note, width))
-    return "\n".join([_align_columns(columns, width), *lines])
+        notes.append(f"not shown: {some_of(hidden_names, _MAX_HIDDEN_NAMES)}")
+    note_lines = (line for note in notes for line in wrap_cell(note, width))
+    return "\n".join([_align_columns(columns, width), *note_lines])
 
 
-def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
+def as_html(frame: pd.DataFrame, options: ShowAs) -> str | None:
     """Format a table as HTML for a notebook; return None if pandas is set to show no HTML."""
     if _is_left_to_pandas(frame):
         pandas_html: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
         return pandas_html
     hidden_names: list[str] = []
-    if view.details is None:
-        columns, notes = _format_listing(frame)
-        label_count = frame.index.nlevels
+    if options.details is None:
+        columns, note_texts = _format_listing(frame)
+        row_header_count = frame.index.nlevels
     else:
-        columns, notes, hidden_names = _select_columns(frame, view, _PAGE_WIDTH)
-        label_count = 1
-    table = _columns_to_html(columns, label_count)
-    footer = "".join(f"<p>{markup_long(note)}</p>" for note in notes)
+        columns, note_texts, hidden_names = _select_columns(frame, options, _PAGE_WIDTH)
+        row_header_count = 1
+    table = _columns_to_html(columns, row_header_count)
+    footer = "".join(f"<p>{markup_long(note)}</p>" for note in note_texts)
     if hidden_names:
         all_columns = _format_columns(frame.head(_MAX_ROWS), {})
-        footer += fold(
+        footer += foldable_html(
             f"all {frame.shape[1]} columns", _columns_to_html(all_columns, frame.index.nlevels)
         )
     return block(table + footer)
@@ -235,7 +235,7 @@ def block(content: str) -> str:
     return f'<div class="tex2jax_ignore">{content}</div>'
 
 
-def fold(title: str, content: str, attribute: str = "") -> str:
+def foldable_html(title: str, content: str, attribute: str = "") -> str:
     """Return an HTML element that shows its title; a click on the title shows the content."""
     return f"<details{attribute}><summary>{title}</summary>{content}</details>"
 
@@ -266,29 +266,29 @@ class _Column(NamedTuple):
         if self.is_number:
             return self.natural_width
         words = [word for cell in self.cells for word in cell.split()]
-        parts = [part for word in words for part in _split_name(word)]
-        min_text_width = _SENTENCE_WIDTH if self.natural_width > _PHRASE_LENGTH else _NARROW_WIDTH
-        max_part_width = min(_WORD_LENGTH, max(map(len, parts), default=0))
-        return min(self.natural_width, max(len(self.name), min_text_width, max_part_width))
+        word_parts = [word_part for word in words for word_part in _split_name(word)]
+        text_width = _SENTENCE_WIDTH if self.natural_width > _MAX_PHRASE_LENGTH else _WORDS_WIDTH
+        max_part_width = min(_MAX_WORD_LENGTH, max(map(len, word_parts), default=0))
+        return min(self.natural_width, max(len(self.name), text_width, max_part_width))
 
 
 def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
-    """Format the columns of a table that have values as text.
+    """Format a table as a listing: all of its columns that have values, as text.
 
-    Returns the columns, and notes to print below the table on columns without values and on hidden
-    rows.
+    Returns the columns, and notes to print below the table: on hidden rows, and on columns without
+    values.
     """
-    has_value = frame.notna().any().to_numpy()
-    has_value = has_value if has_value.any() else ~has_value
-    empty_names = [visible(str(name)) for name in frame.columns[~has_value]]
-    notes = _note_hidden_rows(frame, _MAX_LISTED) + (
+    is_filled = frame.notna().any().to_numpy()
+    is_filled = is_filled if is_filled.any() else ~is_filled
+    empty_names = [visible(str(name)) for name in frame.columns[~is_filled]]
+    notes = _note_hidden_rows(frame, _MAX_LISTING_ROWS) + (
         [f"no value in: {', '.join(empty_names)}"] if empty_names else []
     )
-    return _format_columns(frame.loc[:, has_value].head(_MAX_LISTED), {}), notes
+    return _format_columns(frame.loc[:, is_filled].head(_MAX_LISTING_ROWS), {}), notes
 
 
 def _select_columns(
-    frame: pd.DataFrame, view: ShowAs, width: int
+    frame: pd.DataFrame, options: ShowAs, width: int
 ) -> tuple[list[_Column], list[str], list[str]]:
     """Select the columns of a table that fit in a width, and format them as text.
 
@@ -298,12 +298,12 @@ def _select_columns(
         The columns, notes to print below the table, and the names of hidden columns.
     """
     rows = frame.head(_MAX_ROWS)
-    details = view.details or ()
+    details = options.details or ()
     names = [*map(str, frame.columns)]
-    marks, _ = view.remarks(frame, names)
+    marks, _ = options.remarks(frame, names)
     index_column = _Column("", [cell_text(label) for label in rows.index], is_number=False)
     columns = dict(zip(names, _format_columns(rows, marks)[rows.index.nlevels :], strict=True))
-    required_names = [name for name in names if name in view.order or name == view.verdict]
+    required_names = [name for name in names if name in options.order or name == options.verdict]
     optional_names = sorted(
         (name for name in names if name not in required_names), key=details.__contains__
     )
@@ -323,11 +323,13 @@ def _select_columns(
         if not is_blank and name not in cell_notes and (min_width <= width_left or not shown_names):
             shown_names.append(name)
             width_left -= min_width
-    ordered_names = sorted(shown_names, key=lambda name: (name == view.verdict, names.index(name)))
+    ordered_names = sorted(
+        shown_names, key=lambda name: (name == options.verdict, names.index(name))
+    )
     notes = [
         *_note_hidden_rows(frame, _MAX_ROWS),
         *cell_notes.values(),
-        *view.remarks(frame, shown_names)[1],
+        *options.remarks(frame, shown_names)[1],
     ]
     hidden_names = [visible(name) for name in names if name not in (*shown_names, *cell_notes)]
     return [index_column, *(columns[name] for name in ordered_names)], notes, hidden_names
@@ -347,7 +349,7 @@ def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
     ``marks`` has, by column, a boolean mask of the numbers that get an asterisk.
     """
     has_mixed_units = "unit" in rows and rows["unit"].nunique(dropna=False) > 1
-    label_columns = [
+    index_columns = [
         _format_column(
             "" if name is None else str(name), pd.Series(rows.index.get_level_values(position))
         )
@@ -361,7 +363,7 @@ def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
             cells = [f"{cell}{star}" for cell, star in zip(column.cells, stars, strict=False)]
             column = column._replace(cells=cells)
         columns.append(column)
-    return [*label_columns, *columns]
+    return [*index_columns, *columns]
 
 
 def _format_column(name: str, values: pd.Series, has_mixed_units: bool = False) -> _Column:
@@ -385,12 +387,12 @@ def cell_text(value: Any) -> str:
     """Return the value of a cell as one line of printable text."""
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return "<NA>"
-    return joined(visible(str(value)).replace("\\n", " "))
+    return drop_inner_stops(visible(str(value)).replace("\\n", " "))
 
 
 def _split_name(word: str) -> list[str]:
     """Split a long word into parts after which a line may break; a short word is not split."""
-    return name_parts(word) if len(word) > _NAME_LENGTH else [word]
+    return name_parts(word) if len(word) > _MAX_NAME_LENGTH else [word]
 
 
 # -- lines -------------------------------------------------------------------------------------
@@ -402,13 +404,13 @@ def _split_into_blocks(columns: Sequence[_Column], level_count: int, width: int)
     Each block has some of the columns, and begins with the columns of the index. There are
     ``level_count`` of these, and they come first in ``columns``.
     """
-    label_columns = [*columns[:level_count]]
+    index_columns = [*columns[:level_count]]
     column_blocks = [[*columns[:level_count]]]
     for column in columns[level_count:]:
         longer_block = [*column_blocks[-1], column]
         block_width = sum(column.min_width + _COLUMN_GAP for column in longer_block) - _COLUMN_GAP
         if block_width > width and len(longer_block) > level_count + 1:
-            column_blocks.append([*label_columns, column])
+            column_blocks.append([*index_columns, column])
         else:
             column_blocks[-1] = longer_block
     return [_align_columns(columns_of_block, width) for columns_of_block in column_blocks]
@@ -427,14 +429,14 @@ def _align_columns(columns: Sequence[_Column], width: int) -> str:
     ):
         max_width -= 1
     column_widths = [
-        max(min_width, min(size, max_width))
-        for min_width, size in zip(min_widths, natural_widths, strict=True)
+        max(min_width, min(natural_width, max_width))
+        for min_width, natural_width in zip(min_widths, natural_widths, strict=True)
     ]
     headers = [column.name for column in columns]
     lines = []
-    for row in (headers, *zip(*(column.cells for column in columns), strict=True)):
+    for row_texts in (headers, *zip(*(column.cells for column in columns), strict=True)):
         wrapped_cells = [
-            wrap_cell(cell, size) for cell, size in zip(row, column_widths, strict=True)
+            wrap_cell(cell, size) for cell, size in zip(row_texts, column_widths, strict=True)
         ]
         for i in range(max(map(len, wrapped_cells))):
             cell_texts = (
@@ -448,13 +450,13 @@ def _align_columns(columns: Sequence[_Column], width: int) -> str:
 # -- HTML --------------------------------------------------------------------------------------
 
 
-def _columns_to_html(columns: Sequence[_Column], label_count: int) -> str:
-    """Format columns as an HTML table; the first ``label_count`` columns are row headers."""
+def _columns_to_html(columns: Sequence[_Column], row_header_count: int) -> str:
+    """Format columns as an HTML table; the first ``row_header_count`` columns are row headers."""
     return table_html(
         [column.name for column in columns],
         [*zip(*(column.cells for column in columns), strict=True)],
         number_columns={position for position, column in enumerate(columns) if column.is_number},
-        row_header_count=label_count,
+        row_header_count=row_header_count,
     )
 
 
@@ -494,8 +496,8 @@ def table_html(
     def format_cell(position: int, text: str, scope: str = "") -> str:
         style = f"text-align:{'right' if position in number_columns else 'left'};vertical-align:top"
         max_length = max((len(row[position]) for row in rows), default=0) if scope == "col" else 0
-        if max_length > _NAME_LENGTH:
-            style += f";min-width:{12 if max_length <= _TEXT_LENGTH else 24}em"
+        if max_length > _MAX_NAME_LENGTH:
+            style += f";min-width:{12 if max_length <= _LONG_CELL_LENGTH else 24}em"
         words = visible(text).split(" ")
         content = " ".join("<wbr>".join(map(html.escape, _split_name(word))) for word in words)
         if position in code_columns and scope != "col":

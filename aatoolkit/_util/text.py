@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from aatoolkit._util.attributes import Chaptered
+from aatoolkit._util.attributes import ShortHelpMeta
 from aatoolkit._util.lexicon import meaning_by_word
 
 _MAX_SHOWN_CHARACTERS = 300
@@ -83,7 +83,7 @@ def canonical_json(value: Any) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Escape the control characters of a text as ``\uXXXX``.
+    r"""Escape control and invisible characters, and the backslash of ``\uXXXX``, as ``\uXXXX``.
 
     Examples
     --------
@@ -102,12 +102,12 @@ def _json_escape(match: re.Match[str]) -> str:
     )
 
 
-def joined(text: str) -> str:
+def drop_inner_stops(text: str) -> str:
     """Remove the full stop before each semicolon of a text with several sentences.
 
     Examples
     --------
-    >>> joined("Gemini shows cited sources only.; One engine has not run.")
+    >>> drop_inner_stops("Gemini shows cited sources only.; One engine has not run.")
     'Gemini shows cited sources only; One engine has not run.'
     """
     return text.replace(".; ", "; ")
@@ -137,11 +137,11 @@ def combined_reason(reasons: Iterable[str | None]) -> str | None:
     distinct_reasons = [*dict.fromkeys(filter(None, reasons))]
     if len(distinct_reasons) < 2:
         return distinct_reasons[0] if distinct_reasons else None
-    distinct_parts = (
+    reason_parts = (
         reason_part for reason in distinct_reasons for reason_part in reason.split("; ")
     )
     return "; ".join(
-        dict.fromkeys(reason_part.rstrip(" .") or reason_part for reason_part in distinct_parts)
+        dict.fromkeys(reason_part.rstrip(" .") or reason_part for reason_part in reason_parts)
     )
 
 
@@ -241,13 +241,13 @@ def wrap_cell(text: str, width: int) -> list[str]:
     """
     breakable_words = []
     for word in text.split(" "):
-        line_part = ""
-        for part in name_parts(word) if len(word) > width else [word]:
-            if line_part and len(line_part) + len(part) > width:
-                breakable_words.append(line_part)
-                line_part = ""
-            line_part += part
-        breakable_words.append(line_part)
+        fitting_part = ""
+        for name_part in name_parts(word) if len(word) > width else [word]:
+            if fitting_part and len(fitting_part) + len(name_part) > width:
+                breakable_words.append(fitting_part)
+                fitting_part = ""
+            fitting_part += name_part
+        breakable_words.append(fitting_part)
     return textwrap.wrap(" ".join(breakable_words), width, break_on_hyphens=False) or [""]
 
 
@@ -274,32 +274,32 @@ def wrap_lines(text: str) -> str:
     return "\n".join(lines)
 
 
-def wrapped_in_ipython(value: Any, printer: Any, cycle: bool) -> None:
+def print_wrapped(value: Any, printer: Any, cycle: bool) -> None:
     """Print the ``repr`` of a value in IPython, with lines wrapped to the width of the terminal."""
     printer.text(wrap_lines(repr(value)))
 
 
-class Described(metaclass=Chaptered):
+class TitledRepr(metaclass=ShortHelpMeta):
     """A base class of objects whose ``repr`` is a title with indented lines below it."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         # IPython prefers the ``repr`` of a class to what it inherits.
-        cls._repr_pretty_ = Described._repr_pretty_  # type: ignore[method-assign]
+        cls._repr_pretty_ = TitledRepr._repr_pretty_  # type: ignore[method-assign]
 
-    def _described(self) -> tuple[str, Sequence[str]]:
+    def _title_and_lines(self) -> tuple[str, Sequence[str]]:
         """Return the title of the ``repr`` and the lines below it."""
         raise NotImplementedError
 
     def __str__(self) -> str:
-        title, lines = self._described()
+        title, lines = self._title_and_lines()
         return "\n".join([clipped(title), *(f"  {clipped(line)}" for line in lines)])
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(wrap_lines(str(self)))
 
     def _repr_html_(self) -> str:
-        title, lines = self._described()
+        title, lines = self._title_and_lines()
         list_items = "".join(f"<li>{markup(line)}</li>" for line in lines)
         return f'<div class="tex2jax_ignore"><b>{markup(title)}</b><ul>{list_items}</ul></div>'
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aatoolkit._util.data import constants
+from aatoolkit._util.data import load_constants
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,8 @@ class Unit:
     short
         The text after a number, such as ``" ms"``.
     metrics
-        Words, separated by spaces. A metric whose name ends in one of them has this unit.
+        Words, separated by spaces. A metric, i.e. a measured number, whose name ends in one of them
+        has this unit.
     """
 
     words: str | None = None
@@ -26,7 +27,7 @@ class Unit:
     metrics: str = ""
 
 
-UNITS = {name: Unit(**properties) for name, properties in constants("units").items()}
+UNITS = {name: Unit(**properties) for name, properties in load_constants("units").items()}
 """The units with known properties, as a dict from the unit's name to a `Unit`."""
 
 COUNT = "count"

@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import counted, visible, wrapped_in_ipython
+from aatoolkit._util.text import counted, print_wrapped, visible
 from aatoolkit.archive.responses import (
     USABLE_SQL,
     ArchivedResponse,
@@ -119,7 +119,7 @@ class AddReport:
         lines = [*map(visible, messages[:3]), *["… more in .failures"] * (len(messages) > 3)]
         return "\n  ".join([f"<AddReport: {', '.join(count_texts)}>", *lines])
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
 
 def add_groups(

@@ -15,11 +15,11 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from aatoolkit._util.attributes import Chaptered
+from aatoolkit._util.attributes import ShortHelpMeta
 from aatoolkit._util.defaults import KEEP_HOURS
 from aatoolkit._util.files import FilePath
 from aatoolkit._util.show import show_as
-from aatoolkit._util.text import Names, code, counted, visible, wrapped_in_ipython
+from aatoolkit._util.text import Names, code, counted, print_wrapped, visible
 from aatoolkit.archive import upkeep
 from aatoolkit.archive.adding import (
     AddReport,
@@ -63,7 +63,7 @@ from aatoolkit.study.recording import StudyResponseStore, payload_to_response
 from aatoolkit.study.study import Study
 
 
-class Archive(metaclass=Chaptered):
+class Archive(metaclass=ShortHelpMeta):
     """The responses of many hosts over time, and the tables made from them.
 
     Responses and tables are Delta tables in one folder or object store. Several processes can add
@@ -746,7 +746,7 @@ class Archive(metaclass=Chaptered):
             f"the last {last_commit:%Y-%m-%d %H:%M}"
         )
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
     def _repr_html_(self) -> str:
         return code(repr(self))

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from aatoolkit._util.defaults import needed
+from aatoolkit._util.defaults import requiring_package
 from aatoolkit.archive.responses import USABLE_SQL, row_to_source
 from aatoolkit.archive.schema import (
     FILTER_COLUMNS,
@@ -514,7 +514,7 @@ def dask_frame(snapshot: Snapshot, table_path: str, until: datetime | None) -> A
     ``table_path`` is where the archive has the table, such as ``tables/domains/source_domains``.
     Rows fetched after ``until`` are left out.
     """
-    with needed("a Dask DataFrame needs", "scale"):
+    with requiring_package("a Dask DataFrame needs", "scale"):
         import dask.dataframe as dd
     visible_files = snapshot.files_of(table_path)
     empty_frame = to_frame(visible_files.schema.empty_table(), "pyarrow")

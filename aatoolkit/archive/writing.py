@@ -48,7 +48,7 @@ from aatoolkit.client.reading import ReadingOptions
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.jsontree.decode import gc_paused
 from aatoolkit.metadata.attrs import FrameMetadata
-from aatoolkit.normalizer.column_availability import signal_rows
+from aatoolkit.normalizer.column_availability import list_signal_rows
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Section
 
@@ -103,7 +103,7 @@ def _derive_response(payload: Payload, reading_options: ReadingOptions) -> Deriv
     section = tables.section
     built_tables = tables._origin.built_tables
     statement_rows = [
-        ("availability", (section, *row)) for row in signal_rows(tables._origin.signals)
+        ("availability", (section, *row)) for row in list_signal_rows(tables._origin.signals)
     ]
     for name, built_table in built_tables.items():
         column_metadata = built_table.metadata.columns.values()

@@ -10,11 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from aatoolkit._util.attributes import Keyed
+from aatoolkit._util.attributes import ReadOnlyMapping
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.files import FileList, FilePath, write_whole
-from aatoolkit._util.show import Frame, block, fold, show_as
-from aatoolkit._util.text import counted, markup, visible, wrapped_in_ipython
+from aatoolkit._util.show import Frame, block, foldable_html, show_as
+from aatoolkit._util.text import counted, markup, print_wrapped, visible
 from aatoolkit.availability import Status
 from aatoolkit.errors import AAToolkitError, ItemNotFound, NotWritten, near_matches, unknown
 from aatoolkit.normalizer.rows import frame_from_rows
@@ -22,7 +22,7 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.scope import Scope
 
 
-class Dataset(Keyed[str, Tables]):
+class Dataset(ReadOnlyMapping[str, Tables]):
     """The tables of one host, by section: a mapping from section names to `Tables`.
 
     All tables were read with the same days and filters.
@@ -344,11 +344,11 @@ class Dataset(Keyed[str, Tables]):
         hint_note = f", {counted(hint_count, 'hint')} (see .hints of tables)" if hint_count else ""
         return "\n".join([f"<Dataset of {len(self)} sections{failure_note}{hint_note}>", *lines])
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
     def _repr_html_(self) -> str:
         html_blocks = [
-            fold(
+            foldable_html(
                 f"<code>{markup(name)}</code> {len(tables)} tables, "
                 f"{sum(tables.rows.values()):,} rows "
                 + "".join(tables._status(table)[0] for table in tables),
@@ -366,7 +366,7 @@ class Dataset(Keyed[str, Tables]):
 HostScope = tuple[str, Scope]
 
 
-class Collection(Keyed[HostScope, Dataset]):
+class Collection(ReadOnlyMapping[HostScope, Dataset]):
     """The tables of many hosts: a mapping from ``(host, scope)`` to `Dataset`.
 
     A scope is the days and filters of a request. If all requests have the same scope, write the

@@ -59,12 +59,12 @@ def _has_list(table: BuiltTable, column_names: Sequence[str] = ()) -> bool:
     """
     rows = table.rows
     list_vector = table.rows.vectors[-2]
-    if list_vector.kinds.isdisjoint((list, dict)):
+    if list_vector.types.isdisjoint((list, dict)):
         return False
     field_paths = [
         table.table[column_name].source or "" for column_name in column_names or table.table.key
     ]
-    has_field = any(rows.values_of(field_path)[0].kinds - {Missing} for field_path in field_paths)
+    has_field = any(rows.values_of(field_path)[0].types - {Missing} for field_path in field_paths)
     return not any(list_vector.values) or (table.size > 0 and has_field)
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from aatoolkit._util.attributes import NamesNear, members_of
-from aatoolkit._util.defaults import LEVEL, needed
+from aatoolkit._util.attributes import SuggestsNames, members_of
+from aatoolkit._util.defaults import LEVEL, requiring_package
 from aatoolkit._util.files import FilePath
-from aatoolkit._util.show import fold, show_as
-from aatoolkit._util.text import Described, Names, wrap_lines
+from aatoolkit._util.show import foldable_html, show_as
+from aatoolkit._util.text import Names, TitledRepr, wrap_lines
 from aatoolkit.availability import Status
 from aatoolkit.errors import ArgumentError
 from aatoolkit.frame import merge, reshape, views
@@ -45,7 +45,7 @@ def _baseline_frame(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
     return None if isinstance(baseline, str) else baseline
 
 
-class Accessor(NamesNear, Described):
+class Accessor(SuggestsNames, TitledRepr):
     """The methods of ``df.aa``; ``print(df.aa)`` lists them.
 
     The methods use the metadata that aatoolkit stores with a frame. They also accept a frame
@@ -60,7 +60,7 @@ class Accessor(NamesNear, Described):
     ['unknown']
     """
 
-    _called = "df.aa"
+    _name_in_errors = "df.aa"
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
@@ -148,7 +148,7 @@ class Accessor(NamesNear, Described):
         table["fetched_at"] = fetch_times.to_pandas()
         return table
 
-    def _described(self) -> tuple[str, Sequence[str]]:
+    def _title_and_lines(self) -> tuple[str, Sequence[str]]:
         counts = self.availability["status"].value_counts()
         status_counts = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
         lines = [f"{method:16} {description}" for method, description in members_of(type(self))]
@@ -159,7 +159,9 @@ class Accessor(NamesNear, Described):
 
     def _repr_html_(self) -> str:
         table = show_as(self.availability)._repr_html_() or ""
-        return table + fold("df.aa: what can be done with this frame", super()._repr_html_())
+        return table + foldable_html(
+            "df.aa: what can be done with this frame", super()._repr_html_()
+        )
 
     def explain(
         self,
@@ -1390,7 +1392,7 @@ class Accessor(NamesNear, Described):
         >>> frame.aa.plot(y="n")
         <Picture: N by engine: chatgpt: n 3; claude: n no value given>
         """
-        with needed("pictures need", "interactive" if interactive else "plot"):
+        with requiring_package("pictures need", "interactive" if interactive else "plot"):
             from aatoolkit.display.plot.draw import plot
 
             if interactive:

@@ -18,7 +18,7 @@ from aatoolkit._util.text import combined_reason
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.frame.aggregation_plan import Plan, Rules, plan_columns
 from aatoolkit.frame.cell_status import (
-    COVERAGE_END,
+    COVERAGE_SUFFIX,
     MEASURED,
     NO_ROW,
     NO_VALUE,
@@ -54,7 +54,7 @@ from aatoolkit.scope import FILTERS
 ZERO_REASON = "the denominator is 0"
 """The reason why a rate does not apply."""
 
-_ZERO_AVAILABILITY = Availability(Status.NOT_APPLICABLE, None, ZERO_REASON)
+_ZERO_DENOMINATOR = Availability(Status.NOT_APPLICABLE, None, ZERO_REASON)
 _NO_ROWS_AVAILABILITY = Availability(Status.NOT_APPLICABLE, None, "no rows")
 
 
@@ -86,22 +86,24 @@ class PlannedCells:
 
         A row that was itself aggregated from measured and missing rows counts as a fraction.
         """
-        coverage_name = f"{self.plan.column}{COVERAGE_END}"
-        row_share = np.ones(len(self.frame))
+        coverage_column = f"{self.plan.column}{COVERAGE_SUFFIX}"
+        row_weights = np.ones(len(self.frame))
         # A row that was itself aggregated counts by its coverage, such as half a row.
-        if coverage_name in self.frame.columns:
-            row_share = np.nan_to_num(as_floats(self.frame[coverage_name]), nan=1.0)
-        return float_sum_by_group(row_share, self.cells.has_number, self.groups)
+        if coverage_column in self.frame.columns:
+            row_weights = np.nan_to_num(as_floats(self.frame[coverage_column]), nan=1.0)
+        return float_sum_by_group(row_weights, self.cells.has_number, self.groups)
 
     @cached_property
     def absent_availabilities(self) -> list[Availability]:
-        """Availabilities that say why rows are not in the frame, e.g. for an unconnected host."""
+        """The reasons why rows are missing in the frame, e.g. as a host is not connected."""
         if self.groups.exact_keys & {"host", *CONTEXT, *FILTERS}:
             return []  # they would be groups of their own
         columns = self.metadata.columns
         return [
             *dict.fromkeys(
-                state for name in self.plan.inputs for state in columns[name].absence_reasons
+                availability
+                for name in self.plan.inputs
+                for availability in columns[name].absence_reasons
             )
         ]
 
@@ -128,8 +130,8 @@ class PlannedCells:
         if plan.response_totals is not None:
             denominators = plan.response_totals.sum_by_group(weights, has_number, groups)
         with np.errstate(divide="ignore", invalid="ignore"):
-            quotients = numbers_to_nullable(numerators / denominators, values)
-        return quotients, (groups.count(has_number) > 0) & (denominators == 0)
+            ratios = numbers_to_nullable(numerators / denominators, values)
+        return ratios, (groups.count(has_number) > 0) & (denominators == 0)
 
 
 def plan_cells(
@@ -162,24 +164,26 @@ def aggregate(
 ) -> pd.DataFrame:
     """Return one row per group, with each column aggregated; see ``df.aa.aggregate``."""
     flat_frame = flatten_index(frame)
-    plans = plan_cells(flat_frame, by, columns, rules, observed)
-    metadata = plans[0].metadata
-    groups = plans[0].groups
+    planned_columns = plan_cells(flat_frame, by, columns, rules, observed)
+    metadata = planned_columns[0].metadata
+    groups = planned_columns[0].groups
     partial_periods = find_partial_periods(flat_frame, by, groups, metadata)
-    joined_tables = {
-        metadata.columns[planned_cells.plan.column].table for planned_cells in plans
+    repeated_tables = {
+        metadata.columns[planned_cells.plan.column].table for planned_cells in planned_columns
     } & {*metadata.repeated_tables}
     tables_across_groups: tuple[str, ...] = ()
-    if len(groups) > 1 and joined_tables:  # a row of such a table may count in several groups
+    if len(groups) > 1 and repeated_tables:  # a row of such a table may count in several groups
         tables_across_groups = tuple(
             sorted(
-                filter(Duplicates(flat_frame, metadata, groups).is_in_several_groups, joined_tables)
+                filter(
+                    Duplicates(flat_frame, metadata, groups).is_in_several_groups, repeated_tables
+                )
             )
         )
     result_columns = {name: groups.keys[name] for name in groups.keys.columns}
-    new_columns = {str(name): metadata.columns[str(name)] for name in result_columns}
-    for planned_cells in plans:
-        values, availability, extras = _aggregate_column(
+    new_metadata = {str(name): metadata.columns[str(name)] for name in result_columns}
+    for planned_cells in planned_columns:
+        values, availability, extra_columns = _aggregate_column(
             planned_cells, partial_periods, skip_missing, status or bool(partial_periods)
         )
         name = planned_cells.plan.column
@@ -190,40 +194,44 @@ def aggregate(
             result_columns[kind_column] = pick_by_group(
                 flat_frame[kind_column], has_value, groups, "last"
             )
-            new_columns[kind_column] = metadata.columns[kind_column]
+            new_metadata[kind_column] = metadata.columns[kind_column]
         declared_name = planned_cells.plan.declared_name or (
             source_column.declared_name if source_column.table in tables_across_groups else None
         )
         column = ColumnMetadata(declared_name, availability, caution=planned_cells.plan.caution)
-        if (status_column := f"{name}_{STATUS}") in extras:
+        if (status_column := f"{name}_{STATUS}") in extra_columns:
             statuses = pd.DataFrame(
-                {extra_name: extras[extra_name] for extra_name in extras if STATUS in extra_name}
+                {
+                    extra_column: extra_columns[extra_column]
+                    for extra_column in extra_columns
+                    if STATUS in extra_column
+                }
             )
-            key_metadata = FrameMetadata(new_columns)
+            key_metadata = FrameMetadata(new_metadata)
             statements = tuple(row_statements(statuses, status_column, groups.keys, key_metadata))
             has_missing = statuses[status_column].isna().any()  # of a number nothing is stated
-            other_state = Availability() if has_missing else statements[0].availability
-            column = replace(column, statements=statements, rest_availability=other_state)
-        absent_states = () if planned_cells.absent_availabilities else source_column.absence_reasons
-        new_columns |= {
-            name: column.with_absences(*absent_states),
-            **dict.fromkeys(extras, MEASURED),
+            other_availability = Availability() if has_missing else statements[0].availability
+            column = replace(column, statements=statements, rest_availability=other_availability)
+        absences = () if planned_cells.absent_availabilities else source_column.absence_reasons
+        new_metadata |= {
+            name: column.with_absences(*absences),
+            **dict.fromkeys(extra_columns, MEASURED),
         }
-        result_columns |= {name: values, **extras}
+        result_columns |= {name: values, **extra_columns}
     key = tuple(str(name) for name in groups.keys.columns)
     result = pd.DataFrame(result_columns, index=groups.keys.index)
     result = show_as(result, display_options_of(result))
     table_keys = dict.fromkeys(
-        sorted({column.table for column in new_columns.values()} - {""}), key
+        sorted({column.table for column in new_metadata.values()} - {""}), key
     )
     table_keys |= dict.fromkeys(tables_across_groups, (IN_SEVERAL_GROUPS,))
     return attach(
-        result, FrameMetadata(new_columns, key, metadata.sources, table_keys, tables_across_groups)
+        result, FrameMetadata(new_metadata, key, metadata.sources, table_keys, tables_across_groups)
     )
 
 
 def _aggregate_column(
-    planned: PlannedCells,
+    planned_cells: PlannedCells,
     partial_periods: Mapping[int, tuple[float, str]],
     skip_missing: bool,
     has_statuses: bool,
@@ -231,108 +239,126 @@ def _aggregate_column(
     """Aggregate one column; return the values, their availability, and further result columns.
 
     The availability is that of the whole column: a status such as "partial", with its reason. The
-    further columns describe the values, such as ``sales_coverage``; the dict has them by name.
-    ``partial_periods`` maps the position of each week or month with missing days to the fraction of
-    its days that the data have, and a text. ``has_statuses`` says whether columns with each group's
-    status are returned even if all groups have the same.
+    further columns, a dict by name, describe the values; an example is ``sales_coverage``.
+    ``partial_periods`` maps the number of a group (a week or month with missing days) to the
+    fraction of its days that the data have, and a text. With ``has_statuses``, columns with the
+    status of each group are returned even if all groups have the same status.
     """
-    plan = planned.plan
-    groups = planned.groups
-    cells = planned.cells
-    used_rows = groups.count(cells.has_number)
-    expected_rows = planned.expected_row_counts
+    plan = planned_cells.plan
+    groups = planned_cells.groups
+    cells = planned_cells.cells
+    used_counts = groups.count(cells.has_number)
+    expected_counts = planned_cells.expected_row_counts
     totals = plan.response_totals
-    is_complete = (expected_rows > 0) & (used_rows == expected_rows)
+    is_complete = (expected_counts > 0) & (used_counts == expected_counts)
     is_pooled = plan.rule.rule in ("ratio", "mean")
-    has_number = used_rows > 0 if skip_missing or is_pooled else is_complete
+    has_number = used_counts > 0 if skip_missing or is_pooled else is_complete
     if totals is not None and not skip_missing:
         has_number = has_number & (totals.absent_counts == 0)
-    values, is_undefined = planned.values()
+    values, is_undefined = planned_cells.values()
     has_number = has_number & ~is_undefined
-    codes, states = groups.combine_availability(cells)
+    codes, availabilities = groups.combine_availability(cells)
     # A group without a used row is unavailable, even where other cells are partial.
-    unused_states = [
-        replace(state, status=Status.UNAVAILABLE) if state.status == Status.PARTIAL else state
-        for state in states
+    unused_availabilities = [
+        replace(availability, status=Status.UNAVAILABLE)
+        if availability.status == Status.PARTIAL
+        else availability
+        for availability in availabilities
     ]
-    codes = np.where(used_rows > 0, codes, codes + len(states))
-    states = [*states, *unused_states]
+    codes = np.where(used_counts > 0, codes, codes + len(availabilities))
+    availabilities = [*availabilities, *unused_availabilities]
     # Further reasons for single groups: rows without a value, absent rows, partial periods.
-    code_by_new_state: dict[Availability, int] = {}
-    has_no_value = np.array([state.reason == NO_VALUE.reason for state in states], bool)[codes]
+    code_by_new_availability: dict[Availability, int] = {}
+    has_no_value = np.array(
+        [availability.reason == NO_VALUE.reason for availability in availabilities], bool
+    )[codes]
     has_own_reason = has_no_value if totals is None else has_no_value | (totals.absent_counts > 0)
-    has_own_reason = has_own_reason | bool(planned.absent_availabilities)
-    state_count = len(states)
+    has_own_reason = has_own_reason | bool(planned_cells.absent_availabilities)
+    old_count = len(availabilities)
     for i in sorted({*np.flatnonzero(has_own_reason).tolist(), *partial_periods}):
-        state = states[codes[i]]
+        availability = availabilities[codes[i]]
         if has_no_value[i]:
-            missing = int(expected_rows[i] - used_rows[i])
-            row_count = int(expected_rows[i])
+            missing = int(expected_counts[i] - used_counts[i])
+            row_count = int(expected_counts[i])
             why = f"{missing:,} of {row_count:,} rows {'has' if missing == 1 else 'have'} no value"
-            state = replace(state, reason=why if missing < row_count else "no row has a value")
-        added_states = [*planned.absent_availabilities]
+            availability = replace(
+                availability, reason=why if missing < row_count else "no row has a value"
+            )
+        added_availabilities = [*planned_cells.absent_availabilities]
         if totals is not None and totals.absent_counts[i]:
             why = f"{totals.absent_counts[i]} of {totals.counts[i]} responses have no row of it"
-            added_states.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
-        state = combine([state, *added_states])
-        is_unknown = state.status == Status.UNKNOWN and not has_number[i]
-        if i in partial_periods and state.status not in EMPTY and not is_unknown:
-            reason = combined_reason((state.reason, partial_periods[i][1]))
-            state = replace(state, status=Status.PARTIAL, reason=reason)
-        codes[i] = code_by_new_state.setdefault(state, state_count + len(code_by_new_state))
-    states += code_by_new_state
-    # After the states come their partial versions, then two for groups without a number.
-    input_state = combine(
-        planned.metadata.columns[input_column].availability for input_column in plan.inputs
+            added_availabilities.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
+        availability = combine([availability, *added_availabilities])
+        is_unknown = availability.status == Status.UNKNOWN and not has_number[i]
+        if i in partial_periods and availability.status not in EMPTY and not is_unknown:
+            reason = combined_reason((availability.reason, partial_periods[i][1]))
+            availability = replace(availability, status=Status.PARTIAL, reason=reason)
+        codes[i] = code_by_new_availability.setdefault(
+            availability, old_count + len(code_by_new_availability)
+        )
+    availabilities += code_by_new_availability
+    # After them come their partial versions, then two for groups without a number.
+    input_availability = combine(
+        planned_cells.metadata.columns[input_column].availability for input_column in plan.inputs
     )
-    no_rows_state = _NO_ROWS_AVAILABILITY if input_state.status == Status.AVAILABLE else input_state
-    empty_state = (
-        no_rows_state if groups.keys.columns.empty or input_state.status in EMPTY else NO_ROW
+    no_rows_availability = (
+        _NO_ROWS_AVAILABILITY
+        if input_availability.status == Status.AVAILABLE
+        else input_availability
     )
-    codes = np.where(has_number & ~is_complete, codes + len(states), codes)
-    is_zero_ratio = is_undefined & (groups.count(cells.is_complete) == expected_rows) & is_complete
-    codes = np.where(is_zero_ratio, 2 * len(states), codes)
-    codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
-    partial_states = [replace(state, status=Status.PARTIAL) for state in states]
-    all_states = [*states, *partial_states, _ZERO_AVAILABILITY, empty_state]
+    empty_availability = (
+        no_rows_availability
+        if groups.keys.columns.empty or input_availability.status in EMPTY
+        else NO_ROW
+    )
+    codes = np.where(has_number & ~is_complete, codes + len(availabilities), codes)
+    is_over_zero = is_undefined & (groups.count(cells.is_complete) == expected_counts) & is_complete
+    codes = np.where(is_over_zero, 2 * len(availabilities), codes)
+    codes = np.where(groups.sizes > 0, codes, 2 * len(availabilities) + 1)
+    partial_versions = [
+        replace(availability, status=Status.PARTIAL) for availability in availabilities
+    ]
+    all_availabilities = [*availabilities, *partial_versions, _ZERO_DENOMINATOR, empty_availability]
     # The reason of a partial number also names what does not apply to rows beside the others.
-    for code, cell_state in enumerate(cells.states):
-        if cell_state.status == Status.NOT_APPLICABLE and cell_state.cause:
-            for affected_group in np.flatnonzero(groups.count(cells.state_codes == code)):
-                state = all_states[codes[affected_group]]
-                if state.status == Status.PARTIAL:
-                    codes[affected_group] = len(all_states)
-                    reason = combined_reason((state.reason, cell_state.reason))
-                    all_states.append(replace(state, reason=reason))
+    for code, cell_availability in enumerate(cells.availabilities):
+        if cell_availability.status == Status.NOT_APPLICABLE and cell_availability.cause:
+            for affected_group in np.flatnonzero(groups.count(cells.codes == code)):
+                availability = all_availabilities[codes[affected_group]]
+                if availability.status == Status.PARTIAL:
+                    codes[affected_group] = len(all_availabilities)
+                    reason = combined_reason((availability.reason, cell_availability.reason))
+                    all_availabilities.append(replace(availability, reason=reason))
     coverages = np.divide(
-        planned.covered_row_counts,
-        expected_rows,
+        planned_cells.covered_row_counts,
+        expected_counts,
         out=np.full(len(groups), np.nan),
-        where=expected_rows > 0,
+        where=expected_counts > 0,
     )
-    for i, (period_share, _) in partial_periods.items():
-        coverages[i] *= period_share
-    used_states = dict.fromkeys(all_states[code] for code in np.unique(codes).tolist())
-    state = combine(used_states) if used_states else no_rows_state
+    for i, (day_coverage, _) in partial_periods.items():
+        coverages[i] *= day_coverage
+    used_availabilities = dict.fromkeys(
+        all_availabilities[code] for code in np.unique(codes).tolist()
+    )
+    availability = combine(used_availabilities) if used_availabilities else no_rows_availability
     values = values.where(has_number)
     coverage = pd.Series(pd.array(coverages, dtype="Float64"))
     has_number = values.notna().to_numpy(bool)
     is_partial = skip_missing or bool((coverage[has_number] < 1).any())
-    extra_columns = {f"{plan.column}{COVERAGE_END}": coverage} if is_partial else {}
-    if len(used_states) < 2 and not has_statuses:
-        return values, state, extra_columns
-    statuses = status_columns(all_states, codes, f"{plan.column}_{STATUS}")
-    is_unknown_group = Cells(all_states, codes, has_number).has_any(Status.UNKNOWN)
+    extra_columns = {f"{plan.column}{COVERAGE_SUFFIX}": coverage} if is_partial else {}
+    if len(used_availabilities) < 2 and not has_statuses:
+        return values, availability, extra_columns
+    statuses = status_columns(all_availabilities, codes, f"{plan.column}_{STATUS}")
+    is_unknown_group = Cells(all_availabilities, codes, has_number).has_status(Status.UNKNOWN)
     statuses[has_number & is_unknown_group] = None
     if has_statuses or (not is_unknown_group.all() and len(statuses.drop_duplicates()) > 1):
         extra_columns |= {str(column): statuses[column] for column in statuses}
-    return values, state, extra_columns
+    return values, availability, extra_columns
 
 
 def cells_of_plan(
     column_plan: Plan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups
 ) -> Cells:
-    """Return as `Cells` for each row whether it has a number to aggregate by a `Plan`, or why not.
+    """Return the `Cells` of a planned column: which rows have a number to aggregate, or why not.
 
     Rows that must not be counted, e.g. because they repeat other rows, have the status "not
     applicable".
@@ -341,7 +367,9 @@ def cells_of_plan(
     def is_zero(name: str, rows: Mask) -> Mask:
         values = as_floats(frame[name])
         # A zero that may be no measurement counts as nothing only beside other numbers.
-        rows = rows | cells.has_any(Status.UNKNOWN) & (groups.count(values > 0) > 0)[groups.of_row]
+        rows = (
+            rows | cells.has_status(Status.UNKNOWN) & (groups.count(values > 0) > 0)[groups.of_row]
+        )
         is_zero_number: Mask = rows & (values == 0)
         return is_zero_number
 
@@ -349,7 +377,7 @@ def cells_of_plan(
     cells = reduce(combine_cells, (cells_of(frame, name, metadata) for name in column_plan.inputs))
     # In a group without any number, a missing number of which the response says why keeps that.
     has_numbers = (groups.count(cells.has_number) > 0)[groups.of_row]
-    is_unexplained = ~cells.has_number & (has_numbers | ~cells.has_any(*EMPTY))
+    is_unexplained = ~cells.has_number & (has_numbers | ~cells.has_status(*EMPTY))
     is_unreported = cells.is_unreported
     if is_unreported.any():
         # An unreported row says nothing about reported rows; it counts only in a group without
@@ -381,10 +409,10 @@ def cells_of_plan(
         is_uncounted = is_zero(rule.by, cells_of(frame, rule.by, metadata).is_complete)
         return cells.without(is_uncounted, "zero weight")
     if rule.rule in ("first", "last"):
-        row_groups = pd.Series(
+        group_by_row = pd.Series(
             groups.of_row[cells.is_applicable], np.flatnonzero(cells.is_applicable)
         )
         is_picked = np.zeros(len(frame), bool)
-        is_picked[row_groups.index[~row_groups.duplicated(keep=rule.rule)]] = True  # type: ignore[arg-type]
+        is_picked[group_by_row.index[~group_by_row.duplicated(keep=rule.rule)]] = True  # type: ignore[arg-type]
         return cells.without(~is_picked, "another row is taken")
     return cells

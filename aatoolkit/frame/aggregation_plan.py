@@ -18,7 +18,7 @@ from aatoolkit.frame.duplicates import (
     AggregationRefused,
     Duplicates,
     check_repeats,
-    suggested_rule,
+    suggest_rule,
     why_no_rule,
 )
 from aatoolkit.frame.groupby import Floats, Groups, as_floats, check_columns, flatten_names
@@ -36,9 +36,9 @@ from aatoolkit.sections.aggregation import (
 
 Rules = Mapping[str, Aggregation | str]  # aggregation rules by column
 
-_NUMBER_RULES = ("sum", "mean", "ratio")  # compute with numbers
-_NO_RULES = ("none", "key")  # do not combine rows
-_ROW_RULES = ("first", "last", "mean")  # depend on which rows there are
+_NUMERIC_RULES = ("sum", "mean", "ratio")  # compute with numbers
+_NON_COMBINING_RULES = ("none", "key")  # do not combine rows
+_ROW_DEPENDENT_RULES = ("first", "last", "mean")  # depend on which rows there are
 _MAX_GROUP_ROW_PAIRS = 1_000_000
 
 
@@ -58,10 +58,10 @@ class ResponseTotals:
     counts: Codes  # for each group, the number of responses
 
     def used_pairs(self, has_number: Mask, groups: Groups) -> tuple[Codes, Codes]:
-        """Return pairs of a group and a total to add in it, as two integer arrays of equal length.
+        """Find the totals to add up in each group; return pairs of a group and a row as two arrays.
 
-        The first has the number of a group; the second has the position of a row whose total is
-        added to that group. ``has_number`` is a boolean mask of the rows that have a number.
+        The first array has the number of a group, the second the position of a row whose total is
+        added up in that group. ``has_number`` is a boolean mask of the rows that have a number.
         """
         response_count = int(self.row_responses.max(initial=0)) + 1
         unused_pairs = groups.of_row[~has_number] * response_count + self.row_responses[~has_number]
@@ -71,7 +71,7 @@ class ResponseTotals:
         return self.group_of_pair[is_used_pair], self.row_of_pair[is_used_pair]
 
     def sum_by_group(self, totals: Floats, has_number: Mask, groups: Groups) -> Floats:
-        """Return each group's denominator; ``totals`` has each row's total of its response."""
+        """Return the denominator of each group; ``totals`` has, by row, its response's total."""
         group_of_pair, row_of_pair = self.used_pairs(has_number, groups)
         return np.bincount(group_of_pair, totals[row_of_pair], minlength=len(groups)).astype(
             np.float64
@@ -109,12 +109,12 @@ def plan_columns(
     *,
     with_shares: bool = False,
 ) -> list[Plan]:
-    """Return for each of ``columns`` the rule to aggregate it and the columns that this needs.
+    """Return the `Plan` to aggregate each of ``columns``: its rule, and the columns this needs.
 
-    ``columns`` defaults to all columns that have a rule. ``rules`` maps columns to rules that the
-    user gave. If ``with_shares`` is True, a share whose rows come from several responses is
-    computed from its counts. If a column in ``columns`` cannot be aggregated, the function raises
-    `AvailabilityError`. By default, such columns are left out, with a warning.
+    ``rules`` maps columns to rules that the user gave. If ``with_shares`` is True, a share whose
+    rows come from several responses is computed from its counts. ``columns`` defaults to all
+    columns that have a rule; those that cannot be aggregated are then left out, with a warning. If
+    a column that the user named cannot be aggregated, the function raises `AvailabilityError`.
     """
     if isinstance(columns, Mapping):
         raise ArgumentError("columns are names; how they are aggregated is said by rules={…}")
@@ -151,33 +151,31 @@ def plan_columns(
             columns=reason_by_requested_column or reason_by_column,
         )
     # Warn of columns that have a rule but cannot be aggregated by it.
-    omission_texts = [
+    omission_reasons = [
         f"{name}: {reason}"
         for name, reason in reason_by_column.items()
         if _has_rule(metadata, name)
     ]
-    if omission_texts:
-        warn(f"left out: {'; '.join(omission_texts)}")
+    if omission_reasons:
+        warn(f"left out: {'; '.join(omission_reasons)}")
     return plans
 
 
 def _has_rule(metadata: FrameMetadata, name: str) -> bool:
     """Return whether a column is declared with a rule that combines rows, such as "sum"."""
-    return metadata.declaration_of(name).aggregate.rule not in _NO_RULES
+    return metadata.declaration_of(name).aggregate.rule not in _NON_COMBINING_RULES
 
 
-def names_by_declared(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
-    """Return a dict from each declared column of a table to its names in the frame.
+def names_by_declared_name(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
+    """Return a dict from the declared name of each column of a table to its names in the frame.
 
-    A merge may have renamed or duplicated the column.
+    There may be other or several names in the frame, as a merge can rename or repeat a column.
     """
-    names_by_declared_name: dict[str, list[str]] = {}
+    frame_names: dict[str, list[str]] = {}
     for name, column in metadata.columns.items():
         if column.declared_name and column.table == table:
-            names_by_declared_name.setdefault(column.declared_name.partition(".")[2], []).append(
-                name
-            )
-    return names_by_declared_name
+            frame_names.setdefault(column.declared_name.partition(".")[2], []).append(name)
+    return frame_names
 
 
 @dataclass
@@ -212,8 +210,8 @@ class _Planner:
             rule = as_rule(user_rule)
             if isinstance(user_rule, str):  # money stays in its currency
                 column = self.metadata.declaration_of(name)
-                names = self.frame.filter(regex="currency$") if column.unit == CURRENCY else ()
-                kind_column = column.aggregate.within or min(map(str, names), default=None)
+                currencies = self.frame.filter(regex="currency$") if column.unit == CURRENCY else ()
+                kind_column = column.aggregate.within or min(map(str, currencies), default=None)
                 rule = replace(rule, within=kind_column)
             column_plan = Plan(name, rule)
         elif self.with_shares and len(self.metadata.sources) > 1:
@@ -234,7 +232,7 @@ class _Planner:
             check_repeats(self.frame, self.groups, name)
         # A mask of the rows that repeat other rows and must not count.
         table = self.metadata.columns[column_plan.column].table
-        if column_plan.rule.rule not in (*_NUMBER_RULES, "count") or not table:
+        if column_plan.rule.rule not in (*_NUMERIC_RULES, "count") or not table:
             return column_plan
         return replace(column_plan, is_repeat=self.duplicates.repeats_of(table, column_plan.inputs))
 
@@ -246,12 +244,12 @@ class _Planner:
         frame = self.frame
         column_name = plan.column
         rule = plan.rule
-        if rule.rule in _NO_RULES:
-            hint = "" if rule.why else _rule_hint(frame, self.metadata, rule, column_name)
+        if rule.rule in _NON_COMBINING_RULES:
+            hint_text = "" if rule.why else _rule_hint(frame, self.metadata, rule, column_name)
             number_keys = self.groups.keys.select_dtypes("number").columns
             if rule.rule == "key" and len(number_keys):
-                hint += f"; {number_keys[0]} is a number: are the two arguments swapped?"
-            reason = rule.why or f"its rule does not combine rows{hint}"
+                hint_text += f"; {number_keys[0]} is a number: are the two arguments swapped?"
+            reason = rule.why or f"its rule does not combine rows{hint_text}"
             if rule.within in frame.columns and frame[rule.within].nunique() > 1:
                 first_kind = frame[rule.within].dropna().iloc[0]
                 reason += f"; take the rows of one {rule.within}, such as {first_kind!r}"
@@ -267,7 +265,7 @@ class _Planner:
         if missing_columns:
             raise AggregationRefused(f"its rule ({rule}) needs {', '.join(missing_columns)}")
         pandas_types = pd.api.types
-        for column in plan.inputs if rule.rule in _NUMBER_RULES else ():
+        for column in plan.inputs if rule.rule in _NUMERIC_RULES else ():
             dtype = frame[column].dtype
             is_number = pandas_types.is_numeric_dtype(dtype) and not pandas_types.is_complex_dtype(
                 dtype
@@ -298,10 +296,10 @@ class _Planner:
             self._check_for_double_counts(plan)
 
     def _mixes_kinds(self, column_name: str, kind_of_row: pd.Series) -> bool:
-        """Return whether one group has values of a column that must not be combined.
+        """Return whether any group has values of different kinds, e.g. amounts in two currencies.
 
-        ``kind_of_row`` has an entry per row, such as the currency of the amount. Values of
-        different kinds must not be combined.
+        Such values must not be combined. ``kind_of_row`` has the kind of each row's value in the
+        column ``column_name``.
         """
         has_value = self.frame[column_name].notna().to_numpy(bool)
         kind_of_row = kind_of_row[has_value]
@@ -323,8 +321,8 @@ class _Planner:
             if name != column:
                 added_keys[name] = self.metadata.declaration_of(name).aggregate.across
         table_key = sections.table(table).key
-        frame_names = names_by_declared(self.metadata, table)
-        key_values = {
+        frame_names = names_by_declared_name(self.metadata, table)
+        array_by_key = {
             key: self.frame[frame_names[key][-1]].array for key in table_key if key in frame_names
         }
         positions = np.arange(len(self.frame))
@@ -334,15 +332,17 @@ class _Planner:
         for name, key in inputs_and_unlisted_keys:
             if key in table_key:
                 equal_keys = {}
-                addends = key_values.get(key, positions)
+                added_values = array_by_key.get(key, positions)
             else:  # the same key in several responses
                 scopes, row_scopes = self.duplicates.scopes_and_positions(table)
                 if len(scopes) < 2:
                     continue
-                equal_keys = key_values
-                addends = positions if row_scopes is None else row_scopes
-            rows = pd.DataFrame({**equal_keys, "_group": self.groups.of_row, "_added": addends})
-            if rows.drop_duplicates().drop(columns="_added").duplicated().any():
+                equal_keys = array_by_key
+                added_values = positions if row_scopes is None else row_scopes
+            key_rows = pd.DataFrame(
+                {**equal_keys, "_group": self.groups.of_row, "_added": added_values}
+            )
+            if key_rows.drop_duplicates().drop(columns="_added").duplicated().any():
                 rule = plan.rule
                 remedy = "'sum'" if rule.rule == "sum" else f"aa.sections.{rule!r}"
                 raise AggregationRefused(
@@ -352,10 +352,10 @@ class _Planner:
                 )
 
     def _plan_of_one_kind(self, plan: Plan, is_requested: bool) -> Plan:
-        """Return the plan for a column of several measures, if all rows are of one measure.
+        """Return a plan for a column that can hold several measures, if all rows hold the same one.
 
-        For example, rows can be aggregated if ``metric`` is "mentionRate" in all of them. Otherwise
-        ``plan`` is returned unchanged.
+        For example, a column ``value`` can be aggregated if the column ``metric`` is "mentionRate"
+        in all rows. Otherwise ``plan`` is returned unchanged.
         """
         rule = plan.rule
         frame = self.frame
@@ -370,16 +370,17 @@ class _Planner:
         if not rule.counts:
             return replace(plan, rule=Aggregation("mean", by=rule.otherwise, within=rule.within))
         values, numerators, denominators = (
-            as_floats(frame[part]) for part in (plan.column, *rule.counts)
+            as_floats(frame[name]) for name in (plan.column, *rule.counts)
         )
         if not np.allclose(values * denominators, numerators, rtol=1e-3, equal_nan=True):
             return plan  # a score of 0 to 100, say
         return replace(plan, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
 
     def _share_plan(self, name: str) -> Plan | None:
-        """Return the plan to compute a share over responses: summed counts divided by totals.
+        """Return the plan to compute a share from several responses: summed counts over totals.
 
-        The result is None if the column is no share, or its totals are not known.
+        The result is None if the column is no share, or if the totals of the responses (the
+        denominators) are not known.
         """
         frame = self.frame
         metadata = self.metadata
@@ -388,10 +389,10 @@ class _Planner:
         table = metadata.columns[name].table
         if rule.counts is None or rule.rule not in ("sum", "none"):
             return None
-        frame_names = names_by_declared(metadata, table)
+        frame_names = names_by_declared_name(metadata, table)
         if not {*rule.counts} <= {*frame_names}:
             return None
-        numerator, denominator = (frame_names[count][-1] for count in rule.counts)
+        numerator, denominator = (frame_names[count_name][-1] for count_name in rule.counts)
         response_keys = [key for key in metadata.key if metadata.columns[key].table != table]
         response_keys += [key for key in CONTEXT if metadata.has_valid_metadata(key)]
         response_keys = [*dict.fromkeys(key for key in response_keys if key in frame.columns)]
@@ -427,9 +428,11 @@ class _Planner:
         group_row_pairs = key_rows.merge(
             response_rows, how="inner" if grouped_keys else "cross", on=grouped_keys or None
         )
-        group_ids, rows = (group_row_pairs[name].to_numpy(np.int64) for name in ("_group", "_row"))
+        group_ids, pair_rows = (
+            group_row_pairs[name].to_numpy(np.int64) for name in ("_group", "_row")
+        )
         has_row_in_group = np.isin(
-            group_ids * len(first_rows) + row_responses[rows],
+            group_ids * len(first_rows) + row_responses[pair_rows],
             groups.of_row * len(first_rows) + row_responses,
         )
         # A response whose counts add up to its total has no further rows.
@@ -439,25 +442,25 @@ class _Planner:
         )
         is_whole_response = sums[numerator].sum(min_count=1) == sums[denominator].first()
         is_known_total = has_row_in_group | (
-            is_share & is_whole_response.to_numpy(bool)[row_responses[rows]]
+            is_share & is_whole_response.to_numpy(bool)[row_responses[pair_rows]]
         )
         response_totals = ResponseTotals(
             row_responses,
             group_ids[is_known_total],
-            rows[is_known_total],
+            pair_rows[is_known_total],
             np.bincount(group_ids[~is_known_total], minlength=len(groups)),
             np.bincount(group_ids, minlength=len(groups)),
         )
-        ratio = Aggregation(
+        ratio_rule = Aggregation(
             "ratio", over=(numerator, denominator), why="each response's whole counts once"
         )
         return Plan(
-            name, ratio, metadata.columns[name].declared_name, response_totals=response_totals
+            name, ratio_rule, metadata.columns[name].declared_name, response_totals=response_totals
         )
 
 
 def _rule_hint(frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str) -> str:
-    """Return the last part of an error message, which suggests a rule; "" for no suggestion.
+    """Return the end of an error message that suggests an aggregation rule; "" if none is known.
 
     For example, ``; for the best: rules={'rank': 'min'}``.
     """
@@ -467,7 +470,7 @@ def _rule_hint(frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, 
         return ""
     if metadata.declaration_of(name).unit == RANK:
         return f"; for the best: rules={{{name!r}: 'min'}}"
-    rules = suggested_rule(frame, metadata, name)
+    rules = suggest_rule(frame, metadata, name)
     condition = "weighted by its counts" if "weighted" in rules else "if you know that they add up"
     return f"; {condition}: {rules}"
 
@@ -493,7 +496,7 @@ def _approximation_reason(frame: pd.DataFrame, plan: Plan) -> str | None:
 
 
 def _overwritten_reason(names: list[str]) -> str:
-    """Return an error message: the user overwrote ``names``, columns which an aggregation needs."""
+    """Return the error message that the user overwrote ``names``, the columns that a rule needs."""
     verb_phrase = "it was" if len(names) == 1 else "they were"
     return f"its rule needs {' and '.join(names)} as read, and {verb_phrase} overwritten"
 
@@ -521,10 +524,10 @@ def plan_declared_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) 
         raise AggregationRefused(why_no_rule(frame, metadata, name))
     table, _, column_name = declared_name.partition(".")
     rule = column.aggregate
-    frame_names = names_by_declared(metadata, table)
+    frame_names = names_by_declared_name(metadata, table)
     if rule.rule == "sum" and column.unit == FRACTION and len(metadata.sources) > 1:
         raise AggregationRefused(rule.why or "shares of different wholes do not add")
-    if rule.rule in _ROW_RULES and not rule.by:
+    if rule.rule in _ROW_DEPENDENT_RULES and not rule.by:
         table_key = {f"{table}.{name}" for name in sections.table(table).key}
         if not table_key <= {metadata.columns[name].declared_name for name in metadata.key}:
             raise AggregationRefused(f"the {rule.rule} of rows that are no longer those of {table}")
@@ -547,16 +550,16 @@ def plan_declared_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) 
     }
     among = (name_in_frame(rule.among[0]), *rule.among[1:]) if rule.among else ()
     # The totals that its parts are counted among; of a count also the denominators of its ratios.
-    columns = sections.table(table).columns
+    declared_columns = sections.table(table).columns
     declared_totals = [
         declaration.aggregate.among
-        for declaration in columns
+        for declaration in declared_columns
         if declaration.name in (*(rule.over or ()), rule.by)
     ]
     if rule.rule == "sum":
         declared_totals += [
             over[1:]
-            for declaration in columns
+            for declaration in declared_columns
             if (over := declaration.aggregate.over) and over[0] == column_name
         ]
     total_names = chain.from_iterable(
@@ -596,7 +599,7 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
 
 
 def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
-    """Return the unit that all rows of a column state, e.g. a currency; None if they differ."""
+    """Return the unit that all rows of a column have, e.g. a currency; None if rows differ."""
     units = row_units(frame, metadata, name)
     if units is None or units.isna().any() or units.nunique() != 1:
         return None

@@ -34,9 +34,9 @@ from aatoolkit.metadata.attrs import (
 STATUS = "availability"
 """The name of the column with the status of each row."""
 
-CAUSE_END = "_cause"
-REASON_END = "_reason"
-COVERAGE_END = "_coverage"
+CAUSE_SUFFIX = "_cause"
+REASON_SUFFIX = "_reason"
+COVERAGE_SUFFIX = "_coverage"
 """Endings of the names of columns that describe another column, such as ``sales_coverage``."""
 
 STATUS_DTYPE = pd.CategoricalDtype([str(status) for status in Status], ordered=True)
@@ -59,44 +59,45 @@ MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 class Cells:
     """The status of a column's cells: for each row, whether the cell was measured, or why not."""
 
-    states: Sequence[Availability]  # the distinct availabilities (a status with its reason)
-    state_codes: Codes  # for each row, the position of its availability in `states`
+    availabilities: Sequence[Availability]  # the distinct availabilities (a status with its reason)
+    codes: Codes  # for each row, the position of its availability in `availabilities`
     has_number: Mask  # the rows with a number that may be used
 
-    def has_any(self, *statuses: Status) -> Mask:
+    def has_status(self, *statuses: Status) -> Mask:
         """Return a boolean mask of the rows that have one of ``statuses``."""
-        return np.array([state.status in statuses for state in self.states], bool)[self.state_codes]
+        return np.array(
+            [availability.status in statuses for availability in self.availabilities], bool
+        )[self.codes]
 
     @property
     def is_applicable(self) -> Mask:
         """A boolean mask of the rows that have any other status than "not applicable"."""
-        return ~self.has_any(Status.NOT_APPLICABLE)
+        return ~self.has_status(Status.NOT_APPLICABLE)
 
     @property
     def is_complete(self) -> Mask:
-        """A boolean mask of the rows with a number, except numbers that are or may be partial."""
+        """A boolean mask of the rows whose number was, for certain, measured completely."""
         may_be_partial_flags = [
-            str(state.reason).startswith(_PARTIAL_PREFIX) for state in self.states
+            str(availability.reason).startswith(_PARTIAL_PREFIX)
+            for availability in self.availabilities
         ]
-        has_number: Mask = self.has_number & ~np.array(may_be_partial_flags, bool)[self.state_codes]
-        return has_number & ~self.has_any(Status.PARTIAL)
+        has_number: Mask = self.has_number & ~np.array(may_be_partial_flags, bool)[self.codes]
+        return has_number & ~self.has_status(Status.PARTIAL)
 
     @property
     def is_unreported(self) -> Mask:
         """A boolean mask of the rows that the response lacked and ``df.aa.complete`` added."""
         is_unreported = [
-            (state.status, state.cause) == (Status.UNKNOWN, Cause.NO_ROW) for state in self.states
+            (availability.status, availability.cause) == (Status.UNKNOWN, Cause.NO_ROW)
+            for availability in self.availabilities
         ]
-        return np.array(is_unreported, bool)[self.state_codes]
+        return np.array(is_unreported, bool)[self.codes]
 
     def without(self, mask: Mask, reason: str) -> Cells:
-        """Return a copy in which the rows in a boolean mask have the status "not applicable".
-
-        ``reason`` is the reason to record for them.
-        """
+        """Return a copy in which the rows in a boolean mask are "not applicable" for a reason."""
         return Cells(
-            (*self.states, Availability(Status.NOT_APPLICABLE, None, reason)),
-            np.where(mask, len(self.states), self.state_codes),
+            (*self.availabilities, Availability(Status.NOT_APPLICABLE, None, reason)),
+            np.where(mask, len(self.availabilities), self.codes),
             self.has_number & ~mask,
         )
 
@@ -108,11 +109,11 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     has_value = values.notna().to_numpy(bool)
     if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
         has_value = has_value & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
-    states = [column.other_availability]
+    availabilities = [column.other_availability]
     codes = np.zeros(len(frame), np.int64)
-    value_states = states
+    value_availabilities = availabilities
     if column.statements:
-        states, codes = row_status_of(frame, metadata).distinct_availabilities(
+        availabilities, codes = row_status_of(frame, metadata).distinct_availabilities(
             column.other_availability, column.statements
         )
         if not all(
@@ -120,24 +121,34 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
             for statement in column.statements
             for condition in statement.rows
         ):
-            states = [
-                replace(state, status=Status.UNKNOWN, reason=f"{_PARTIAL_PREFIX}{state.reason}")
-                if state.status == Status.PARTIAL
-                else state
-                for state in states
+            availabilities = [
+                replace(
+                    availability,
+                    status=Status.UNKNOWN,
+                    reason=f"{_PARTIAL_PREFIX}{availability.reason}",
+                )
+                if availability.status == Status.PARTIAL
+                else availability
+                for availability in availabilities
             ]
         # A cell that holds a value nevertheless was measured in part.
-        value_states = [
-            replace(state, status=Status.PARTIAL) if state.status in EMPTY else state
-            for state in states
+        value_availabilities = [
+            replace(availability, status=Status.PARTIAL)
+            if availability.status in EMPTY
+            else availability
+            for availability in availabilities
         ]
-    unknown_state = Availability(Status.UNKNOWN)  # without a reason
-    missing_states = [
-        NO_VALUE if state.status == Status.AVAILABLE or state == unknown_state else state
-        for state in states
+    unknown_availability = Availability(Status.UNKNOWN)  # without a reason
+    missing_availabilities = [
+        NO_VALUE
+        if availability.status == Status.AVAILABLE or availability == unknown_availability
+        else availability
+        for availability in availabilities
     ]
     cells = Cells(
-        (*value_states, *missing_states), np.where(has_value, codes, codes + len(states)), has_value
+        (*value_availabilities, *missing_availabilities),
+        np.where(has_value, codes, codes + len(availabilities)),
+        has_value,
     )
     for status_column, is_row_status in ((STATUS, True), (f"{name}_{STATUS}", False)):
         if not _holds_statuses(frame, status_column):
@@ -146,13 +157,11 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
             frame, status_column, cells.has_number if is_row_status else has_value
         )
         # A row that is available leaves it to the column; so does a cell without a value.
-        is_ignored = parsed_statuses.has_any(Status.AVAILABLE) & (is_row_status | ~has_value)
+        is_ignored = parsed_statuses.has_status(Status.AVAILABLE) & (is_row_status | ~has_value)
         has_status = frame[status_column].notna().to_numpy(bool) & ~is_ignored
         cells = Cells(
-            (*cells.states, *parsed_statuses.states),
-            np.where(
-                has_status, parsed_statuses.state_codes + len(cells.states), cells.state_codes
-            ),
+            (*cells.availabilities, *parsed_statuses.availabilities),
+            np.where(has_status, parsed_statuses.codes + len(cells.availabilities), cells.codes),
             np.where(has_status, parsed_statuses.has_number, cells.has_number),
         )
     return cells
@@ -169,46 +178,52 @@ def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> A
 
 
 def status_columns(
-    states: Sequence[Availability], state_codes: Codes, name: str = STATUS
+    availabilities: Sequence[Availability], codes: Codes, name: str = STATUS
 ) -> pd.DataFrame:
     """Return a frame with three columns: the status, cause and reason of each row.
 
     The status says whether the row was measured; the cause is a keyword and the reason a text on
-    why it was not. ``states`` has the distinct availabilities, and ``state_codes`` has for each row
-    the position of its availability in ``states``. The names of the columns begin with ``name``.
+    why it was not. ``availabilities`` has the distinct availabilities, and ``codes`` has for each
+    row the position of its availability in them. The names of the columns begin with ``name``.
     """
     texts_by_column = {
-        name: [str(state.status) for state in states],
-        name + CAUSE_END: [state.cause for state in states],
-        name + REASON_END: [state.reason for state in states],
+        name: [str(availability.status) for availability in availabilities],
+        name + CAUSE_SUFFIX: [availability.cause for availability in availabilities],
+        name + REASON_SUFFIX: [availability.reason for availability in availabilities],
     }
     columns = pd.DataFrame(texts_by_column, dtype="string").astype({name: STATUS_DTYPE})
-    return columns.take(state_codes).reset_index(drop=True)
+    return columns.take(codes).reset_index(drop=True)
 
 
 def combine_cells(first: Cells, second: Cells) -> Cells:
-    """Combine the statuses of two columns, row by row.
+    """Combine the statuses of two columns, such as numerator and denominator, row by row.
 
-    A row has a number only if both columns have one. Otherwise the row's reason is taken from the
-    column without a number.
+    A row has a number only if both columns have one. Otherwise its status and reason are those of
+    the column without a number.
     """
     deciding_sides = np.where(
         first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2)
     )
-    pair_count = len(first.states) * len(second.states)
-    pair_ids = (deciding_sides * len(first.states) + first.state_codes) * len(
-        second.states
-    ) + second.state_codes
-    pair_of_row, distinct_pair_ids = pd.factorize(pair_ids, sort=True)
-    states = []
-    for pair in distinct_pair_ids.tolist():
-        side = pair // pair_count
-        code1, code2 = divmod(pair % pair_count, len(second.states))
-        two_states = (first.states[code1], second.states[code2])
-        not_applicable = [state for state in two_states if state.status == Status.NOT_APPLICABLE]
-        deciding_states = two_states if not side else (two_states[2 - side],)
-        states.append(not_applicable[0] if not_applicable else combine(deciding_states))
-    return Cells(states, pair_of_row, first.has_number & second.has_number)
+    pair_count = len(first.availabilities) * len(second.availabilities)
+    pair_ids = (deciding_sides * len(first.availabilities) + first.codes) * len(
+        second.availabilities
+    ) + second.codes
+    position_of_row, distinct_pair_ids = pd.factorize(pair_ids, sort=True)
+    availabilities = []
+    for pair_id in distinct_pair_ids.tolist():
+        deciding_side = pair_id // pair_count
+        first_code, second_code = divmod(pair_id % pair_count, len(second.availabilities))
+        pair = (first.availabilities[first_code], second.availabilities[second_code])
+        not_applicable_availabilities = [
+            availability for availability in pair if availability.status == Status.NOT_APPLICABLE
+        ]
+        deciding_availabilities = pair if not deciding_side else (pair[2 - deciding_side],)
+        availabilities.append(
+            not_applicable_availabilities[0]
+            if not_applicable_availabilities
+            else combine(deciding_availabilities)
+        )
+    return Cells(availabilities, position_of_row, first.has_number & second.has_number)
 
 
 def is_status_column(frame: pd.DataFrame, name: str) -> bool:
@@ -218,7 +233,7 @@ def is_status_column(frame: pd.DataFrame, name: str) -> bool:
     """
     return any(
         name.endswith(STATUS + suffix) and _holds_statuses(frame, name.removesuffix(suffix))
-        for suffix in ("", CAUSE_END, REASON_END)
+        for suffix in ("", CAUSE_SUFFIX, REASON_SUFFIX)
     )
 
 
@@ -226,21 +241,21 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
     """Return whether a column exists and all its values are statuses, such as "partial"."""
     if name not in frame.columns:
         return False
-    texts = frame[name].dropna().unique()
-    return {*map(str, texts)} <= {*STATUS_DTYPE.categories} and (
-        len(texts) > 0 or isinstance(frame[name].dtype, pd.CategoricalDtype)
+    distinct_values = frame[name].dropna().unique()
+    return {*map(str, distinct_values)} <= {*STATUS_DTYPE.categories} and (
+        len(distinct_values) > 0 or isinstance(frame[name].dtype, pd.CategoricalDtype)
     )
 
 
 def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
-    """Return for each cell its status, the cause of the status, and the reason as free text.
+    """Parse the column ``name``, which has the statuses of another column's cells, to `Cells`.
 
-    They are parsed from the column ``name`` of statuses (such as ``unavailable``), and from the
-    columns beside it with the causes (such as ``not_connected``) and the reasons. ``has_value`` is
-    a boolean mask of the rows in which the described column has a value.
+    A status is a word such as ``unavailable``. Columns beside it have the cause of each status,
+    such as ``not_connected``, and the reason as free text. ``has_value`` is a boolean mask of the
+    rows in which the other column has a value.
     """
     texts = pd.DataFrame(
-        {end: frame.get(name + end) for end in ("", CAUSE_END, REASON_END)}, index=frame.index
+        {end: frame.get(name + end) for end in ("", CAUSE_SUFFIX, REASON_SUFFIX)}, index=frame.index
     ).astype("string")
     codes = texts.groupby(list(texts), dropna=False).ngroup()
     rows = texts.assign(code=codes).drop_duplicates("code").sort_values("code").astype(object)
@@ -249,7 +264,7 @@ def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
         cause = Cause(cause) if cause in {*Cause} else None
         availabilities.append(Availability(Status(status or Status.AVAILABLE), cause, reason))
     cells = Cells(availabilities, codes.to_numpy().astype(np.int64), has_value)
-    return replace(cells, has_number=has_value & cells.has_any(Status.AVAILABLE, Status.PARTIAL))
+    return replace(cells, has_number=has_value & cells.has_status(Status.AVAILABLE, Status.PARTIAL))
 
 
 def row_statements(
@@ -265,39 +280,39 @@ def row_statements(
     # With too many keys, or keys that may have changed, select rows by their status.
     if not can_list_keys(keys, metadata):
         keys = statuses[[name]]
-    return key_statements(keys, cells.states, cells.state_codes)
+    return key_statements(keys, cells.availabilities, cells.codes)
 
 
 def key_statements(
-    keys: pd.DataFrame, states: Sequence[Availability], state_codes: Codes | int = 0
+    keys: pd.DataFrame, availabilities: Sequence[Availability], codes: Codes | int = 0
 ) -> list[Statement]:
     """Return `Statement` objects, each with an availability and the keys of the rows that have it.
 
-    ``states`` are the distinct availabilities (a status with its reason). ``state_codes`` has for
-    each row the position of its availability in ``states``.
+    ``availabilities`` are the distinct availabilities (a status with its reason). ``codes`` has for
+    each row the position of its availability in ``availabilities``.
     """
-    rows = keys.astype(object).map(as_text).assign(**{CAUSE_END: state_codes}).drop_duplicates()
-    values_by_condition: dict[Any, list[str]] = {}
+    rows = keys.astype(object).map(as_text).assign(**{CAUSE_SUFFIX: codes}).drop_duplicates()
+    last_values_by_key: dict[Any, list[str]] = {}
     for *first_values, last_value, code in rows.itertuples(index=False, name=None):
-        values_by_condition.setdefault((code, *((value,) for value in first_values)), []).append(
+        last_values_by_key.setdefault((code, *((value,) for value in first_values)), []).append(
             last_value
         )
     return [
         Statement(
-            states[code],
+            availabilities[code],
             tuple(
                 Condition(str(name), "in", values)
                 for name, values in zip(keys, (*first_values, tuple(last_value)), strict=True)
             ),
         )
-        for (code, *first_values), last_value in values_by_condition.items()
+        for (code, *first_values), last_value in last_values_by_key.items()
     ]
 
 
 def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
-    """Return whether rows may be selected by a list of their key values in the metadata.
+    """Return whether the metadata may list the keys of some rows in order to select these rows.
 
-    That is so if there are few rows, no key value is missing, and the key columns still have the
+    It may if there are few rows, no key value is missing, and the key columns still have the
     values that were read. ``keys`` has the key columns of the rows.
     """
     return (
@@ -310,7 +325,7 @@ def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
 _MAX_KEY_VALUES = 1000
 """The maximum number of key values by which rows are selected."""
 
-_DETAIL_SUFFIXES = (f"_{STATUS}", f"_{STATUS}{CAUSE_END}", f"_{STATUS}{REASON_END}", COVERAGE_END)
+_SUFFIXES = (f"_{STATUS}", f"_{STATUS}{CAUSE_SUFFIX}", f"_{STATUS}{REASON_SUFFIX}", COVERAGE_SUFFIX)
 """Endings of the names of columns that describe another column, such as ``sales_coverage``."""
 
 _PARTIAL_PREFIX = "partial in some of the rows: "
@@ -322,7 +337,7 @@ _MAX_REASONS = 4
 def display_options_of(frame: pd.DataFrame) -> ShowAs:
     """Return display options that move columns such as ``sales_coverage`` to the end."""
     names = {*map(str, frame.columns)}
-    detail_columns = (f"{name}{suffix}" for name in names for suffix in _DETAIL_SUFFIXES)
+    detail_columns = (f"{name}{suffix}" for name in names for suffix in _SUFFIXES)
     return ShowAs(details=tuple(sorted({*detail_columns} & names)), remarks=_marks_and_remarks)
 
 
@@ -340,18 +355,18 @@ def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, 
     remarks_on_missing = []
     for name in frame.select_dtypes("number").columns:
         cells = cells_of(frame, name, metadata)
-        is_partial = cells.has_number & cells.has_any(Status.PARTIAL)
+        is_partial = cells.has_number & cells.has_status(Status.PARTIAL)
         if is_partial.any():
             mask_by_column[str(name)] = is_partial
-        for code in np.unique(cells.state_codes).tolist():
-            reason = cells.states[code].reason or ""
-            mask = cells.state_codes == code
+        for code in np.unique(cells.codes).tolist():
+            reason = cells.availabilities[code].reason or ""
+            mask = cells.codes == code
             if (mask & is_partial).any():
                 masks_by_reason[reason] = masks_by_reason.get(reason, False) | (mask & is_partial)
             elif reason.startswith(_PARTIAL_PREFIX):
                 remarks_on_missing.append(f"{name}: {visible(reason)}")
             is_missing = mask & ~cells.has_number
-            needs_remark = cells.states[code].status == Status.PARTIAL or reason.endswith(
+            needs_remark = cells.availabilities[code].status == Status.PARTIAL or reason.endswith(
                 " no value"
             )
             if needs_remark and is_missing.any():

@@ -23,7 +23,7 @@ _UNSAFE_TEXT_PATTERN = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{
 MIN_ROUNDED_INTEGER = 10**15
 """The smallest whole number that a spreadsheet may round."""
 
-_PLACEHOLDER = "\0"
+_MISSING_PLACEHOLDER = "\0"
 """A placeholder for missing cells, which no cell contains."""
 
 
@@ -47,11 +47,11 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
         {guard_text(str(name)): _as_csv(frame[name]) for name in frame.columns}
     )
     csv_text = safe_frame.to_csv(
-        index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=_PLACEHOLDER
+        index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=_MISSING_PLACEHOLDER
     )
     # Some readers take "" for an empty text, and others skip empty lines.
     return csv_text.replace(
-        f'"{_PLACEHOLDER}"', '""' if len(safe_frame.columns) == 1 else ""
+        f'"{_MISSING_PLACEHOLDER}"', '""' if len(safe_frame.columns) == 1 else ""
     ).encode()
 
 

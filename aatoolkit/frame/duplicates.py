@@ -44,7 +44,7 @@ JOINED_PREFIX = "joined-"
 """The prefix of the table name that a merged frame gets."""
 
 
-def is_joined(table: str) -> bool:
+def is_joined_table(table: str) -> bool:
     """Return whether a table name stands for a merged frame, such as ``joined-3f2a``."""
     return table.startswith(JOINED_PREFIX)
 
@@ -88,9 +88,9 @@ class ResponseScope:
     def __str__(self) -> str:
         window = f"{self.since} to {self.until}" if self.since else f"{self.day_count or '?'} days"
         filters = "; ".join(
-            f"{name}={','.join(sorted(texts))}"
-            for name, texts in zip(FILTERS, self.filters, strict=True)
-            if texts
+            f"{name}={','.join(sorted(values))}"
+            for name, values in zip(FILTERS, self.filters, strict=True)
+            if values
         )
         return " ".join(text for text in (self.host, window, filters) if text)
 
@@ -156,9 +156,10 @@ class Duplicates:
         )
 
     def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
-        """Return for each row the position of the first row with the same key in its group.
+        """Return for each row the position of the first row of its group with the same key.
 
-        The second result lists the responses that overlap, i.e. that may have rows in common.
+        Also return the scopes (host, days, filters) of the responses that overlap, i.e. that may
+        have rows in common.
         """
         scopes, scope_of_row = self.scopes_and_positions(table)
         scope_pairs = [*combinations(scopes, 2)]
@@ -167,14 +168,14 @@ class Duplicates:
         key_columns, missing_columns = self._key_columns(table)
         group_of_row = self._groups.of_row
         all_rows = np.arange(len(self._frame))
-        is_repeated = table in self._metadata.repeated_tables
-        was_repeated = table in attached_metadata(self._frame)[0].repeated_tables
-        if is_repeated and not was_repeated and not overlapping_scopes:
-            original_rows = change_check_of(
+        may_repeat = table in self._metadata.repeated_tables
+        could_repeat_before = table in attached_metadata(self._frame)[0].repeated_tables
+        if may_repeat and not could_repeat_before and not overlapping_scopes:
+            original_match = change_check_of(
                 self._frame
             ).match_original()  # the rows before plain pandas steps
-            if original_rows is not None:
-                return _first_equal_rows([group_of_row, original_rows[0]]), []
+            if original_match is not None:
+                return _first_equal_rows([group_of_row, original_match[0]]), []
         if missing_columns or key_columns is None:
             self._check_without_key(table, missing_columns, overlapping_scopes, scope_of_row)
             return all_rows, []
@@ -184,7 +185,7 @@ class Duplicates:
         if (first_rows == all_rows).all() and key_columns:
             return all_rows, []
         if scope_of_row is None and len(overlapping_pairs) < len(scope_pairs):
-            if overlapping_pairs or is_repeated:
+            if overlapping_pairs or may_repeat:
                 raise AggregationRefused(
                     "rows of several responses have one key: aggregate each frame alone, or add "
                     "df.aa.with_context() to each as it was read, before combining them"
@@ -203,7 +204,7 @@ class Duplicates:
         overlapping_scopes: Sequence[ResponseScope],
         scope_of_row: Codes | None,
     ) -> None:
-        """Raise `AggregationRefused` if a sum may count rows twice, and no key shows which.
+        """Raise `AggregationRefused` if a sum may count rows twice, and no key tells which rows.
 
         ``missing`` lists the key columns that the frame lacks. ``overlapping_scopes`` lists the
         scopes of the responses that may have rows in common. ``scope_of_row`` has for each row the
@@ -215,7 +216,7 @@ class Duplicates:
             sums_several_responses = len(group_response_pairs) > len(self._groups)
         remedy = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
         rows_text = f"rows of {table}"
-        if is_joined(table):
+        if is_joined_table(table):
             table_columns = [
                 name for name, column in self._metadata.columns.items() if column.table == table
             ]
@@ -237,9 +238,9 @@ class Duplicates:
             )
 
     def _key_columns(self, table: str) -> tuple[list[str] | None, list[str]]:
-        """Return a table's key columns in the frame, and the key columns that the frame lacks.
+        """Return the key columns of a table that the frame has, and those that it lacks.
 
-        The first result is None if the table has no key.
+        The first list is None if the table has no key.
         """
         key_columns = self._metadata.key_of(table)
         if key_columns is None:
@@ -250,19 +251,19 @@ class Duplicates:
             for name in key_columns
             if name not in columns or not self._metadata.has_valid_metadata(name)
         ]
-        if is_joined(table):
+        if is_joined_table(table):
             return [*key_columns], missing_columns
         return [
             name for name in (*key_columns, "_row") if name in columns and name not in CONTEXT
         ], missing_columns
 
     def scopes_and_positions(self, table: str) -> tuple[list[ResponseScope], Codes | None]:
-        """Return the scopes (host, days, filters) of a frame's responses, and each row's scope.
+        """Return the scopes of a frame's responses, and the position of each row's scope in them.
 
-        The second result has for each row a position in the first. It is None if no column says
+        A scope is the host, days and filters of a request. The positions are None if no column says
         which response a row came from.
         """
-        if is_joined(table):
+        if is_joined_table(table):
             return [], None
         if not self._context:
             sources = self._metadata.sources
@@ -304,9 +305,9 @@ def without_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
     repeated_tables = {*metadata.repeated_tables}
     if not repeated_tables:
         return frame
-    original_rows = change_check.match_original()
-    if original_rows is not None:
-        frame = frame[_is_first(frame, original_rows[0])]
+    original_match = change_check.match_original()
+    if original_match is not None:
+        frame = frame[_is_first(frame, original_match[0])]
         repeated_tables &= {*stored_metadata.repeated_tables}
     is_first = _is_first(frame)
     if not repeated_tables or is_first.all():
@@ -353,8 +354,8 @@ def _name_two(scopes: Iterable[ResponseScope]) -> str:
 
     For example, ``7 days and 30 days``.
     """
-    texts = [*dict.fromkeys(map(str, scopes))]
-    return " and ".join(texts[:2]) if len(texts) > 1 else f"two of {texts[0]}"
+    scope_texts = [*dict.fromkeys(map(str, scopes))]
+    return " and ".join(scope_texts[:2]) if len(scope_texts) > 1 else f"two of {scope_texts[0]}"
 
 
 _SPLIT_HINT = "or aggregate by what tells them apart, such as 'fetched_at' of an archive"
@@ -373,21 +374,23 @@ def _describe_difference(name: str, scopes: Sequence[ResponseScope]) -> str:
     return f"rows with the same key differ in {name}; aggregate the frames before you join them"
 
 
-_MIN_COLUMNS = 3
-"""A frame with this many columns of a declared table counts as a part of the table."""
+_MIN_SHARED_COLUMNS = 3
+"""A frame with this many columns of a declared table is taken for a part of this table."""
 
 
 def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
-    """Return as text why a column has no aggregation rule such as "sum", and what to do."""
+    """Return the text that says why a column has no rule such as "sum", and what to do about it."""
     column = metadata.columns[name]
     if metadata.has_lost_values(name):
-        reason = column.availability.reason
+        availability_reason = column.availability.reason
         loss_reason = (
-            "its values are not those that were read" if reason == OVERWRITTEN_REASON else reason
+            "its values are not those that were read"
+            if availability_reason == OVERWRITTEN_REASON
+            else availability_reason
         )
         hint = "aggregate the frame that was read, or say by rules= how to aggregate the new values"
         return f"{loss_reason}; {hint}"
-    bare_name, *other_names = (
+    unsuffixed_name, *other_names = (
         other_name.removesuffix("_x").removesuffix("_y")
         for other_name in (name, *map(str, frame.columns))
     )
@@ -396,15 +399,15 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         {*table.names}
         for section in sections.names()
         for table in sections.get(section)
-        if bare_name in table.names
+        if unsuffixed_name in table.names
         and (
-            table[bare_name].aggregate.rule not in ("none", "key")
-            or len({*other_names} & {*table.names}) >= _MIN_COLUMNS
+            table[unsuffixed_name].aggregate.rule not in ("none", "key")
+            or len({*other_names} & {*table.names}) >= _MIN_SHARED_COLUMNS
         )
     ]
     is_adopted = "adopt" in (attached_metadata(frame)[0].recipe or ())
     if metadata.has_valid_metadata(name) or is_adopted or not column_sets_of_tables:
-        rules_argument = suggested_rule(frame, metadata, name)
+        rules_argument = suggest_rule(frame, metadata, name)
         lost_names = [
             old_name
             for old_name in attached_metadata(frame)[0].columns
@@ -413,7 +416,7 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         hint = f"; if it was {some_of(lost_names)}, rename by df.aa.rename" * bool(lost_names)
         return f"it has no declared rule; aggregate with one, such as {rules_argument}{hint}"
     loss_reason = "a plain pandas step lost its declaration, or a file such as CSV has none"
-    if bare_name == name and any(
+    if unsuffixed_name == name and any(
         {*map(str, frame.columns)} <= columns for columns in column_sets_of_tables
     ):
         return (
@@ -430,7 +433,7 @@ _ROUNDING_TOLERANCE = 0.1
 """The maximum rounding error of a rate times its denominator."""
 
 
-def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
+def suggest_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     """Return a ``rules=`` argument for a column as text, such as ``rules={'visits': 'sum'}``.
 
     It is a count for texts, a sum for counts, and a weighted mean for rates.
@@ -474,8 +477,9 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
 
 _MAX_REPEAT_CHANCE = 0.01
 _EQUAL_VALUE_CHANCE = 0.05
-"""Rows with equal values are taken for repeats if the chance that unrelated rows have such values
-is below the first number. The second is the assumed chance that two unrelated values are equal.
+"""Rows with equal values count as repeats of each other if the chance that unrelated rows have
+these values is below the first number. The second number is the assumed chance that two unrelated
+values are equal.
 """
 
 
@@ -499,8 +503,8 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
         key_value_pairs = rows[["key", "value"]].drop_duplicates()
         repeat_count = len(rows) - len(key_value_pairs)
         # The sign of a repeat: rows with the same text or day always have the same value.
-        is_repeated = rows.duplicated(["group", "key"]).any()
-        if not is_repeated or key_value_pairs["key"].duplicated().any():
+        has_repeats = rows.duplicated(["group", "key"]).any()
+        if not has_repeats or key_value_pairs["key"].duplicated().any():
             continue
         value_shares = key_value_pairs["value"].value_counts(normalize=True)
         chance = (value_shares**2).sum() if values.isin(range(10)).all() else _EQUAL_VALUE_CHANCE

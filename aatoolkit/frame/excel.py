@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.defaults import needed
+from aatoolkit._util.defaults import requiring_package
 from aatoolkit._util.files import FilePath, writing
 from aatoolkit._util.text import capitalized, escaped, humanize
 from aatoolkit.errors import NotWritten
@@ -28,21 +28,23 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE
 
 _MAX_ROWS = 1_048_576
-_MAX_TEXT = 32_767
-_MAX_NAME = 31
+_MAX_CHARS = 32_767
+_MAX_NAME_LENGTH = 31
 """Limits of Excel: rows of a sheet, characters of a cell, characters of a sheet's name."""
 
 _MAX_BARS = 10
-_TEXT_WIDTH = 60
+_MAX_COLUMN_WIDTH = 60
 _PAGE_WIDTH = 220
-"""The maximum number of bars; the widths of a text column and of a page, in characters."""
+"""The maximum number of bars in a chart; the maximum width of a column, and the width of a page, in
+characters.
+"""
 
-_FIRST_DAY = pd.Timestamp("1900-03-01")
+_FIRST_SAFE_DAY = pd.Timestamp("1900-03-01")
 """Spreadsheets disagree about earlier days, which are therefore written as text."""
 
 _DAY_FORMAT = "yyyy-mm-dd"
 _MOMENT_FORMAT = 'yyyy-mm-dd hh:mm:ss "UTC"'
-_WHOLE_FORMAT = "#,##0"
+_INTEGER_FORMAT = "#,##0"
 _FRACTION_FORMAT = "#,##0.00##"
 _NUMBER_FORMAT_BY_UNIT = {
     FRACTION: "0.0%",
@@ -68,7 +70,7 @@ _LEGEND_LINES = (
 
 
 class SheetTable(NamedTuple):
-    """A table to write as a sheet; ``measured_text`` says how much of it was measured."""
+    """A table to write as a sheet; ``measured_text`` says in words how much was measured."""
 
     name: str
     doc: str
@@ -96,14 +98,14 @@ def write_workbook(
                 "aggregate it, or write Parquet",
                 path=path,
             )
-    with needed("Excel needs", "excel"):
+    with requiring_package("Excel needs", "excel"):
         import xlsxwriter  # noqa: F401  pandas writes with it
     options = {"strings_to_formulas": False, "strings_to_urls": False}
     with (
-        writing(path) as temporary,
-        open(temporary, "wb") as file,
+        writing(path) as temporary_path,
+        open(temporary_path, "wb") as workbook_file,
         pd.ExcelWriter(
-            file,
+            workbook_file,
             engine="xlsxwriter",
             date_format=_DAY_FORMAT,
             datetime_format=_MOMENT_FORMAT,
@@ -150,14 +152,14 @@ class _Workbook:
             _sheet_name(capitalized(humanize(table.name)), used_names): table for table in tables
         }
         if tables:
-            code_book = pd.concat(map(_codebook, tables), ignore_index=True)
+            codebook = pd.concat(map(_codebook, tables), ignore_index=True)
             columns_doc = "What each column is, and its status."
-            table_by_sheet_name["Columns"] = SheetTable("columns", columns_doc, code_book)
+            table_by_sheet_name["Columns"] = SheetTable("columns", columns_doc, codebook)
         for name, table in table_by_sheet_name.items():
-            self._fill(name, table.frame)
-        self._fill_overview(overview_sheet, table_by_sheet_name)
+            self._write_sheet(name, table.frame)
+        self._write_overview(overview_sheet, table_by_sheet_name)
 
-    def _fill(self, sheet_name: str, frame: pd.DataFrame) -> None:
+    def _write_sheet(self, sheet_name: str, frame: pd.DataFrame) -> None:
         """Write a frame to a new sheet, and format each number by its unit."""
         headers = header_by_name(frame)
         formats = _number_formats(frame)
@@ -175,7 +177,7 @@ class _Workbook:
         ):
             header = _fit_text(headers[column])
             number_formats = formats.get(column, [])
-            usual_format = max({*number_formats}, key=number_formats.count, default=None)
+            column_format = max({*number_formats}, key=number_formats.count, default=None)
             sheet.write_string(
                 0, position, header, self._right_aligned if number_formats else self._bold_format
             )
@@ -187,12 +189,12 @@ class _Workbook:
                 else str(cell)
                 for cell in (header, *values[:200])
             )
-            column_widths.append(max(8, min(2 + max(map(len, cell_texts)), _TEXT_WIDTH)))
-            sheet.set_column(position, position, column_widths[-1], self._format(usual_format))
+            column_widths.append(max(8, min(2 + max(map(len, cell_texts)), _MAX_COLUMN_WIDTH)))
+            sheet.set_column(position, position, column_widths[-1], self._format(column_format))
             for sheet_row, (value, number_format) in enumerate(
                 zip(values, number_formats, strict=False), 1
             ):
-                if number_format != usual_format and value is not None:
+                if number_format != column_format and value is not None:
                     sheet.write(sheet_row, position, value, self._format(number_format))
         sheet.freeze_panes(1, 0)
         if cell_values_of_columns:
@@ -200,7 +202,7 @@ class _Workbook:
         sheet.repeat_rows(0)
         _set_printing(sheet, sum(column_widths), len(metadata_of(frame).key))
 
-    def _fill_overview(self, sheet: Any, table_by_sheet_name: Mapping[str, SheetTable]) -> None:
+    def _write_overview(self, sheet: Any, table_by_sheet_name: Mapping[str, SheetTable]) -> None:
         """Fill the first sheet: sources, key figures, a chart, the list of sheets and a legend."""
         frames = [table.frame for table in table_by_sheet_name.values()]
         sources = sources_of(map(metadata_of, frames))
@@ -216,10 +218,10 @@ class _Workbook:
         if key_figures:
             sheet.write(last_row, 0, "Key figure", self._bold_format)
             sheet.write_row(last_row, 1, ("Value", "Before"), self._right_aligned)
-        for label, number_format, *values in key_figures:
+        for label, number_format, *cell_values in key_figures:
             last_row += 1
             sheet.write(last_row, 0, _fit_text(label))
-            for column_position, value in enumerate(values, 1):
+            for column_position, value in enumerate(cell_values, 1):
                 sheet.write(last_row, column_position, value, self._format(number_format))
         chart = self._add_chart(table_by_sheet_name)
         if chart is not None:
@@ -235,12 +237,14 @@ class _Workbook:
             sheet.write_row(
                 sheet_row, 1, [len(table.frame), "", *map(_fit_text, texts)], self._wrapped_text
             )
-            sheet.set_row(sheet_row, 15 * max(1, *(-(-len(text) // _TEXT_WIDTH) for text in texts)))
+            sheet.set_row(
+                sheet_row, 15 * max(1, *(-(-len(text) // _MAX_COLUMN_WIDTH) for text in texts))
+            )
         source_texts = [_fit_text(", ".join(_source_texts(source))) for source in sources]
         sheet.write_column(
             last_row + len(table_by_sheet_name) + 4, 0, [*_LEGEND_LINES, "", *source_texts]
         )
-        for column_position, width in enumerate((28, 11, 11, _TEXT_WIDTH, _TEXT_WIDTH)):
+        for column_position, width in enumerate((28, 11, 11, _MAX_COLUMN_WIDTH, _MAX_COLUMN_WIDTH)):
             sheet.set_column(column_position, column_position, width)
         _set_printing(sheet)
 
@@ -258,7 +262,7 @@ class _Workbook:
                 column = frame.columns[value_position]
                 header = header_by_name(frame)[column]
                 number_format = _number_formats(frame)[column][0].replace(".0%", "%")
-                value_axis: dict[str, Any] = {"num_format": number_format}
+                value_axis_options: dict[str, Any] = {"num_format": number_format}
                 chart = self._book.add_chart({"type": chart_type})
                 chart.add_series(
                     {
@@ -272,13 +276,13 @@ class _Workbook:
                 chart.set_size({"width": 720, "height": 320})
                 chart.show_na_as_empty_cell()
                 if chart_type == "bar":
-                    chart.set_x_axis(value_axis)
+                    chart.set_x_axis(value_axis_options)
                     chart.set_y_axis({"reverse": True})
                 else:
                     chart.set_x_axis(
                         {"date_axis": True, "num_format": "d mmm", "major_unit": 1 + last_row // 8}
                     )
-                    chart.set_y_axis(value_axis)
+                    chart.set_y_axis(value_axis_options)
                 return chart
         return None
 
@@ -306,9 +310,9 @@ def _fit_text(text: str) -> str:
     """Escape control characters in a text, and cut it to the length that a cell can hold."""
     text = escaped(text)
     code_units = text.encode("utf-16-le")
-    if len(code_units) <= 2 * _MAX_TEXT:
+    if len(code_units) <= 2 * _MAX_CHARS:
         return text
-    return code_units[: 2 * (_MAX_TEXT - len(_CUT_NOTE))].decode("utf-16-le", "ignore") + _CUT_NOTE
+    return code_units[: 2 * (_MAX_CHARS - len(_CUT_NOTE))].decode("utf-16-le", "ignore") + _CUT_NOTE
 
 
 def _set_printing(sheet: Any, width: float = 0.0, key_count: int = 0) -> None:
@@ -325,12 +329,12 @@ def _set_printing(sheet: Any, width: float = 0.0, key_count: int = 0) -> None:
 
 def _sheet_name(title: str, used_names: set[str]) -> str:
     """Return an unused sheet name made of ``title``, and add it to ``used_names``."""
-    stem = re.sub(r"[\[\]:*?/\\]", "_", title).strip("'") or "table"
-    name = stem[:_MAX_NAME]
+    valid_title = re.sub(r"[\[\]:*?/\\]", "_", title).strip("'") or "table"
+    name = valid_title[:_MAX_NAME_LENGTH]
     # Excel ignores case in the names of sheets.
     while name.lower() in used_names:
         suffix = f" {len(used_names)}"
-        name = stem[: _MAX_NAME - len(suffix)] + suffix
+        name = valid_title[: _MAX_NAME_LENGTH - len(suffix)] + suffix
     used_names.add(name.lower())
     return name
 
@@ -344,16 +348,18 @@ def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any
         value_formats = _number_formats(frame).get("value")
         # The first table that has one row per metric.
         if value_formats and metadata_of(frame).key == ("metric",):
-            before_column = next((name for name in frame if str(name).startswith("previous")), None)
+            previous_column = next(
+                (name for name in frame if str(name).startswith("previous")), None
+            )
             value_columns = [
                 _to_excel_values(frame[name]) if name else [None] * len(frame)
-                for name in ("value", before_column)
+                for name in ("value", previous_column)
             ]
-            for label, number_format, *values in zip(
+            for label, number_format, *cell_values in zip(
                 frame["metric"], value_formats, *value_columns, strict=True
             ):
-                if values[0] is not None:
-                    yield capitalized(humanize(label)), number_format, *values
+                if cell_values[0] is not None:
+                    yield capitalized(humanize(label)), number_format, *cell_values
             return
 
 
@@ -363,10 +369,10 @@ def _chart_columns(frame: pd.DataFrame, chart_type: str) -> tuple[int, int] | No
     ``chart_type`` is "line" to use a column of days as labels, and "bar" to use other labels.
     """
     metadata = metadata_of(frame)
-    names = [*map(str, frame.columns)]
-    if len(metadata.key) != 1 or metadata.key[0] not in names or len(frame) < 2:
+    column_names = [*map(str, frame.columns)]
+    if len(metadata.key) != 1 or metadata.key[0] not in column_names or len(frame) < 2:
         return None
-    is_time = frame[metadata.key[0]].dtype.kind == "M"
+    has_time_labels = frame[metadata.key[0]].dtype.kind == "M"
     rule_by_column = {
         name: metadata.declaration_of(name).aggregate.rule
         for name in _number_formats(frame)
@@ -375,9 +381,9 @@ def _chart_columns(frame: pd.DataFrame, chart_type: str) -> tuple[int, int] | No
     measure_columns = [
         name for rule in ("ratio", "sum") for name in rule_by_column if rule_by_column[name] == rule
     ]
-    if is_time != (chart_type == "line") or not measure_columns:
+    if has_time_labels != (chart_type == "line") or not measure_columns:
         return None
-    return names.index(metadata.key[0]), names.index(measure_columns[0])
+    return column_names.index(metadata.key[0]), column_names.index(measure_columns[0])
 
 
 def _to_excel_values(values: pd.Series) -> list[Any]:
@@ -405,16 +411,16 @@ def _to_excel_number(value: Any) -> Any:
 
 def _to_excel_time(value: pd.Timestamp) -> Any:
     """Return a date or time for Excel, as text if Excel would round it."""
-    local_time = value.tz_localize(None)
-    is_day = value.tz is None and local_time == local_time.normalize()
-    is_local_time = value.tz is None and not is_day
-    if local_time < _FIRST_DAY or value.microsecond or value.nanosecond or is_local_time:
+    naive_time = value.tz_localize(None)
+    is_day = value.tz is None and naive_time == naive_time.normalize()
+    is_naive_time = value.tz is None and not is_day
+    if naive_time < _FIRST_SAFE_DAY or value.microsecond or value.nanosecond or is_naive_time:
         return value.isoformat().replace("+00:00", "Z")
-    return local_time.date() if is_day else local_time.to_pydatetime()
+    return naive_time.date() if is_day else naive_time.to_pydatetime()
 
 
 def header_by_name(frame: pd.DataFrame) -> dict[str, str]:
-    """Return a dict from column name to header: words for declared columns, the name for others.
+    """Return a dict from column name to header: declared columns in words, others by their name.
 
     Examples
     --------
@@ -450,7 +456,7 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
             column.unit != PER_UNIT and not column.aggregate.within
         ):  # otherwise each row has its own unit
             is_whole[:] = is_whole.all()
-        default_formats = np.where(is_whole, _WHOLE_FORMAT, _FRACTION_FORMAT).tolist()
+        default_formats = np.where(is_whole, _INTEGER_FORMAT, _FRACTION_FORMAT).tolist()
         formats_by_column[str(name)] = [
             _NUMBER_FORMAT_BY_UNIT.get(unit, default_format)
             for unit, default_format in zip(unit_of_row, default_formats, strict=True)
@@ -461,6 +467,6 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
 def _source_texts(source: Source) -> list[str]:
     """Return a response's host, days, section, filters and time of request, as texts."""
     window_text = f"{source.window_start} to {source.window_end}" if source.window_start else None
-    fetched_text = f"fetched {source.fetched_at}" if source.fetched_at else None
-    source_fields = (source.host, window_text, source.section, source.scope, fetched_text)
+    time_text = f"fetched {source.fetched_at}" if source.fetched_at else None
+    source_fields = (source.host, window_text, source.section, source.scope, time_text)
     return [str(text) for text in source_fields if text]

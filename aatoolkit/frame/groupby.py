@@ -48,27 +48,28 @@ class Groups:
         return np.bincount(self.of_row[mask], minlength=len(self))
 
     def combine_availability(self, cell_statuses: Cells) -> tuple[Codes, list[Availability]]:
-        """Combine the availability (a status with its reason) of the cells in each group.
+        """Combine the availabilities (statuses with reasons) of the cells in each group.
 
-        Returns an array with the position of each group's availability in a list, and that list.
+        Returns two results: an array with the position of each group's availability in a list, and
+        this list.
         """
-        availability_count = max(len(cell_statuses.states), 1)
+        availability_count = max(len(cell_statuses.availabilities), 1)
         has_availability = np.zeros(len(self) * availability_count, bool)
-        has_availability[self.of_row * availability_count + cell_statuses.state_codes] = True
+        has_availability[self.of_row * availability_count + cell_statuses.codes] = True
         group_positions, distinct_codes = np.divmod(
             np.flatnonzero(has_availability), availability_count
         )
         group_bounds = np.searchsorted(group_positions, np.arange(len(self) + 1)).tolist()
-        codes_by_group = distinct_codes.tolist()
+        sorted_codes = distinct_codes.tolist()
         position_by_code_set = dict[tuple[int, ...], int]()
         code_set_of_group = [
             position_by_code_set.setdefault(
-                tuple(codes_by_group[group_start:group_end]), len(position_by_code_set)
+                tuple(sorted_codes[group_start:group_end]), len(position_by_code_set)
             )
             for group_start, group_end in pairwise(group_bounds)
         ]
         combined_availabilities = [
-            combine(cell_statuses.states[code] for code in code_set)
+            combine(cell_statuses.availabilities[code] for code in code_set)
             for code_set in position_by_code_set
         ]
         return np.array(code_set_of_group, np.int64), combined_availabilities
@@ -92,22 +93,22 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     try:
         grouped_rows = frame.groupby(list(dict.fromkeys(groupers)), dropna=False, observed=observed)
         group_sizes = grouped_rows.size()
-        pandas_ids = grouped_rows.ngroup()
+        group_ids = grouped_rows.ngroup()
     except (LookupError, NotImplementedError, TypeError, ValueError) as error:
         raise AvailabilityError(
             f"the rows cannot be grouped by {', '.join(map(str, groupers))}: {error}",
             columns={str(name): "its values cannot be grouped by" for name in groupers},
         ) from None
     group_keys = group_sizes.index.to_frame(index=False)
-    if pandas_ids.isna().any():
+    if group_ids.isna().any():
         raise AvailabilityError(
-            f"{int(pandas_ids.isna().sum())} rows have no value to bin by; drop or fill them first",
+            f"{int(group_ids.isna().sum())} rows have no value to bin by; drop or fill them first",
             columns={str(name): "has missing values" for name in group_keys.columns},
         )
     # Depending on the keys, pandas skips the empty groups when it numbers groups, or not.
-    _, rank_of_row = np.unique(pandas_ids.to_numpy(), return_inverse=True)
+    _, group_rank_of_row = np.unique(group_ids.to_numpy(), return_inverse=True)
     nonempty_groups = np.flatnonzero(group_sizes.to_numpy() > 0)
-    return Groups(nonempty_groups[rank_of_row], group_keys, frozenset(column_names))
+    return Groups(nonempty_groups[group_rank_of_row], group_keys, frozenset(column_names))
 
 
 def groupers_of(by: By) -> list[str | pd.Grouper]:
@@ -146,20 +147,20 @@ def flatten_index(frame: pd.DataFrame) -> pd.DataFrame:
 
 def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
     """Raise `ItemNotFound` unless each name belongs to exactly one column of the frame."""
-    text_names = [name for name in frame.columns if isinstance(name, str)]
-    problems = {}
+    column_names = [name for name in frame.columns if isinstance(name, str)]
+    problem_by_name = {}
     for name in names:
-        if text_names.count(name) > 1:
-            problems[name] = f"several columns are called {name!r}"
-        elif name not in text_names:
-            problems[name] = unknown("column", name, text_names)
-            if name in ("topic", "category") and "prompt_id" in text_names:
+        if column_names.count(name) > 1:
+            problem_by_name[name] = f"several columns are called {name!r}"
+        elif name not in column_names:
+            problem_by_name[name] = unknown("column", name, column_names)
+            if name in ("topic", "category") and "prompt_id" in column_names:
                 advice = f"join it: df.aa.merge(prompts[['prompt_id', {name!r}]], on='prompt_id')"
-                problems[name] += f"; to have it, {advice}"
+                problem_by_name[name] += f"; to have it, {advice}"
             elif name in FILTERS:
-                problems[name] += f"; to have it, read the section with split={name!r}"
-    if problems:
-        raise ItemNotFound("; ".join(problems.values()), columns=problems)
+                problem_by_name[name] += f"; to have it, read the section with split={name!r}"
+    if problem_by_name:
+        raise ItemNotFound("; ".join(problem_by_name.values()), columns=problem_by_name)
 
 
 def as_floats(values: pd.Series) -> Floats:
@@ -223,7 +224,7 @@ def flatten_names(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
     ('hits', 'answers', 'rate')
     """
     name_lists = ([column] if isinstance(column, str) else column for column in columns)
-    return tuple(name for names in name_lists for name in names)
+    return tuple(name for name_list in name_lists for name in name_list)
 
 
 def period_groupers(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
@@ -236,22 +237,22 @@ def period_groupers(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Gro
     metadata = metadata_of(flat_frame)
     if not all(isinstance(key, str) for key in groupers):
         raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
-    times = [str(name) for name, dtype in flat_frame.dtypes.items() if dtype.kind == "M"]
-    times = [name for name in times if name in metadata.key] or times
-    hint = _days_hint(metadata.columns[times[0]].declared_name or "") if times else None
-    if len(times) != 1 or hint is not None:
-        why = f"needs one column of times, and there are {', '.join(times) or 'none'}; name it"
+    columns = [str(name) for name, dtype in flat_frame.dtypes.items() if dtype.kind == "M"]
+    columns = [name for name in columns if name in metadata.key] or columns
+    hint = _days_hint(metadata.columns[columns[0]].declared_name or "") if columns else None
+    if len(columns) != 1 or hint is not None:
+        why = f"needs one column of times, and there are {', '.join(columns) or 'none'}; name it"
         if hint is not None:
-            why = f"needs the day of a row, and {times[0]} describes totals{hint}; if it is meant"
-        example_key = repr(times[0] if times else "column")
+            why = f"needs the day of a row, and {columns[0]} describes totals{hint}; if it is meant"
+        example_key = repr(columns[0] if columns else "column")
         raise ArgumentError(
             f"freq= {why}: by=pandas.Grouper(key={example_key}, freq=…)", argument="freq"
         )
     with suppress(ValueError, TypeError, Warning), warnings.catch_warnings():
         warnings.simplefilter("error")  # pandas will drop what it deprecates
-        grouper = pd.Grouper(key=times[0], freq=freq)
+        grouper = pd.Grouper(key=columns[0], freq=freq)
         if grouper.freq is not None:
-            return [grouper, *(key for key in groupers if key != times[0])]
+            return [grouper, *(key for key in groupers if key != columns[0])]
     raise ArgumentError(
         f"freq={freq!r} is no frequency that pandas knows; it takes offset aliases, such as "
         "'W' (weeks that end on Sunday), 'W-SAT', '7D', 'MS' (months by their first day), "
@@ -261,10 +262,10 @@ def period_groupers(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Gro
 
 
 def _days_hint(declared_name: str) -> str | None:
-    """Return a hint at tables with daily counts, unless a datetime column has the days of counts.
+    """Return a hint on tables with daily counts, if a datetime column does not date the counts.
 
-    For example, the day on which a prompt was created is not the day on which it was answered. The
-    result is None if no hint is needed.
+    For example, the day on which a prompt was created does not date its answers. The result is None
+    if no hint is needed.
     """
     table_name, _, column_name = declared_name.partition(".")
     table = find_table(table_name)
@@ -280,10 +281,10 @@ def _days_hint(declared_name: str) -> str | None:
 def find_partial_periods(
     frame: pd.DataFrame, by: By, groups: Groups, metadata: FrameMetadata
 ) -> dict[int, tuple[float, str]]:
-    """Return the weeks or months for which some days are missing, by the position of the group.
+    """Return a dict from the number of each group that is a week or month with missing days.
 
-    Each value of the dict is the fraction of days that the data have, and a text such as "3 of the
-    7 days from …".
+    Its values are the fraction of the days that the data have, and a text such as "3 of the 7 days
+    from …".
     """
     time_columns = _binned_columns(by)
     partial_periods = dict[int, tuple[float, str]]()
@@ -294,36 +295,40 @@ def find_partial_periods(
     period_labels = _as_days(groups.keys[time_columns[0]])
     if days is None or period_labels is None or days.isna().any():
         return partial_periods
-    day = pd.Timedelta(days=1)
+    one_day = pd.Timedelta(days=1)
     first_day = days.min()
     last_day = days.max()
     # No two rows of neighbouring days: the rows stand for whole weeks or months.
-    if first_day != last_day and not (days.drop_duplicates().sort_values().diff() == day).any():
+    if first_day != last_day and not (days.drop_duplicates().sort_values().diff() == one_day).any():
         return partial_periods
     key_names = {*time_columns, *(key for key in groupers_of(by) if isinstance(key, str))}
     day_counts = pd.Series(days.to_numpy()).groupby(groups.of_row).nunique()
     # If days are no part of the key, rows are events, and days between events are not missing.
     if is_daily_series := time_columns[0] in metadata.key:
-        dates = pd.DatetimeIndex(days.unique())
+        covered_days = pd.DatetimeIndex(days.unique())
     else:
-        dates = pd.date_range(first_day, last_day)
+        covered_days = pd.date_range(first_day, last_day)
     is_one_series = is_daily_series and all(
         name in key_names or (name in frame and frame[name].nunique() == 1) for name in metadata.key
     )
-    for i in day_counts.index:
-        label = period_labels.iloc[i]
-        offset = grouper.freq
+    for group_number in day_counts.index:
+        period_label = period_labels.iloc[group_number]
+        period_offset = grouper.freq
         is_end_label = grouper.closed == "right"  # type: ignore[attr-defined]
         start, end = (
-            (label - offset + day, label) if is_end_label else (label, label + offset - day)
+            (period_label - period_offset + one_day, period_label)
+            if is_end_label
+            else (period_label, period_label + period_offset - one_day)
         )
         length = (end - start).days + 1
         day_count = (
-            day_counts[i] if is_one_series else int(((dates >= start) & (dates <= end)).sum())
+            day_counts[group_number]
+            if is_one_series
+            else int(((covered_days >= start) & (covered_days <= end)).sum())
         )
         if day_count < length:
             days_text = f"{day_count} of the {length} days from {start.date()} to {end.date()}"
-            partial_periods[i] = (day_count / length, days_text)
+            partial_periods[group_number] = (day_count / length, days_text)
     return partial_periods
 
 

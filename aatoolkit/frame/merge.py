@@ -20,7 +20,7 @@ from aatoolkit.availability import Availability, Cause, Condition, Statement, St
 from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown, warn
 from aatoolkit.frame.cell_status import can_list_keys, key_statements
-from aatoolkit.frame.duplicates import JOINED_PREFIX, NO_KEY, is_joined, response_scope
+from aatoolkit.frame.duplicates import JOINED_PREFIX, NO_KEY, is_joined_table, response_scope
 from aatoolkit.frame.groupby import flatten_index, to_nullable
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import (
@@ -67,8 +67,10 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         merged_frame = numbered_frames[0].merge(numbered_frames[1], **options)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         problem = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
-        hint = "; give the keys one dtype, by astype or pd.to_datetime" * ("trying to" in problem)
-        raise ArgumentError(f"the frames cannot be merged: {problem}{hint}") from None
+        dtype_hint = "; give the keys one dtype, by astype or pd.to_datetime" * (
+            "trying to" in problem
+        )
+        raise ArgumentError(f"the frames cannot be merged: {problem}{dtype_hint}") from None
     repeated_flags = [bool(merged_frame[name].dropna().duplicated().any()) for name in _ROW_COLUMNS]
     unmatched_masks = [merged_frame[name].isna().to_numpy(bool) for name in _ROW_COLUMNS]
     unmatched_counts = [int(mask.sum()) for mask in unmatched_masks]
@@ -76,31 +78,35 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     if len(left) and len(right) and (unmatched_masks[0] | unmatched_masks[1]).all() and not is_anti:
         warn("no row of the one frame matches a row of the other; look at the spelling of the keys")
     merged_frame = merged_frame.drop(columns=[*_ROW_COLUMNS])
-    input_metadata = [metadata_of(frame, with_levels=True) for frame in (left, right)]
+    metadata_of_sides = [metadata_of(frame, with_levels=True) for frame in (left, right)]
     metadata_with_tables = [
         _with_undeclared_table(*arguments)
-        for arguments in zip((left, right), input_metadata, keys_of_sides, strict=True)
+        for arguments in zip((left, right), metadata_of_sides, keys_of_sides, strict=True)
     ]
     shared_keys = _shared_keys(left, right, options)
-    renamings = merged_names(left, right, options)
+    renaming_of_sides = names_after_merge(left, right, options)
     columns: dict[str, ColumnMetadata] = {}
     key_by_table: dict[str, tuple[str, ...]] = {}
     # The keys of a side whose rows may have no match are replaced by those of the other side.
     has_left_keys = options.get("how", "inner") in ("left", "inner")
     left_key_by_right = {
-        right_key: renamings[0].get(left_key, left_key)
+        right_key: renaming_of_sides[0].get(left_key, left_key)
         # Of several pairs with the same right key, the first counts.
         for left_key, right_key in reversed([*zip(*keys_of_sides, strict=False)] * has_left_keys)
         if isinstance(left_key, str) and isinstance(right_key, str)
     }
-    for side, (metadata, renaming) in enumerate(zip(metadata_with_tables, renamings, strict=True)):
+    for side, (metadata, renaming) in enumerate(
+        zip(metadata_with_tables, renaming_of_sides, strict=True)
+    ):
         for name, column in metadata.columns.items():
             if name not in shared_keys:
                 columns[renaming[name]] = column.renamed(renaming)
         for table in table_names_of(metadata):
             table_key = metadata.key_of(table)
             if table_key is not None and table not in key_by_table:
-                new_names = renaming | (left_key_by_right if side and is_joined(table) else {})
+                new_names = renaming | (
+                    left_key_by_right if side and is_joined_table(table) else {}
+                )
                 key_by_table[table] = tuple(new_names.get(name, name) for name in table_key)
     tables_of_sides = [{*table_names_of(metadata)} for metadata in metadata_with_tables]
     repeated_tables = {
@@ -112,12 +118,12 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         if is_repeated
         for table in tables_of_side
     }
-    known_tables = {table for metadata in input_metadata for table in metadata.key_by_table}
+    known_tables = {table for metadata in metadata_of_sides for table in metadata.key_by_table}
     new_table = next(
-        (name for name in key_by_table if is_joined(name) and name not in known_tables), ""
+        (name for name in key_by_table if is_joined_table(name) and name not in known_tables), ""
     )
     for name in shared_keys:
-        key_metadata = [metadata.columns.get(name, NO_METADATA) for metadata in input_metadata]
+        key_metadata = [metadata.columns.get(name, NO_METADATA) for metadata in metadata_of_sides]
         column = _key_metadata(
             *key_metadata, left_only=unmatched_counts[1], right_only=unmatched_counts[0]
         )
@@ -129,19 +135,21 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         if not unmatched_counts[side]:
             continue
         other_keys = [
-            renamings[1 - side].get(key) for key in keys_of_sides[1 - side] if isinstance(key, str)
+            renaming_of_sides[1 - side].get(key)
+            for key in keys_of_sides[1 - side]
+            if isinstance(key, str)
         ]
         unmatched_keys = merged_frame[[name for name in merged_frame if name in other_keys]][mask]
-        state = no_match_state(unmatched_counts[side], len(mask))
+        availability = no_match_availability(unmatched_counts[side], len(mask))
         statements = list[Statement]()
         if can_list_keys(unmatched_keys, FrameMetadata(columns)):
-            statements = key_statements(unmatched_keys, [state])
+            statements = key_statements(unmatched_keys, [availability])
         for name in metadata_with_tables[side].columns.keys() - {*shared_keys}:
-            new_name = renamings[side][name]
-            columns[new_name] = without_rows(columns[new_name], state, statements)
+            new_name = renaming_of_sides[side][name]
+            columns[new_name] = with_unmatched_rows(columns[new_name], availability, statements)
     side_keys = [
         [name if name in shared_keys else renaming[name] for name in metadata.key]
-        for metadata, renaming in zip(metadata_with_tables, renamings, strict=True)
+        for metadata, renaming in zip(metadata_with_tables, renaming_of_sides, strict=True)
     ]
     merged_key = dict.fromkeys(
         (*side_keys[0], *(name for name in side_keys[1] if name not in shared_keys))
@@ -197,7 +205,7 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     metadata = metadata_of(frame, with_levels=True)
     metadata_by_column = dict(metadata.columns)
     all_metadata = [metadata]
-    key = metadata.key
+    key_columns = metadata.key
     repeated_tables = {*metadata.repeated_tables}
     for other_frame in frames:
         other_metadata = metadata_of(other_frame, with_levels=True)
@@ -214,18 +222,18 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
             metadata_by_column |= adopted_columns
             all_metadata.append(other_metadata)
             repeated_tables |= {*other_metadata.repeated_tables, *new_repeated_tables}
-            key = key or (
+            key_columns = key_columns or (
                 other_metadata.key if {*other_metadata.key} <= metadata_by_column.keys() else ()
             )
     adopted_frame = frame.copy(deep=False)
     key_by_table = {
         table: table_key
-        for source_metadata in reversed(all_metadata)
-        for table, table_key in source_metadata.key_by_table.items()
+        for frame_metadata in reversed(all_metadata)
+        for table, table_key in frame_metadata.key_by_table.items()
     }
     adopted_metadata = FrameMetadata(
         metadata_by_column,
-        unique_key(adopted_frame, key),
+        unique_key(adopted_frame, key_columns),
         sources_of(all_metadata),
         key_by_table,
         tuple(sorted(repeated_tables)),
@@ -233,24 +241,24 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return attach(adopted_frame, adopted_metadata)
 
 
-def without_rows(
-    column: ColumnMetadata, state: Availability, new_statements: Sequence[Statement] = ()
+def with_unmatched_rows(
+    column: ColumnMetadata, availability: Availability, new_statements: Sequence[Statement] = ()
 ) -> ColumnMetadata:
-    """Return the metadata of a column after a join that left some rows without a value.
+    """Return the metadata of a column after a merge in which some rows found no match.
 
-    ``state`` is the availability (a status with its reason) of the rows without a match; it becomes
-    a part of the availability of the column. ``new_statements`` state it for single rows.
+    ``availability`` (a status with its reason) is that of the rows without a match; it becomes a
+    part of the availability of the column. ``new_statements`` state it for single rows.
     """
-    if is_joined(column.table) and column.availability == NO_METADATA.availability:
+    if is_joined_table(column.table) and column.availability == NO_METADATA.availability:
         # A column that no table declares: nothing is stated about single rows.
-        total = replace(state, status=Status.PARTIAL)
+        total = replace(availability, status=Status.PARTIAL)
         return replace(column, availability=total, rest_availability=column.other_availability)
     if column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
     # No keys tell which rows have no match.
     if not new_statements:
-        return column.combined_with(state)
-    total = combine([column.availability, state])
+        return column.combined_with(availability)
+    total = combine([column.availability, availability])
     statements = (*column.statements, *new_statements)
     return replace(
         column,
@@ -260,13 +268,13 @@ def without_rows(
     )
 
 
-def no_match_state(unmatched_count: int, row_count: int) -> Availability:
-    """Return the availability (status and reason) of cells left empty by a join without a match."""
+def no_match_availability(unmatched_count: int, row_count: int) -> Availability:
+    """Return the availability (status and reason) of the cells of rows that found no match."""
     reason = f"{unmatched_count} of {row_count} rows without a match"
     return Availability(Status.UNAVAILABLE, Cause.NO_ROW, reason)
 
 
-def merged_names(
+def names_after_merge(
     left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions
 ) -> list[dict[str, str]]:
     """Return two dicts, for the left and right frame, from column name to name after the merge.
@@ -290,7 +298,7 @@ def _key_metadata(
 ) -> ColumnMetadata:
     """Return the metadata of a key column after a merge.
 
-    ``left_only`` and ``right_only`` are the numbers of rows that only one of the frames has.
+    ``left_only`` and ``right_only`` are the numbers of rows that only one frame has.
     """
     # Neither side has all values of the key.
     if left_only and right_only:
@@ -327,22 +335,22 @@ def _matching_columns(
     matching_columns : dict of str to ColumnMetadata
         The metadata of these columns, by name.
     repeated_tables : set of str
-        The names of the tables from which ``other`` was made and of which a row occurs more often
-        in ``frame`` than in ``other``.
+        The names of those tables in ``other`` that have a row which occurs more often in ``frame``
+        than in ``other``.
     """
-    declared = {
+    declared_columns = {
         name: column for name, column in other_metadata.columns.items() if column.declared_name
     }
     empty_columns = [
-        name for name, column in declared.items() if column.availability.status in EMPTY
+        name for name, column in declared_columns.items() if column.availability.status in EMPTY
     ]
     fingerprint = fingerprint_of(
-        other, [name for name in declared if name not in empty_columns], other_metadata.key
+        other, [name for name in declared_columns if name not in empty_columns], other_metadata.key
     )
     fingerprint_check = FingerprintCheck(frame, fingerprint, other_metadata.key)
     matching_columns = {
         name: column
-        for name, column in declared.items()
+        for name, column in declared_columns.items()
         if (
             fingerprint_check.is_empty(name)
             if name in empty_columns
@@ -350,7 +358,7 @@ def _matching_columns(
         )
     }
     repeated_tables = fingerprint_check.find_repeated_tables(columns_by_table(matching_columns))
-    for name, column in declared.items():
+    for name, column in declared_columns.items():
         if name in matching_columns or name in empty_columns or name not in frame.columns:
             continue
         filled_rows = frame[frame[name].notna()]
@@ -358,7 +366,7 @@ def _matching_columns(
         if len(filled_rows) and fingerprint_check.change_reason(name) is None:
             missing_count = len(frame) - len(filled_rows)
             matching_columns[name] = (
-                without_rows(column, no_match_state(missing_count, len(frame)))
+                with_unmatched_rows(column, no_match_availability(missing_count, len(frame)))
                 if missing_count
                 else column
             )
@@ -371,9 +379,9 @@ def _matching_columns(
 def _with_undeclared_table(
     frame: pd.DataFrame, metadata: FrameMetadata, merge_keys: Sequence[Any]
 ) -> FrameMetadata:
-    """Return a frame's metadata, changed so that its undeclared columns form a table with a key.
+    """Return a frame's metadata in which the undeclared columns form a new table with a key.
 
-    After the merge, the name and key of this table show which rows were repeated. ``merge_keys``
+    After a merge, the name and key of this table show which rows were repeated. ``merge_keys``
     lists the columns, index levels or arrays of this frame that the merge compares.
     """
     array_by_column = arrays_of(frame)
@@ -390,14 +398,14 @@ def _with_undeclared_table(
     unique_names = [
         name for name in rows.columns if isinstance(name, str) and [*rows.columns].count(name) == 1
     ]
-    label_columns = [name for name in unique_names if rows[name].dtype.kind != "f"]
+    non_float_columns = [name for name in unique_names if rows[name].dtype.kind != "f"]
     merge_keys = [name for name in merge_keys if isinstance(name, str)]
     # The key of the new table is the first of these that identifies the rows.
     candidate_keys = [
         merge_keys,
         metadata.key or merge_keys,
-        *([*merge_keys, label_column] for label_column in label_columns),
-        [*merge_keys, *label_columns],
+        *([*merge_keys, non_float_column] for non_float_column in non_float_columns),
+        [*merge_keys, *non_float_columns],
         [*merge_keys, *undeclared_names],
         unique_names,
     ]
@@ -410,10 +418,12 @@ def _with_undeclared_table(
                 table_key = tuple(candidate_key)
                 break
     hashed_columns = sorted({*undeclared_names, *table_key} & {*array_by_column})
-    hashes = np.sort(
+    row_hashes = np.sort(
         combine_to_row_hashes([hash_cells(array_by_column[name]) for name in hashed_columns])
     )
-    digest = hashlib.sha256(repr((hashed_columns, metadata.sources)).encode() + hashes.tobytes())
+    digest = hashlib.sha256(
+        repr((hashed_columns, metadata.sources)).encode() + row_hashes.tobytes()
+    )
     table = f"{JOINED_PREFIX}{digest.hexdigest()[:12]}"
     metadata_by_column = {
         name: replace(column, declared_name=f"{table}.{name}")
@@ -453,8 +463,8 @@ def _merge_keys_of_sides(
 def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions) -> list[str]:
     """Return the merge keys that have the same name on both sides."""
     if options.get("left_index") or options.get("right_index"):
-        names = [str(name) for name in left.index.names if name is not None]
-        return [name for name in names if name in right.index.names]
+        level_names = [str(name) for name in left.index.names if name is not None]
+        return [name for name in level_names if name in right.index.names]
     key_pairs = zip(*_merge_keys_of_sides(left, right, options), strict=False)
     is_scalar = pd.api.types.is_scalar
     return [
@@ -490,13 +500,13 @@ def _check_keys(
     ]
     if measure_columns:
         key_columns = {*left_metadata.key, *metadata_of(right, with_levels=True).key}
-        label_keys = [
+        text_keys = [
             name for name in shared_keys if not pd.api.types.is_numeric_dtype(left[name].dtype)
         ]
         raise ArgumentError(
             "without on= rows are joined where all shared columns are equal, and "
             f"{', '.join(measure_columns)} are measures; name the key: "
-            f"on={[name for name in shared_keys if name in key_columns] or label_keys or '…'}",
+            f"on={[name for name in shared_keys if name in key_columns] or text_keys or '…'}",
             argument="on",
         )
 
@@ -504,7 +514,7 @@ def _check_keys(
 # --- stacked frames -----------------------------------------------------------------------------
 
 _MAX_CONDITION_VALUES = 500
-"""The maximum number of values by which the rows of one frame are selected."""
+"""The maximum number of values in the conditions that select the rows of one stacked frame."""
 
 
 @record_as("concat", "frames")
@@ -568,15 +578,15 @@ def concat(
         **options,
     )
     frames_with_metadata = [(frame, metadata_of(frame, with_levels=True)) for frame in frames]
-    inputs_with_rows = [
+    nonempty_frames = [
         frame_and_metadata
         for frame_and_metadata in frames_with_metadata
         if len(frame_and_metadata[0])
     ] or frames_with_metadata
-    conditions_by_frame = _conditions_of_frames(inputs_with_rows)
+    conditions_by_frame = _frame_conditions(nonempty_frames)
     columns = {
         str(name): _stacked_column(
-            str(name), inputs_with_rows, frames_with_metadata, conditions_by_frame
+            str(name), nonempty_frames, frames_with_metadata, conditions_by_frame
         )
         for name in stacked_frame.columns
     }
@@ -587,16 +597,22 @@ def concat(
             for frame, metadata in frames_with_metadata
             if name in metadata.columns
         ]
-        absent_states = [
-            state for _, column in frames_and_columns for state in column.absence_reasons
+        absence_reasons = [
+            availability
+            for _, column in frames_and_columns
+            for availability in column.absence_reasons
         ]
-        empty_states = (
+        empty_frame_availabilities = (
             column.availability
             for frame, column in frames_and_columns
-            if not len(frame) and inputs_with_rows != frames_with_metadata
+            if not len(frame) and nonempty_frames != frames_with_metadata
         )
-        absent_states += [state for state in empty_states if state.status not in complete_statuses]
-        columns[name] = column.with_absences(*absent_states) if absent_states else column
+        absence_reasons += [
+            availability
+            for availability in empty_frame_availabilities
+            if availability.status not in complete_statuses
+        ]
+        columns[name] = column.with_absences(*absence_reasons) if absence_reasons else column
     distinct_keys = {metadata.key for _, metadata in frames_with_metadata}
     key = distinct_keys.pop() if len(distinct_keys) == 1 else ()
     stacked_key = unique_key(stacked_frame, key)
@@ -613,7 +629,7 @@ def concat(
     ):
         frames_with_table = [
             frame_and_metadata
-            for frame_and_metadata in inputs_with_rows
+            for frame_and_metadata in nonempty_frames
             if table in table_names_of(frame_and_metadata[1])
         ]
         metadata_with_table = [
@@ -632,9 +648,9 @@ def concat(
             key_by_table[table] = table_key
         if has_different_keys or _repeats_rows(frames_with_table, table):
             repeated_tables.add(table)
-    if any(map(is_joined, repeated_tables)):
-        tables = {column.table for column in columns.values()}
-        repeated_tables |= {*filter(is_joined, tables)} - {*key_by_table}
+    if any(map(is_joined_table, repeated_tables)):
+        joined_tables = {column.table for column in columns.values()}
+        repeated_tables |= {*filter(is_joined_table, joined_tables)} - {*key_by_table}
     sources = sources_of(metadata for _, metadata in frames_with_metadata)
     return attach(
         stacked_frame,
@@ -646,9 +662,9 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
     """Return whether two of the frames have rows of ``table`` in common."""
     frames_by_response: dict[Any, list[FrameWithMetadata]] = {}
     for frame, metadata in frames:
-        response_scopes = {table} if is_joined(table) else {*map(response_scope, metadata.sources)}
-        for response in response_scopes:
-            frames_by_response.setdefault(response, []).append((frame, metadata))
+        scopes = {table} if is_joined_table(table) else {*map(response_scope, metadata.sources)}
+        for scope in scopes:
+            frames_by_response.setdefault(scope, []).append((frame, metadata))
     for frames_of_response in frames_by_response.values():
         # Only frames that were read from the same response can repeat rows.
         if len(frames_of_response) < 2:
@@ -702,7 +718,7 @@ def _distinct_texts(values: pd.Series) -> tuple[str, ...]:
     return tuple(map(as_text, pd.Series(distinct_values).astype(object)))
 
 
-def _conditions_of_frames(
+def _frame_conditions(
     frames: Sequence[FrameWithMetadata],
 ) -> list[tuple[Condition, ...]] | None:
     """Return for each frame the conditions that select its rows in the stacked frame.
@@ -722,7 +738,9 @@ def _conditions_of_frames(
             [_distinct_texts(frame[name]) for name in columns] for frame, _ in frames
         ]
         combinations = [
-            row for texts_of_columns in texts_of_frames for row in product(*texts_of_columns)
+            combination
+            for texts_of_columns in texts_of_frames
+            for combination in product(*texts_of_columns)
         ]
         is_listable = all(map(all, texts_of_frames)) and len(combinations) <= _MAX_CONDITION_VALUES
         if is_listable and len(combinations) == len({*combinations}):
@@ -752,36 +770,36 @@ def _stacked_column(
         (nonempty_frames, conditions_by_frame) if has_column else (all_frames, None)
     )
     columns = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
-    qualified_names = {column.declared_name for column in columns}
+    declared_names = {column.declared_name for column in columns}
     tables = sorted({column.table for column in columns})
-    if len(qualified_names) > 1 and all(
-        map(is_joined, tables)
+    if len(declared_names) > 1 and all(
+        map(is_joined_table, tables)
     ):  # of several frames that were merged, no key
-        qualified_names = {
+        declared_names = {
             f"{JOINED_PREFIX}{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}.{name}"
         }
-    lacking_count = sum(len(frame) for frame, metadata in frames if name not in metadata.columns)
+    missing_row_count = sum(
+        len(frame) for frame, metadata in frames if name not in metadata.columns
+    )
     row_count = sum(len(frame) for frame, _ in frames)
-    reason = f"{lacking_count} of {row_count} rows from frames without it"
-    absent_state = Availability(Status.UNAVAILABLE, Cause.ABSENT, reason)
+    reason = f"{missing_row_count} of {row_count} rows from frames without it"
+    absence = Availability(Status.UNAVAILABLE, Cause.ABSENT, reason)
     column = ColumnMetadata(
-        qualified_names.pop() if len(qualified_names) == 1 else None,
+        declared_names.pop() if len(declared_names) == 1 else None,
         combine(column.availability for column in columns),
         caution=next((column.caution for column in columns if column.caution), None),
     )
     are_equal = len(columns) == len(frames) and len({column.statements for column in columns}) == 1
-    other_states = {column.other_availability for column in columns}
-    if are_equal and (len(other_states) == 1 or conditions_by_frame is None):
+    availabilities = {column.other_availability for column in columns}
+    if are_equal and (len(availabilities) == 1 or conditions_by_frame is None):
         return replace(
-            column, statements=columns[0].statements, rest_availability=combine([*other_states])
+            column, statements=columns[0].statements, rest_availability=combine([*availabilities])
         )
     if conditions_by_frame is None:
         is_measured = column.availability.status in (Status.AVAILABLE, Status.PARTIAL)
-        return column.combined_with(absent_state) if lacking_count and is_measured else column
+        return column.combined_with(absence) if missing_row_count and is_measured else column
     statements = chain.from_iterable(
-        metadata.columns.get(name, ColumnMetadata(None, absent_state)).statements_within(
-            *conditions
-        )
+        metadata.columns.get(name, ColumnMetadata(None, absence)).statements_within(*conditions)
         for (_, metadata), conditions in zip(frames, conditions_by_frame, strict=True)
     )
     return replace(column, statements=tuple(statements))
@@ -792,31 +810,31 @@ def _with_common_dtypes(frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
     if not all(frame.columns.is_unique for frame in frames):
         return [*frames]
     copies = [pd.DataFrame(frame).copy(deep=False) for frame in frames]  # without attrs
-    for label in dict.fromkeys(chain.from_iterable(copies)):
-        frames_with_label = [frame for frame in copies if label in frame]
+    for name in dict.fromkeys(chain.from_iterable(copies)):
+        frames_with_column = [frame for frame in copies if name in frame]
         dtype = _common_dtype(
-            [frame[label] for frame in frames_with_label], len(frames_with_label) < len(copies)
+            [frame[name] for frame in frames_with_column], len(frames_with_column) < len(copies)
         )
-        for frame in frames_with_label if dtype is not None else ():
-            is_empty = frame[label].isna().all()
-            values = pd.Series(None, frame.index) if is_empty else frame[label]
-            frame[label] = values.astype(dtype)
+        for frame in frames_with_column if dtype is not None else ():
+            is_empty = frame[name].isna().all()
+            values = pd.Series(None, frame.index) if is_empty else frame[name]
+            frame[name] = values.astype(dtype)
     return copies
 
 
-def _common_dtype(columns: Sequence[pd.Series], is_lacking: bool) -> Any:
+def _common_dtype(columns: Sequence[pd.Series], may_be_missing: bool) -> Any:
     """Return the dtype to convert columns to before stacking; None if pandas may choose.
 
-    ``is_lacking`` says whether some frame has no such column.
+    ``may_be_missing`` says whether some of the stacked frames lack the column.
     """
     filled_columns = [column for column in columns if column.notna().any()]
     dtypes: list[Any] = [*dict.fromkeys(column.dtype for column in filled_columns or columns)]
-    plain_dtypes = [dtype for dtype in dtypes if not isinstance(dtype, pd.CategoricalDtype)]
-    if len(dtypes) > 1 and not plain_dtypes:
+    other_dtypes = [dtype for dtype in dtypes if not isinstance(dtype, pd.CategoricalDtype)]
+    if len(dtypes) > 1 and not other_dtypes:
         category_levels = chain.from_iterable(dtype.categories for dtype in dtypes)
         return pd.CategoricalDtype([*dict.fromkeys(category_levels)])
-    if len(dtypes) > 1 and len(plain_dtypes) != 1:
+    if len(dtypes) > 1 and len(other_dtypes) != 1:
         return None
-    dtype = (plain_dtypes or dtypes)[0]
-    is_lacking = is_lacking or len(filled_columns) < len(columns)
-    return to_nullable(pd.Series(dtype=dtype)).dtype if filled_columns and is_lacking else dtype
+    dtype = (other_dtypes or dtypes)[0]
+    may_be_missing = may_be_missing or len(filled_columns) < len(columns)
+    return to_nullable(pd.Series(dtype=dtype)).dtype if filled_columns and may_be_missing else dtype

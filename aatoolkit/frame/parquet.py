@@ -46,8 +46,8 @@ def write_parquet(frame: pd.DataFrame, path: FilePath) -> Path:
     """Write a frame with its metadata to a Parquet file, completely or not at all."""
     path = Path(path)
     table = arrow_table(frame, path)
-    with writing(path) as temporary:
-        write_arrow(table, temporary)
+    with writing(path) as temporary_path:
+        write_arrow(table, temporary_path)
     return path
 
 
@@ -56,8 +56,8 @@ def write_arrow(table: pa.Table, path: FilePath) -> None:
     _write(table, path, file_metadata_of(table.schema))
 
 
-def _write(table: pa.Table, path: FilePath, key_values: Mapping[bytes, bytes]) -> None:
-    """Write an Arrow table to a Parquet file, with the metadata ``key_values`` and checksums."""
+def _write(table: pa.Table, path: FilePath, file_metadata: Mapping[bytes, bytes]) -> None:
+    """Write an Arrow table to a Parquet file, with the metadata ``file_metadata`` and checksums."""
     plain_table = table.replace_schema_metadata(None)
     writer_options = {"compression": "zstd", "store_schema": False}
     if plain_table.num_rows < 1000:  # of few rows statistics are larger than they are
@@ -65,7 +65,7 @@ def _write(table: pa.Table, path: FilePath, key_values: Mapping[bytes, bytes]) -
     with pq.ParquetWriter(path, plain_table.schema, **writer_options) as writer:
         writer.write_table(plain_table)
         writer.add_key_value_metadata(
-            {**key_values, CHECKSUMS_KEY: _checksums(plain_table, key_values)}
+            {**file_metadata, CHECKSUMS_KEY: _checksums(plain_table, file_metadata)}
         )
 
 
@@ -81,7 +81,7 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
         problem = f"{path.name} cannot be written as Parquet: {error}"
         raise NotWritten(problem, path=path) from None
     table = table.replace_schema_metadata(_with_known_dtypes(table.schema.metadata))
-    return table.cast(with_metadata(_with_lists(table.schema, metadata), metadata))
+    return table.cast(with_metadata(_with_list_types(table.schema, metadata), metadata))
 
 
 def read_parquet(path: FilePath) -> pd.DataFrame:
@@ -119,10 +119,10 @@ def read_parquet(path: FilePath) -> pd.DataFrame:
     """
     with open_parquet(path) as file:
         schema = file.schema_arrow
-        key_values = _key_values(file)
+        file_metadata = _read_all_metadata(file)
         table = read_arrow(file)
-        metadata = read_file_metadata(key_values, schema.names)
-        table = table.cast(schema).replace_schema_metadata(_with_known_dtypes(key_values))
+        metadata = read_file_metadata(file_metadata, schema.names)
+        table = table.cast(schema).replace_schema_metadata(_with_known_dtypes(file_metadata))
         frame: pd.DataFrame = table.to_pandas()
         pandas_metadata = json.loads(table.schema.metadata.get(b"pandas", b'{"columns": []}'))
         dtype_by_name = {
@@ -175,7 +175,7 @@ def read_metadata(path: FilePath) -> FrameMetadata:
     with open_parquet(path) as file:
         _check_checksums(file)
         names = file.schema_arrow.names
-        metadata = read_file_metadata(_key_values(file), names) or FrameMetadata()
+        metadata = read_file_metadata(_read_all_metadata(file), names) or FrameMetadata()
     return replace(
         metadata, columns={name: metadata.columns.get(name, NO_METADATA) for name in names}
     )
@@ -188,27 +188,29 @@ def read_arrow(file: pq.ParquetFile) -> pa.Table:
     return table
 
 
-def _checksums(table: pa.Table | None, key_values: Mapping[bytes, bytes]) -> bytes:
-    """Return two base64 checksums, separated by a space: of a file's metadata, and of its rows.
+def _checksums(table: pa.Table | None, file_metadata: Mapping[bytes, bytes]) -> bytes:
+    """Return the base64 checksums of a file's metadata and of its rows, separated by a space.
 
-    The second is empty if ``table`` is None, or has values that cannot be hashed.
+    The second checksum is empty if ``table`` is None, or has values that cannot be hashed.
     """
-    row_hash = None
+    rows_hash = None
     with suppress(NotWritten):
         if table is not None:  # including levels that no row has
-            dictionary_levels = [
+            levels_of_columns = [
                 column.chunk(0).dictionary.to_pylist()
                 for column in table.columns
                 if column.length() and pa.types.is_dictionary(column.type)
             ]
             rows_digest = logical_hash(table.replace_schema_metadata(None))
-            row_hash = hashlib.sha256(f"{rows_digest} {dictionary_levels}".encode())
-    key_hash = hashlib.sha256()
-    for key in sorted(key_values):
-        key_hash.update(b"%d %b %d %b" % (len(key), key, len(key_values[key]), key_values[key]))
+            rows_hash = hashlib.sha256(f"{rows_digest} {levels_of_columns}".encode())
+    metadata_hash = hashlib.sha256()
+    for key in sorted(file_metadata):
+        metadata_hash.update(
+            b"%d %b %d %b" % (len(key), key, len(file_metadata[key]), file_metadata[key])
+        )
     return b" ".join(
         base64.b64encode(rows_digest.digest() if rows_digest else b"")
-        for rows_digest in (key_hash, row_hash)
+        for rows_digest in (metadata_hash, rows_hash)
     )
 
 
@@ -217,14 +219,14 @@ def _check_checksums(file: pq.ParquetFile, table: pa.Table | None = None) -> Non
 
     Without ``table``, only the metadata is checked.
     """
-    key_values = dict(file.metadata.metadata or {})
-    stored_checksums = key_values.pop(CHECKSUMS_KEY, None)
-    if (stored_checksums is None and METADATA_KEY not in key_values) or {
+    file_metadata = dict(file.metadata.metadata or {})
+    stored_checksums = file_metadata.pop(CHECKSUMS_KEY, None)
+    if (stored_checksums is None and METADATA_KEY not in file_metadata) or {
         ARROW_SCHEMA_KEY,
         PANDAS_KEY,
-    } <= {*key_values}:
+    } <= {*file_metadata}:
         return  # pyarrow rewrote a file of ours, which has one of these keys
-    checksums = _checksums(table, key_values)
+    checksums = _checksums(table, file_metadata)
     if table is None:  # the keys alone
         stored_checksums, checksums = (
             checksum.partition(b" ")[0] for checksum in (stored_checksums or b"", checksums)
@@ -236,7 +238,7 @@ def _check_checksums(file: pq.ParquetFile, table: pa.Table | None = None) -> Non
         )
 
 
-def _key_values(file: pq.ParquetFile) -> dict[bytes, bytes]:
+def _read_all_metadata(file: pq.ParquetFile) -> dict[bytes, bytes]:
     """Return the metadata of a file, combined with the metadata of its Arrow schema."""
     return {**(file.metadata.metadata or {}), **(file.schema_arrow.metadata or {})}
 
@@ -251,7 +253,7 @@ def write_tables(sections: Iterable[Tables], folder: FilePath) -> FileList:
             path=folder_path,
         )
     return FileList(
-        file for tables in sections for file in write_section(tables, folder_path / tables.section)
+        path for tables in sections for path in write_section(tables, folder_path / tables.section)
     )
 
 
@@ -268,9 +270,11 @@ def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
     # The place of each value in the response, for `rebuild`.
     for name, table in tables._provenance.items():
         path = folder / "_placement" / f"{name}.parquet"
-        with writing(path) as temporary:
-            key_values = {ARROW_SCHEMA_KEY: base64.b64encode(table.schema.serialize().to_pybytes())}
-            _write(table, temporary, key_values)
+        with writing(path) as temporary_path:
+            file_metadata = {
+                ARROW_SCHEMA_KEY: base64.b64encode(table.schema.serialize().to_pybytes())
+            }
+            _write(table, temporary_path, file_metadata)
         yield path
 
 
@@ -325,12 +329,12 @@ def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Ta
     return frame_by_name, placement_by_table
 
 
-def _with_known_dtypes(key_values: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return a file's metadata, with a replacement for dtype names that pandas cannot read back.
+def _with_known_dtypes(file_metadata: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """Return a file's metadata, in which dtype names that pandas cannot read back are replaced.
 
-    pandas itself writes such names.
+    Such names were written by pandas itself.
     """
-    pandas_metadata = json.loads(key_values.get(b"pandas", b"{}"))
+    pandas_metadata = json.loads(file_metadata.get(b"pandas", b"{}"))
     for column in pandas_metadata.get("columns", ()):
         try:
             pd.api.types.pandas_dtype(column["numpy_type"])
@@ -338,16 +342,16 @@ def _with_known_dtypes(key_values: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
             # Such as list<item: string>[pyarrow]; `read_parquet` uses the name.
             column |= {"numpy_type": "object", "metadata": {"dtype": column["numpy_type"]}}
     return (
-        {**key_values, b"pandas": json.dumps(pandas_metadata, separators=(",", ":")).encode()}
+        {**file_metadata, b"pandas": json.dumps(pandas_metadata, separators=(",", ":")).encode()}
         if pandas_metadata
-        else dict(key_values)
+        else dict(file_metadata)
     )
 
 
-def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Return a schema in which columns that are declared as lists of strings have this type.
+def _with_list_types(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
+    """Return a schema with the right type for columns that are declared as lists of strings.
 
-    Arrow cannot infer the type if all lists are empty.
+    Arrow cannot infer this type if all lists are empty.
     """
     for field_position, field in enumerate(schema):
         is_list = metadata.declaration_of(field.name).dtype == "list<string>"

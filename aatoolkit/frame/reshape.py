@@ -12,10 +12,10 @@ import pandas as pd
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.errors import AvailabilityError, NotWritten
 from aatoolkit.frame.cell_status import (
-    CAUSE_END,
+    CAUSE_SUFFIX,
     MEASURED,
     NO_ROW,
-    REASON_END,
+    REASON_SUFFIX,
     STATUS,
     STATUS_DTYPE,
     cells_of,
@@ -30,7 +30,7 @@ from aatoolkit.metadata.column import load_availability
 from aatoolkit.metadata.recorded import record_as
 from aatoolkit.scope import FILTERS, Scope
 
-_STATUS_COLUMNS = (STATUS, STATUS + CAUSE_END, STATUS + REASON_END)
+_STATUS_COLUMNS = (STATUS, STATUS + CAUSE_SUFFIX, STATUS + REASON_SUFFIX)
 # The columns that ``to_long`` adds.
 _LONG_COLUMNS = ("variable", "value", "unit", *_STATUS_COLUMNS)
 _WINDOW_COLUMNS = ("window_start", "window_end")
@@ -67,24 +67,24 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
         )
     is_whole = all(flat_frame[name].dtype.kind in "iu" for name in number_columns)
     value_dtype: Any = "Int64" if number_columns and is_whole else "Float64"
-    new_names = {
+    new_name_by_old = {
         name: f"{name}_" if name in _LONG_COLUMNS else name
         for name in flat_frame.columns
         if name not in number_columns and not is_status_column(flat_frame, name)
     }
-    _refuse_used_names(new_names.values(), _LONG_COLUMNS)
-    labels = flat_frame[[*new_names]].rename(columns=new_names).reset_index(drop=True)
+    _refuse_used_names(new_name_by_old.values(), _LONG_COLUMNS)
+    id_frame = flat_frame[[*new_name_by_old]].rename(columns=new_name_by_old).reset_index(drop=True)
     dtype_by_column: dict[str, Any] = {"value": value_dtype, STATUS: STATUS_DTYPE}
     empty_columns = {
         name: pd.Series(dtype=dtype_by_column.get(name, "string")) for name in _LONG_COLUMNS
     }
-    long_frames = [] if number_columns else [labels.iloc[:0].assign(**empty_columns)]
+    long_frames = [] if number_columns else [id_frame.iloc[:0].assign(**empty_columns)]
     for name in number_columns:
         cells = cells_of(flat_frame, name, metadata)
         units = row_units(flat_frame, metadata, name)
         if units is None:
             units = pd.Series(
-                metadata.declaration_of(name).unit, index=labels.index, dtype="string"
+                metadata.declaration_of(name).unit, index=id_frame.index, dtype="string"
             )
         values = flat_frame[name]
         if not is_whole and values.dtype.kind in "iu" and (values.abs() > MAX_EXACT_FLOAT).any():
@@ -92,19 +92,20 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
                 f"{name} holds whole numbers beyond 2**53, which do not fit beside "
                 "fractions; name whole-number columns alone"
             )
-        column_frame = labels.assign(
-            variable=pd.Series(name, index=labels.index, dtype="string"),
+        column_frame = id_frame.assign(
+            variable=pd.Series(name, index=id_frame.index, dtype="string"),
             value=values.astype(value_dtype).array,
             unit=units.array,
         )
         long_frames.append(
-            pd.concat([column_frame, status_columns(cells.states, cells.state_codes)], axis=1)
+            pd.concat([column_frame, status_columns(cells.availabilities, cells.codes)], axis=1)
         )
     column_metadata = {
-        new_name: metadata.columns[name].renamed(new_names) for name, new_name in new_names.items()
+        new_name: metadata.columns[name].renamed(new_name_by_old)
+        for name, new_name in new_name_by_old.items()
     }
     column_metadata |= dict.fromkeys((name for name in _LONG_COLUMNS if name != "value"), MEASURED)
-    key = (*(new_names[name] for name in metadata.key if name in new_names), "variable")
+    key = (*(new_name_by_old[name] for name in metadata.key if name in new_name_by_old), "variable")
     long_frame = pd.concat(long_frames, ignore_index=True)
     return attach(long_frame, FrameMetadata(column_metadata, key, metadata.sources))
 
@@ -122,12 +123,12 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
         )
     _refuse_used_names(map(str, frame.columns), CONTEXT)
     (source,) = metadata.sources
-    parameters = {} if source.scope is None else Scope._from_query(source.scope)._params()
+    query_parameters = {} if source.scope is None else Scope._from_query(source.scope)._params()
     value_and_dtype_by_column = {
         "host": (source.host, "string"),
-        "days": (parameters.get("days"), "Int64"),
+        "days": (query_parameters.get("days"), "Int64"),
         **{name: (getattr(source, name) or pd.NaT, "datetime64[us]") for name in _WINDOW_COLUMNS},
-        **{f"filter_{name}": (parameters.get(name), "string") for name in FILTERS},
+        **{f"filter_{name}": (query_parameters.get(name), "string") for name in FILTERS},
         "fetched_at": (source.fetched_at or pd.NaT, "datetime64[us, UTC]"),
     }
     return _with_constants(frame, metadata, value_and_dtype_by_column)
@@ -181,10 +182,12 @@ def complete(
         status_names = ("scope", "target", "status", "cause", "reason")
         check_columns(availability, status_names)
         status_rows = availability[[*status_names]].astype(object)
-        rows = status_rows.where(status_rows.notna(), None).itertuples(index=False, name=None)
+        status_tuples = status_rows.where(status_rows.notna(), None).itertuples(
+            index=False, name=None
+        )
         availability_by_engine = {
             engine: load_availability(status_fields)
-            for scope, engine, *status_fields in rows
+            for scope, engine, *status_fields in status_tuples
             if scope == "engine"
         }
     levels_by_column = {
@@ -226,7 +229,7 @@ def complete(
 
 
 def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
-    """Return the distinct ``values`` as a Series in the dtype of a key column.
+    """Return the distinct ``values`` of a key column (its levels) as a Series of its dtype.
 
     If the dtype is an unordered category, new values are added to its categories. Values that do
     not fit the dtype raise `AvailabilityError`.
@@ -237,12 +240,10 @@ def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
     levels = levels.drop_duplicates()
     problem = "a level is missing" if levels.isna().any() else ""
     if isinstance(dtype, pd.CategoricalDtype):
-        new_categories = [value for value in levels if value not in dtype.categories]
-        if new_categories and dtype.ordered:
-            problem = (
-                f"{', '.join(map(str, new_categories))} is not among the levels of the category"
-            )
-        dtype = pd.CategoricalDtype([*dtype.categories, *new_categories], dtype.ordered)
+        new_levels = [value for value in levels if value not in dtype.categories]
+        if new_levels and dtype.ordered:
+            problem = f"{', '.join(map(str, new_levels))} is not among the levels of the category"
+        dtype = pd.CategoricalDtype([*dtype.categories, *new_levels], dtype.ordered)
     try:
         if not problem:
             return levels.astype(dtype)
@@ -255,17 +256,15 @@ def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
 def _missing_rows(
     frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
-    """Return a frame with a row for each missing key combination; its other columns are empty."""
+    """Return a frame with a row for each missing combination of keys, and empty other columns."""
     other_keys = [name for name in metadata.key if name not in levels]
-    combinations = (
-        frame[other_keys].drop_duplicates() if other_keys else pd.DataFrame(index=range(1))
-    )
+    key_rows = frame[other_keys].drop_duplicates() if other_keys else pd.DataFrame(index=range(1))
     for values in levels.values():
-        combinations = combinations.merge(values.to_frame(), how="cross")
+        key_rows = key_rows.merge(values.to_frame(), how="cross")
     keys = [*other_keys, *levels]
-    combinations = combinations[keys].astype(frame[keys].dtypes)
-    exists = pd.concat([frame[keys], combinations], ignore_index=True).duplicated()
-    new_keys = combinations[~exists.to_numpy()[len(frame) :]] if levels else combinations.iloc[:0]
+    key_rows = key_rows[keys].astype(frame[keys].dtypes)
+    exists = pd.concat([frame[keys], key_rows], ignore_index=True).duplicated()
+    new_keys = key_rows[~exists.to_numpy()[len(frame) :]] if levels else key_rows.iloc[:0]
     new_rows = frame.iloc[:0].reindex(range(len(new_keys)))
     for name in keys:
         new_rows[name] = new_keys[name].array
@@ -276,49 +275,50 @@ def _row_statuses(
     rows: pd.DataFrame,
     metadata: FrameMetadata,
     availability_by_engine: Mapping[str, Availability],
-    default_state: Availability,
+    default_availability: Availability,
 ) -> pd.DataFrame:
     """Return a frame with the status, cause and reason of each row.
 
     ``availability_by_engine`` has the availability that the response states for each engine (AI
-    assistant). ``default_state`` is the availability of all other rows.
+    assistant). ``default_availability`` is the availability of all other rows.
     """
     columns = [
         name
         for name in metadata.columns
         if name not in metadata.key and name in rows.columns and not is_status_column(rows, name)
     ]
-    are_rows_added = default_state.cause == NO_ROW.cause
-    engine_states = [*availability_by_engine.values()]
+    are_rows_added = default_availability.cause == NO_ROW.cause
+    engine_availabilities = [*availability_by_engine.values()]
     if are_rows_added:
-        combined_state = combine(metadata.columns[name].availability for name in columns)
-        default_state = combined_state if combined_state.status in EMPTY else default_state
+        combined_availability = combine(metadata.columns[name].availability for name in columns)
+        default_availability = (
+            combined_availability if combined_availability.status in EMPTY else default_availability
+        )
         # An added row has no values, whatever its engine measured elsewhere.
-        engine_states = [
-            state if state.status in EMPTY else default_state for state in engine_states
+        engine_availabilities = [
+            availability if availability.status in EMPTY else default_availability
+            for availability in engine_availabilities
         ]
     # The state of its engine comes first; a row with a measurement keeps the default.
-    state_codes = np.zeros(len(rows), np.int64)
+    codes = np.zeros(len(rows), np.int64)
     if availability_by_engine and "engine" in rows.columns:
         code_by_engine = {engine: code for code, engine in enumerate(availability_by_engine, 1)}
-        state_codes = np.array(
-            [code_by_engine.get(engine, 0) for engine in rows["engine"]], np.int64
-        )
+        codes = np.array([code_by_engine.get(engine, 0) for engine in rows["engine"]], np.int64)
     if not are_rows_added:
         boolean_columns = [*rows[columns].select_dtypes(["bool", "boolean"])]
-        measures = [*rows[columns].select_dtypes("number")] or boolean_columns or columns
-        is_measured = rows[measures].notna().any(axis=1).to_numpy(bool)
+        measure_columns = [*rows[columns].select_dtypes("number")] or boolean_columns or columns
+        is_measured = rows[measure_columns].notna().any(axis=1).to_numpy(bool)
         for name in boolean_columns:  # where nothing was measured, a flag may say whose a row is
             is_measured = is_measured | cells_of(rows, name, metadata).is_complete
-        state_codes[is_measured] = 0
-        cells_of_measures = [cells_of(rows, name, metadata) for name in measures]
+        codes[is_measured] = 0
+        cells_of_measures = [cells_of(rows, name, metadata) for name in measure_columns]
         is_empty_row = np.all(
-            [cell_statuses.has_any(*EMPTY) for cell_statuses in cells_of_measures], axis=0
+            [cell_statuses.has_status(*EMPTY) for cell_statuses in cells_of_measures], axis=0
         )
-        is_explained = is_empty_row & (state_codes == 0) & ~is_measured
+        has_own_status = is_empty_row & (codes == 0) & ~is_measured
         for cell_statuses in cells_of_measures[:1]:  # whose reason is that of the row
-            state_codes = np.where(
-                is_explained, len(engine_states) + 1 + cell_statuses.state_codes, state_codes
+            codes = np.where(
+                has_own_status, len(engine_availabilities) + 1 + cell_statuses.codes, codes
             )
-            engine_states += cell_statuses.states
-    return status_columns([default_state, *engine_states], state_codes)
+            engine_availabilities += cell_statuses.availabilities
+    return status_columns([default_availability, *engine_availabilities], codes)

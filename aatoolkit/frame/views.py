@@ -13,7 +13,7 @@ from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregation_plan import approximation_reason, common_unit
 from aatoolkit.frame.cell_status import availability_of, cells_of, is_status_column
 from aatoolkit.frame.csv import as_texts
-from aatoolkit.frame.duplicates import is_joined
+from aatoolkit.frame.duplicates import is_joined_table
 from aatoolkit.frame.groupby import check_columns, flatten_index, to_naive_times
 from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT
 from aatoolkit.metadata.attrs import EMPTY, UNDECLARED, metadata_of
@@ -45,7 +45,7 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
                 approximation_reason(frame, metadata, name) for name in columns
             ),
             "of": to_text_index(
-                None if is_joined(column.table) else column.declared_name
+                None if is_joined_table(column.table) else column.declared_name
                 for column in columns.values()
             ),
         },
@@ -59,7 +59,10 @@ def to_text_index(values: Iterable[object]) -> pd.Index:
 
 
 def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
-    """Return the frame; raise if one of ``columns`` was not measured. See ``df.aa.require``."""
+    """Return the frame unchanged if all ``columns`` were measured, else raise `AvailabilityError`.
+
+    See ``df.aa.require``.
+    """
     check_columns(frame, columns)
     metadata = metadata_of(frame)
     reason_by_column = {}
@@ -117,9 +120,9 @@ def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.Da
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with columns in NumPy dtypes; see ``df.aa.plain``."""
     flat_frame = flatten_index(frame)
-    columns = [_to_plain(flat_frame.iloc[:, i]) for i in range(flat_frame.shape[1])]
-    table = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(len(flat_frame)))
-    return table.set_axis([str(name) for name in flat_frame.columns], axis=1)
+    columns = [_to_plain(flat_frame.iloc[:, position]) for position in range(flat_frame.shape[1])]
+    result = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(len(flat_frame)))
+    return result.set_axis([str(name) for name in flat_frame.columns], axis=1)
 
 
 def _to_plain(values: pd.Series) -> pd.Series:

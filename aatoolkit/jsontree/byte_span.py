@@ -32,7 +32,7 @@ class ByteIndex:
         self._spans_by_start: dict[int, dict[str | int, tuple[ByteSpan | None, ByteSpan]]] = {}
 
     @cached_property
-    def _root(self) -> ByteSpan | None:
+    def _root_span(self) -> ByteSpan | None:
         """The span of bytes of the whole document; None if it is empty."""
         return next(self._iter_spans(len(BOM) if self.body.startswith(BOM) else 0), None)
 
@@ -42,19 +42,19 @@ class ByteIndex:
         For a path that ends with ``~``, such as ``$.rate~``, return the span of the key instead.
         """
         steps = parse_path(path.removesuffix(KEY_SIGN))
-        key_span = value_span = self._root
+        key_span = value_span = self._root_span
         for step in steps:
             if not isinstance(step, Field | Position):
                 raise ValueError(f"{path!r} is a pattern, not the path of one value")
-            key = step.name if isinstance(step, Field) else step.number
+            key_or_position = step.name if isinstance(step, Field) else step.number
             key_span, value_span = (
-                self._find_items(value_span[0]).get(key, (None, None))
+                self._find_spans(value_span[0]).get(key_or_position, (None, None))
                 if value_span
                 else (None, None)
             )
         return key_span if path.endswith(KEY_SIGN) else value_span
 
-    def _find_items(self, open_offset: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
+    def _find_spans(self, open_offset: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
         """Return the spans of bytes of all items of an object or array.
 
         The result is a dict from key or position to a tuple of two spans: that of the key (None in

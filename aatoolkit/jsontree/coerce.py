@@ -119,7 +119,7 @@ def read_as(
     """Parse the values of a column in its declared notation, such as ``1,204`` for a number.
 
     ``reading`` has the dtype and the notation. ``year_or_day`` is needed for days that are written
-    without a year. It is their year, or the last day that they may mean.
+    without a year: it is the year of all of them, or the latest day that they can be.
 
     Examples
     --------
@@ -139,10 +139,10 @@ def read_as(
     parsed_values = [None if value is MISSING else value for value in values]
     for row in missing_rows:
         parsed_values[row] = None
-    bad_rows = []
+    invalid = []
     if reading.parse is None:
         exact_types = _EXACT_TYPES_BY_DTYPE[dtype]
-        bad_rows = _parse_in_place(
+        invalid = _parse_in_place(
             parsed_values,
             [row for row, value in enumerate(parsed_values) if type(value) not in exact_types],
             convert,
@@ -150,22 +150,22 @@ def read_as(
         with suppress(ValueError, OverflowError):
             return ParsedColumn(
                 _multiply(make_exact_array(parsed_values, set(), dtype), reading.scale),
-                bad_rows,
+                invalid,
                 missing_rows,
             )
     else:
         parse = partial(_PARSER_BY_NOTATION[reading.parse], dtype, year_or_day)
         convert = parse if reading.parse == "any" else partial(_parse_if_short, parse)
-    bad_rows += _parse_in_place(parsed_values, range(len(parsed_values)), convert)
+    invalid += _parse_in_place(parsed_values, range(len(parsed_values)), convert)
     return ParsedColumn(
-        _multiply(_make_array(parsed_values, dtype), reading.scale), sorted(bad_rows), missing_rows
+        _multiply(_make_array(parsed_values, dtype), reading.scale), sorted(invalid), missing_rows
     )
 
 
 def _parse_in_place(
     values: list[Any], positions: Iterable[int], convert: Callable[[Any], Any]
 ) -> list[int]:
-    """Replace the values at some positions of a list by the results of a function.
+    """Replace the values at some positions of a list by the results of the function ``convert``.
 
     Return the positions of the values that the function cannot convert; these become None.
     """
@@ -191,14 +191,14 @@ def _parse_in_place(
 
 
 def _parse_if_short(parse: Callable[[Any], Any], value: Any) -> Any:
-    """Return the result of a function for a value; None for a text of over 100 characters."""
+    """Return the result of ``parse`` for a value; None for a text of over 100 characters."""
     return None if type(value) is str and len(value) > MAX_PARSED_LENGTH else parse(value)
 
 
 def hashable_key(value: Any) -> Any:
-    """Return a hashable object that is equal for two equal JSON scalars.
+    """Return a key by which a JSON scalar can be compared and looked up in a set.
 
-    In contrast to Python, the results for True and 1 differ. The result is None for an object or
+    In contrast to Python's values, the keys of True and 1 differ. The key is None for an object or
     array.
     """
     return None if isinstance(value, dict | list) else (value, type(value) is bool)
@@ -327,7 +327,7 @@ _PATTERN_BY_DECIMAL_MARK = {
     ".": re.compile(_DIGITS_PATTERN.format(",") + r"(?:\.[0-9]+)?\s*%?\s*"),
     ",": re.compile(_DIGITS_PATTERN.format(".") + r"(?:,[0-9]+)?\s*%?\s*"),
 }
-_SIGN_MAP = str.maketrans({"\u2212": "-", **dict.fromkeys("#+%\t\n\r\f\v" + _SPACES)})
+_CLEANUP_MAP = str.maketrans({"\u2212": "-", **dict.fromkeys("#+%\t\n\r\f\v" + _SPACES)})
 _ABBREVIATED_NUMBER_PATTERN = re.compile(r"\s*#?([+\-\u2212]?\d+(?:\.\d+)?)\s?([kKmMbB])\s*")
 _FACTOR_BY_SUFFIX = {"k": 10**3, "m": 10**6, "b": 10**9}
 _BOOL_BY_TEXT = {
@@ -371,19 +371,19 @@ def _parse_number(decimal_mark: str, dtype: str, _year: Any, value: Any) -> Any:
     match = _ABBREVIATED_NUMBER_PATTERN.fullmatch(value) if decimal_mark == "." else None
     if match is not None:
         return _to_number(
-            dtype, float(match[1].translate(_SIGN_MAP)) * _FACTOR_BY_SUFFIX[match[2].lower()]
+            dtype, float(match[1].translate(_CLEANUP_MAP)) * _FACTOR_BY_SUFFIX[match[2].lower()]
         )
     if not _PATTERN_BY_DECIMAL_MARK[decimal_mark].fullmatch(value):
         return None
-    text = value.translate(_SIGN_MAP).replace(",."[decimal_mark == ","], "").replace(",", ".")
+    digits = value.translate(_CLEANUP_MAP).replace(",."[decimal_mark == ","], "").replace(",", ".")
     return (
-        _to_exact_integer(int(text))
-        if dtype == "Int64" and "." not in text
-        else _to_number(dtype, float(text))
+        _to_exact_integer(int(digits))
+        if dtype == "Int64" and "." not in digits
+        else _to_number(dtype, float(digits))
     )
 
 
-def _parse_text(parse: Callable[[str], Any], dtype: str, _year: Any, value: Any) -> Any:
+def _parse_text_with(parse: Callable[[str], Any], dtype: str, _year: Any, value: Any) -> Any:
     """Return the result of the function ``parse`` for a text.
 
     Another value is not parsed: a number is returned if the dtype is ``Float64``, else None.
@@ -398,7 +398,7 @@ def _parse_amount(text: str) -> float | None:
     match = _MONEY_PATTERN.fullmatch(text)
     if match is None or (match[1] and match[3]):
         return None
-    digits = match[4].translate(_SIGN_MAP)
+    digits = match[4].translate(_CLEANUP_MAP)
     if re.fullmatch(r"[\d.]*,\d{2}", digits):
         digits = digits.replace(".", "").replace(",", ".")
     amount = float(digits.replace(",", ""))
@@ -436,8 +436,8 @@ def _parse_duration(text: str) -> float | None:
     )
 
 
-def _parse_any(dtype: str, _year: Any, value: Any) -> str | None:
-    """Convert a text, number or boolean to text; return None for other values."""
+def _parse_as_text(dtype: str, _year: Any, value: Any) -> str | None:
+    """Return a number or boolean as JSON text, and a text unchanged; None for other values."""
     if type(value) in (int, float, bool):
         return json.dumps(value)
     return value if type(value) is str else None
@@ -497,18 +497,18 @@ def _parse_day(
     """Return a day as the integer by which Arrow stores it; None if the value is no day.
 
     For the dtype ``timestamp``, the result stands for midnight. ``day_pattern`` is one of
-    `_PATTERN_BY_DAY_NOTATION`. If the day is written without its year,
-    ``year_or_day`` has the year, or a day: then the year in which both are nearest is taken.
+    `_PATTERN_BY_DAY_NOTATION`. If the day is written without its year, ``year_or_day`` is the year,
+    or the latest day that it can be.
     """
     match = day_pattern.fullmatch(str(value).strip()) if type(value) in (str, int) else None
     if match is None:
         return None
     date_parts = match.groupdict()
     if "name" in date_parts:
-        name = date_parts["name"][:3].lower()
-        if name not in _MONTH_NAMES or bool(date_parts["first"]) == bool(date_parts["day"]):
+        month_name = date_parts["name"][:3].lower()
+        if month_name not in _MONTH_NAMES or bool(date_parts["first"]) == bool(date_parts["day"]):
             return None
-        date_parts["month"] = _MONTH_NAMES.index(name) + 1
+        date_parts["month"] = _MONTH_NAMES.index(month_name) + 1
         date_parts["day"] = date_parts["first"] or date_parts["day"]
     if date_parts.get("quarter"):
         date_parts["month"] = 3 * int(date_parts["quarter"]) - 2
@@ -567,15 +567,15 @@ def _parse_epoch(
 _PARSER_BY_NOTATION: dict[str, Callable[[str, Any, Any], Any]] = {
     "number": partial(_parse_number, "."),
     "decimal comma": partial(_parse_number, ","),
-    "money": partial(_parse_text, _parse_amount),
-    "currency": partial(_parse_text, parse_currency),
-    "any": _parse_any,
-    "duration": partial(_parse_text, _parse_duration),
+    "money": partial(_parse_text_with, _parse_amount),
+    "currency": partial(_parse_text_with, parse_currency),
+    "any": _parse_as_text,
+    "duration": partial(_parse_text_with, _parse_duration),
     "parts": _parse_parts,
     "boolean": _parse_boolean,
     **{
-        parse: partial(_parse_day, re.compile(regex, re.ASCII))
-        for parse, regex in _PATTERN_BY_DAY_NOTATION.items()
+        notation: partial(_parse_day, re.compile(regex, re.ASCII))
+        for notation, regex in _PATTERN_BY_DAY_NOTATION.items()
     },
     "utc": _parse_utc,
     "epoch s": partial(_parse_epoch, 1),

@@ -67,7 +67,7 @@ def decode(response: bytes | str | Any, **error_details: Any) -> Any:
     def count_value_keys(value: Any, is_exact: bool) -> tuple[Any, int]:
         counter = StructureCounter(is_exact=is_exact)
         counter.count_values([value], {type(value)}, 0)
-        return value, counter.keys
+        return value, counter.key_count
 
     with gc_paused():
         return read_document(response, count_value_keys, **error_details)
@@ -76,7 +76,7 @@ def decode(response: bytes | str | Any, **error_details: Any) -> Any:
 def read_document(
     response: bytes | str | Any, convert: Callable[[Any, bool], tuple[T, int]], **error_details: Any
 ) -> T:
-    """Decode a document as `decode` does, and return the result of a function of the value.
+    """Decode a document as `decode` does, pass the value to ``convert``, and return its result.
 
     ``convert`` is a function that takes the decoded value, and a boolean: whether large integers
     are certainly exact. It returns a tuple of its result and the number of keys in all objects.
@@ -104,16 +104,16 @@ def count_keys(body: bytes) -> int:
     """
     key_count = 0
     byte_values = np.frombuffer(body, np.uint8)
-    for offset in range(0, len(byte_values), _BLOCK_SIZE):
-        colons = np.flatnonzero(byte_values[offset : offset + _BLOCK_SIZE] == _COLON) + offset
-        previous_bytes = byte_values[colons - 1]
+    for start in range(0, len(byte_values), _BLOCK_SIZE):
+        colon_offsets = np.flatnonzero(byte_values[start : start + _BLOCK_SIZE] == _COLON) + start
+        previous_bytes = byte_values[colon_offsets - 1]
         is_quote = previous_bytes == _QUOTE
         is_doubtful = (previous_bytes <= _SPACE) | (
-            is_quote & (byte_values[colons - 2] == _BACKSLASH)
+            is_quote & (byte_values[colon_offsets - 2] == _BACKSLASH)
         )
         key_count += int(np.count_nonzero(is_quote & ~is_doubtful))
-        for colon in colons[is_doubtful].tolist():
-            bytes_before_colon = body[max(colon - 64, 0) : colon]
+        for colon_offset in colon_offsets[is_doubtful].tolist():
+            bytes_before_colon = body[max(colon_offset - 64, 0) : colon_offset]
             if not bytes_before_colon.strip(b'\\" \t\r\n'):
                 raise InexactDecoding  # the string begins before the window
             key_count += _KEY_END_PATTERN.search(bytes_before_colon) is not None
@@ -141,12 +141,12 @@ def decode_exactly(body: bytes, **error_details: Any) -> Any:
 def check_json_value(response: Any, **error_details: Any) -> Any:
     """Return a copy of a decoded value; raise `PayloadError` if it cannot be written as JSON."""
     try:
-        value = decode_exactly(json.dumps(response).encode(), **error_details)
+        copied_value = decode_exactly(json.dumps(response).encode(), **error_details)
     except (TypeError, ValueError, RecursionError) as error:
         problem = str(error)
     else:
-        if value == response:
-            return value
+        if copied_value == response:
+            return copied_value
         problem = "JSON cannot hold it as it is"
     raise PayloadError(f"the response is not a JSON value: {problem}", problems=[f"{problem} @ $"])
 
@@ -171,8 +171,8 @@ def excerpt(body: bytes) -> str:
     >>> excerpt(b"a\x1b[31m\nb")
     'a\\x1b[31m\\nb'
     """
-    text = body[: 4 * _EXCERPT_LENGTH].decode("utf-8", "backslashreplace")
-    return visible(text[:_EXCERPT_LENGTH])[:_EXCERPT_LENGTH]
+    body_text = body[: 4 * _EXCERPT_LENGTH].decode("utf-8", "backslashreplace")
+    return visible(body_text[:_EXCERPT_LENGTH])[:_EXCERPT_LENGTH]
 
 
 def is_unicode(text: str) -> bool:
@@ -195,14 +195,14 @@ def _decode_strictly(body: bytes) -> Any:
     if b"\0" in first_bytes[:4]:
         raise _InvalidDocument("encoding", "it is not in UTF-8")
     try:
-        text = body.decode("utf-8")
-        value = json.loads(
-            text,
+        document_text = body.decode("utf-8")
+        document = json.loads(
+            document_text,
             object_pairs_hook=_make_object,
             parse_constant=_refuse_constant,
             parse_float=_make_float,
         )
-        StructureCounter(is_exact=True).count_inside([value])
+        StructureCounter(is_exact=True).count_inside([document])
     except UnicodeDecodeError as error:
         raise _InvalidDocument("encoding", f"it is not in UTF-8 (byte {error.start})") from None
     except (InexactDecoding, RecursionError):
@@ -214,21 +214,21 @@ def _decode_strictly(body: bytes) -> Any:
         if opening_count > closing_count and first_bytes[:1] in (b"{", b"["):
             raise _InvalidDocument("truncated", "it breaks off before its end") from None
         raise _InvalidDocument("not_json", f"{error}") from None
-    if "\\u" in text and not is_unicode(json.dumps(value, ensure_ascii=False)):
+    if "\\u" in document_text and not is_unicode(json.dumps(document, ensure_ascii=False)):
         raise _InvalidDocument("encoding", "it holds half a surrogate pair, which is no text")
-    return value
+    return document
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a dict of some keys and values; raise `_InvalidDocument` for a duplicate key."""
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        ((duplicate_key, _),) = Counter(key_excerpt for key_excerpt, _ in pairs).most_common(1)
+    """Create a dict from the keys and values of an object; a duplicate key is an error."""
+    json_object = dict(pairs)
+    if len(json_object) < len(pairs):
+        ((duplicate_key, _),) = Counter(key for key, _ in pairs).most_common(1)
         key_excerpt = excerpt(repr(duplicate_key).encode("utf-8", "backslashreplace"))
         raise _InvalidDocument(
             "duplicate_key", f"the key {key_excerpt} is given twice in one object"
         )
-    return value
+    return json_object
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -236,9 +236,11 @@ def _refuse_constant(name: str) -> NoReturn:
     raise _InvalidDocument("not_finite", f"{name} is no JSON number")
 
 
-def _make_float(text: str) -> float:
+def _make_float(number_text: str) -> float:
     """Convert the text of a JSON number to a float; raise `_InvalidDocument` if it is too large."""
-    value = float(text)
-    if math.isinf(value):
-        raise _InvalidDocument("not_finite", f"the number {excerpt(text.encode())} is too large")
-    return value
+    number = float(number_text)
+    if math.isinf(number):
+        raise _InvalidDocument(
+            "not_finite", f"the number {excerpt(number_text.encode())} is too large"
+        )
+    return number

@@ -24,12 +24,12 @@ MAX_DEPTH = 128
 # Fewer than 3 distinct keys are names of fields. More than 64 are probably data.
 _MIN_KEYS = 3
 _MANY_KEYS = 64
-_DATE_OR_NUMBER = r"[+-]?\d.*"
-_URL_OR_EMAIL = r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
-_HOST = r"(?:[\w-]+\.)+[a-z]{2,}(?:/.*)?"
-_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_DATE_OR_NUMBER_RE = r"[+-]?\d.*"
+_URL_OR_EMAIL_RE = r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
+_HOST_RE = r"(?:[\w-]+\.)+[a-z]{2,}(?:/.*)?"
+_UUID_RE = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _DATA_KEY_PATTERN = re.compile(
-    "|".join((_DATE_OR_NUMBER, _URL_OR_EMAIL, _HOST, _UUID)), re.I | re.S
+    "|".join((_DATE_OR_NUMBER_RE, _URL_OR_EMAIL_RE, _HOST_RE, _UUID_RE)), re.I | re.S
 )
 _FIELD_NAME_PATTERN = re.compile(r"[^\W\d]\w*|[$@_#].*", re.S)
 
@@ -48,18 +48,18 @@ class StructureCounter:
     def __init__(self, max_paths: int = 2**63, is_exact: bool = False) -> None:
         self.max_paths = max_paths
         self.is_exact = is_exact
-        # most_keys is the largest number of keys in one object, or in all objects of one array.
-        self.paths = self.keys = self.most_keys = 0
+        # max_key_count is the largest number of keys in one object, or in all objects of one array.
+        self.path_count = self.key_count = self.max_key_count = 0
 
     def count_path(self, values: Sequence[Any], value_types: set[type], depth: int) -> None:
-        """Add 1 to the number of distinct paths.
+        """Count one more path of the document, and check its values against the limits.
 
         ``values`` are all values at the path, and ``value_types`` is the set of their types.
         ``depth`` is the depth of nesting. Raise `PayloadError` if there are too many paths. Raise
         `InexactDecoding` if orjson may have rounded a value, or if values are nested too deeply.
         """
-        self.paths += 1
-        if self.paths > self.max_paths:
+        self.path_count += 1
+        if self.path_count > self.max_paths:
             raise PayloadError(
                 f"the response has more than {self.max_paths:,} different paths; if that is right, "
                 "raise the limit of `normalize` or `shred` (max_nodes)",
@@ -77,14 +77,14 @@ class StructureCounter:
                 raise InexactDecoding
 
     def count_keys(self, objects: Sequence[dict[str, Any]], record_field_count: int = 0) -> None:
-        """Count the keys of all objects at one path.
+        """Add the keys of all objects at one path to the number of keys of the document.
 
         ``record_field_count`` is the number of distinct keys, if the objects are elements of an
         array.
         """
         key_counts = [*map(len, objects)]
-        self.keys += sum(key_counts)
-        self.most_keys = max(self.most_keys, record_field_count, *key_counts)
+        self.key_count += sum(key_counts)
+        self.max_key_count = max(self.max_key_count, record_field_count, *key_counts)
 
     def count_values(
         self, values: Sequence[Any], value_types: set[type], depth: int, are_records: bool = False
@@ -106,30 +106,30 @@ class StructureCounter:
         """
         arrays = [value for value in values if type(value) is list]
         objects = [value for value in values if type(value) is dict]
-        values_by_name: dict[str | None, list[Any]] = {}
+        child_values_by_name: dict[str | None, list[Any]] = {}
         if arrays:
-            values_by_name[None] = [*chain.from_iterable(arrays)]
+            child_values_by_name[None] = [*chain.from_iterable(arrays)]
         if objects:
-            values_by_field = values_by_key(objects)
+            values_by_field = group_by_key(objects)
             self.count_keys(objects, len(values_by_field) if are_records else 0)
             # Values under keys that are data count as one path.
             if len(values_by_field) > _MANY_KEYS and are_keys_data(objects):
-                values_by_name[""] = [*chain.from_iterable(map(dict.values, objects))]
+                child_values_by_name[""] = [*chain.from_iterable(map(dict.values, objects))]
             else:
-                values_by_name.update(values_by_field.items())
-        for name, named_values in values_by_name.items():
-            self.count_values(named_values, {*map(type, named_values)}, depth + 1, name is None)
+                child_values_by_name.update(values_by_field.items())
+        for name, child_values in child_values_by_name.items():
+            self.count_values(child_values, {*map(type, child_values)}, depth + 1, name is None)
 
 
-def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+def group_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     """Group the values of objects by key.
 
     Examples
     --------
-    >>> dict(values_by_key([{"a": 1}, {"a": 2, "b": 3}]))
+    >>> dict(group_by_key([{"a": 1}, {"a": 2, "b": 3}]))
     {'a': [1, 2], 'b': [3]}
     """
-    grouped_values = values_by_common_key(objects)
+    grouped_values = group_by_common_key(objects)
     if not grouped_values:
         grouped_values = defaultdict(list)
         for json_object in objects:
@@ -138,7 +138,7 @@ def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     return grouped_values
 
 
-def values_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+def group_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     """Return a dict from key to the values of all objects; it is empty if their keys differ."""
     if {*map(len, objects)} == {len(objects[0])}:
         try:
@@ -164,12 +164,12 @@ def are_keys_data(objects: Sequence[dict[str, Any]]) -> bool:
     values = [
         value for value in chain.from_iterable(map(dict.values, objects)) if value is not None
     ]
-    types = {*map(type, values)}
-    has_one_type = len(types) <= 1 or types == {int, float}
+    value_types = {*map(type, values)}
+    has_one_type = len(value_types) <= 1 or value_types == {int, float}
     kind_counts = Counter(map(_classify_key, key_counts))
     # 80 % of the keys look like data. So do keys such as "Acme CRM" if all values have one type.
     if kind_counts["data"] + kind_counts["other"] * (
-        has_one_type and str not in types
+        has_one_type and str not in value_types
     ) >= 0.8 * len(key_counts):
         return True
     # The objects have on average less than a third of the keys.
@@ -178,7 +178,7 @@ def are_keys_data(objects: Sequence[dict[str, Any]]) -> bool:
         is_sparse or (has_one_type and len(objects) < len(key_counts))
     ):
         return True
-    records = [value for value in values if value] if types == {dict} else []
+    records = [value for value in values if value] if value_types == {dict} else []
     field_counts = Counter(chain.from_iterable(records))
     # All values are objects that share 80 % of their fields.
     return bool(field_counts) and field_counts.total() >= 0.8 * len(field_counts) * len(records)

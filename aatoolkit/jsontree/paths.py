@@ -47,9 +47,9 @@ class Position:
 class Each:
     """A step from an array to all its elements.
 
-    With ``container_number``, it leads to a single element: to that at the position that the
-    current row has in its own array. So each row finds its date in a list of dates beside the rows.
-    The number says which array on the path to the rows is meant; 0 is the first.
+    With ``container_number``, it leads to a single element, at the position that the current row
+    has in its own array. For example, each row finds its date in a list of dates beside the rows.
+    ``container_number`` is the number of the row's array on the path to the rows; 0 is the first.
     """
 
     container_number: int | None = None
@@ -59,8 +59,9 @@ class Each:
 class Entries:
     """A step from an object to the values of all its keys, or of the keys in ``only``.
 
-    With ``container_number``, it leads to a single entry instead: the entry with the same key as
-    the row.
+    With ``container_number``, it leads to a single entry instead: the entry with the key that the
+    current row has in its own object. ``container_number`` is the number of that object on the path
+    to the rows.
     """
 
     only: tuple[str, ...] = ()
@@ -153,13 +154,13 @@ def parse_pattern(path: str) -> Steps:
     return steps
 
 
-def _unquote(path: str, text: str) -> str:
+def _unquote(path: str, quoted_name: str) -> str:
     """Decode the escape sequences of a quoted name; ``path`` is for the error message."""
     try:
-        name: str = _LENIENT_DECODER.decode(f'"{text}"')
+        unquoted_name: str = _LENIENT_DECODER.decode(f'"{quoted_name}"')
     except ValueError:
-        raise ValueError(f"{path!r} is not a path: {text!r} is not JSON text") from None
-    return name
+        raise ValueError(f"{path!r} is not a path: {quoted_name!r} is not JSON text") from None
+    return unquoted_name
 
 
 def format_path(steps: Iterable[Step]) -> str:
@@ -170,20 +171,20 @@ def format_path(steps: Iterable[Step]) -> str:
     >>> format_path((Field("evidence"), Entries(("urls",)), Each(), Field("a.b")))
     'evidence{}[]."a.b"'
     """
-    text = ""
+    path = ""
     for step in steps:
         if isinstance(step, Field):
             is_unquoted = step.name.isprintable() and _UNQUOTED_NAME_PATTERN.fullmatch(step.name)
             name = step.name if is_unquoted else json_text(step.name)
-            text += f".{name}" if text else name
+            path += f".{name}" if path else name
         elif isinstance(step, Position):
-            text += f"[{step.number}]"
+            path += f"[{step.number}]"
         elif isinstance(step, Named):
-            text += f"[{json_text(format_path(step.header))}={json_text(step.name)}]"
+            path += f"[{json_text(format_path(step.header))}={json_text(step.name)}]"
         else:
             row_reference = "" if step.container_number is None else f"@{step.container_number}"
-            text += f"[{row_reference}]" if isinstance(step, Each) else f"{{{row_reference}}}"
-    return text
+            path += f"[{row_reference}]" if isinstance(step, Each) else f"{{{row_reference}}}"
+    return path
 
 
 def format_json_path(steps: Iterable[Step]) -> str:

@@ -73,11 +73,11 @@ PARENT = "_parent"
 POSITION = "_pos"
 KEY = "_key"
 VALUE = "_value"
-ITEMS = "[]"
-ENTRIES = "{}"
-KIND = "@kind"
+ITEMS_SUFFIX = "[]"
+ENTRIES_SUFFIX = "{}"
+KIND_SUFFIX = "@kind"
 INTEGER = "integer"
-BIG = "big"
+BIG_INTEGER = "big"
 NUMBER = "number"
 STRING = "string"
 BOOLEAN = "boolean"
@@ -88,7 +88,7 @@ _MAX_NAME_BYTES = 160
 _SPECIAL_CHARACTER_PATTERN = re.compile(r'[\x00-\x1f\x7f%.\[\]{}@~/\\:*?"<>|]')
 _ARROW_TYPE_BY_KIND = {
     INTEGER: pa.int64(),
-    BIG: pa.string(),
+    BIG_INTEGER: pa.string(),
     NUMBER: pa.float64(),
     STRING: pa.string(),
     BOOLEAN: pa.bool_(),
@@ -176,7 +176,7 @@ class _Table:
                 for row, value in enumerate(values):
                     if type(value) is int and not -(2**63) <= value < 2**63:
                         values[row] = str(value)
-                        kinds[row] = BIG
+                        kinds[row] = BIG_INTEGER
             elif NUMBER in present_kinds and _are_distinguishable(values):
                 kinds = [NUMBER if kind == INTEGER else kind for kind in kinds]
                 field_plan["whole"] = True
@@ -185,7 +185,7 @@ class _Table:
             kinds = ["entries" if kind == "object" else kind for kind in kinds]
         present_kinds = {*kinds}
 
-        def values_of_kind(kind: str) -> Sequence[Any]:
+        def select_kind(kind: str) -> Sequence[Any]:
             if present_kinds == {kind}:
                 return values
             return [
@@ -195,8 +195,8 @@ class _Table:
 
         kinds_without_column = [kind for kind in _KINDS_WITHOUT_COLUMN if kind in present_kinds]
         if len(kinds_without_column) > 1:
-            field_plan["kind"] = column_name + KIND
-            self.columns[column_name + KIND] = pa.array(kinds).dictionary_encode()
+            field_plan["kind"] = column_name + KIND_SUFFIX
+            self.columns[column_name + KIND_SUFFIX] = pa.array(kinds).dictionary_encode()
         elif kinds_without_column:
             field_plan["bare"] = kinds_without_column[0]
         scalar_kinds = sorted(present_kinds & _ARROW_TYPE_BY_KIND.keys())
@@ -205,13 +205,13 @@ class _Table:
             for kind in scalar_kinds
         }
         for kind, name in field_plan["scalars"].items():
-            self.columns[name] = pa.array(values_of_kind(kind), _ARROW_TYPE_BY_KIND[kind])
+            self.columns[name] = pa.array(select_kind(kind), _ARROW_TYPE_BY_KIND[kind])
         if present_kinds == {"null"} or (present_kinds == {"null", "missing"} and field_path):
             self.columns[column_name] = pa.nulls(len(values))
-        for kind, suffix in (("array", ITEMS), ("entries", ENTRIES)):
+        for kind, suffix in (("array", ITEMS_SUFFIX), ("entries", ENTRIES_SUFFIX)):
             if kind in present_kinds:
                 self.columns[column_name + suffix] = self._add_child(
-                    values_of_kind(kind), field_path, suffix
+                    select_kind(kind), field_path, suffix
                 )
                 field_plan[suffix] = [column_name + suffix, self.children[-1].name]
         if "object" in present_kinds:
@@ -225,7 +225,7 @@ class _Table:
         return field_plan
 
     def _add_child(self, containers: Sequence[Any], field_path: str, suffix: str) -> pa.Array:
-        """Add a nested table with one row for each item of some arrays or objects.
+        """Add a nested table for a field of arrays or objects: one row for each of their items.
 
         ``containers`` has one array or object, or None, per row of this table. ``suffix`` is ``[]``
         for arrays and ``{}`` for objects. Return a column for this table: the number of items in
@@ -234,11 +234,11 @@ class _Table:
         prefix = "" if self.name == ROOT_TABLE else self.name
         child_name = f"{prefix}{'.' if prefix and field_path else ''}{field_path}{suffix}"
         vector = Vector(containers)
-        item_vector = vector.elements() if suffix == ITEMS else vector.entries()
+        item_vector = vector.elements() if suffix == ITEMS_SUFFIX else vector.entries()
         child_table = _Table(child_name, item_vector.values)
         child_table.columns[PARENT] = pa.array(item_vector.level.parents)
         child_table.columns[POSITION] = pa.array(item_vector.level.positions, pa.int32())
-        if suffix == ENTRIES:
+        if suffix == ENTRIES_SUFFIX:
             child_table.columns[KEY] = pa.array(item_vector.level.keys, pa.string())
         self.children.append(child_table)
         return pa.array(
@@ -258,14 +258,14 @@ def _are_distinguishable(values: Sequence[Any]) -> bool:
     )
 
 
-def _make_column_name(prefix: str, key: str) -> str:
+def _make_column_name(object_path: str, key: str) -> str:
     """Return the column name of a field: its path, with special characters escaped as ``%2E``.
 
-    ``prefix`` is the path of the object that has the field, and ``key`` the key of the field.
+    ``object_path`` is the path of the object that has the field, and ``key`` the key of the field.
     """
     escaped_key = _SPECIAL_CHARACTER_PATTERN.sub(lambda match: f"%{ord(match[0]):02X}", key) or "%"
     escaped_key = f"%5F{key[1:]}" if key in (PARENT, POSITION, KEY, VALUE) else escaped_key
-    return f"{prefix}.{escaped_key}" if prefix else escaped_key
+    return f"{object_path}.{escaped_key}" if object_path else escaped_key
 
 
 def _shorten_name(name: str) -> str:
@@ -312,8 +312,8 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
                 "shred made, with the metadata of their schemas"
             ) from None
     try:
-        (value,) = _read_values(tables_by_name, ROOT_TABLE)
-        return value
+        (document,) = _read_values(tables_by_name, ROOT_TABLE)
+        return document
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         problem = f"the tables do not fit their plans ({type(error).__name__}: {error})"
     raise PayloadError(
@@ -342,8 +342,8 @@ def _read_values(tables: dict[str, tuple[pa.Table, _Plan]], table_name: str) -> 
             for row, value in enumerate(table.column(column_name).to_pylist()):
                 if value is not None:
                     is_whole = kind == NUMBER and "whole" in cell_plan and value.is_integer()
-                    values[row] = int(value) if kind == BIG or is_whole else value
-        for suffix in (ITEMS, ENTRIES):
+                    values[row] = int(value) if kind == BIG_INTEGER or is_whole else value
+        for suffix in (ITEMS_SUFFIX, ENTRIES_SUFFIX):
             if suffix in cell_plan:
                 column_name, child_name = cell_plan[suffix]
                 item_counts = table.column(column_name).to_pylist()
@@ -356,16 +356,16 @@ def _read_values(tables: dict[str, tuple[pa.Table, _Plan]], table_name: str) -> 
                 ]
                 if child_table.column(PARENT).to_pylist() != expected_parents:
                     raise ValueError(f"rows of the table {_shorten_name(child_name)} are missing")
-                if suffix == ENTRIES:
+                if suffix == ENTRIES_SUFFIX:
                     child_values = [
                         *zip(child_table.column(KEY).to_pylist(), child_values, strict=True)
                     ]
-                first_item = 0
+                item_offset = 0
                 for row, item_count in enumerate(item_counts):
                     if item_count is not None:
-                        row_items = child_values[first_item : first_item + item_count]
-                        values[row] = row_items if suffix == ITEMS else dict(row_items)
-                        first_item += item_count
+                        row_items = child_values[item_offset : item_offset + item_count]
+                        values[row] = row_items if suffix == ITEMS_SUFFIX else dict(row_items)
+                        item_offset += item_count
         if "fields" in cell_plan:
             object_rows = [
                 row for row, kind in enumerate(kinds) if kind == "object" and values[row] is None

@@ -15,11 +15,11 @@ from weakref import ref
 
 import numpy as np
 
-from aatoolkit.jsontree.layout import MAX_FIELDS, values_by_common_key
+from aatoolkit.jsontree.layout import MAX_FIELDS, group_by_common_key
 from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, Steps, key_step
 
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
-"""For each row, the position of a row in another table or `Level`; -1 for none."""
+"""An array with one number per row: the position of a row in another list; -1 for none."""
 
 
 class Missing:
@@ -129,7 +129,7 @@ class Vector:
         self.field_names = field_names
         self.is_absent = is_absent
         self.is_key = is_key
-        self.kinds: set[type] = {*map(type, values)}
+        self.types: set[type] = {*map(type, values)}  # of the values
         # The vectors of its fields, elements, entries and keys, each computed once.
         self._children: dict[object, Vector] = {}
 
@@ -138,24 +138,24 @@ class Vector:
 
     def rows_of_types(self, types: set[type]) -> RowIndex:
         """Return the positions of the rows whose value has one of these types."""
-        if types >= self.kinds:
+        if types >= self.types:
             return self.level.rows
         return np.flatnonzero(np.fromiter(map(types.__contains__, map(type, self.values)), bool))
 
     @property
     def present_rows(self) -> RowIndex:
         """The positions of the rows that have the field; its value may be null."""
-        return self.rows_of_types(self.kinds - {Missing})
+        return self.rows_of_types(self.types - {Missing})
 
     @property
     def is_null(self) -> bool:
         """Whether all values are null or `MISSING`, and at least one is null."""
-        return type(None) in self.kinds and self.kinds <= {type(None), Missing}
+        return type(None) in self.types and self.types <= {type(None), Missing}
 
     @cached_property
     def nonzero_flags(self) -> set[bool]:
         """A set of booleans: for each number among the values, whether it is not 0."""
-        if self.kinds.isdisjoint((int, float)):
+        if self.types.isdisjoint((int, float)):
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
 
@@ -169,13 +169,13 @@ class Vector:
 
         It is empty unless all values of the vector are objects with the same keys.
         """
-        has_few_fields = self.kinds == {dict} and len(self.values[0]) <= MAX_FIELDS
-        return values_by_common_key(self.values) if has_few_fields else {}
+        has_few_fields = self.types == {dict} and len(self.values[0]) <= MAX_FIELDS
+        return group_by_common_key(self.values) if has_few_fields else {}
 
     @cached_property
     def objects(self) -> Sequence[dict[str, Any]]:
         """A list of the values, with an empty dict in place of each value that is no object."""
-        if self.kinds == {dict}:
+        if self.types == {dict}:
             return self.values  # type: ignore[no-any-return]
         return [value if type(value) is dict else {} for value in self.values]
 
@@ -187,16 +187,16 @@ class Vector:
         """Return a `Vector` of the values of one field; `MISSING` for objects without the field."""
         child_vector = self._children.get(name)
         if child_vector is None:
-            values = self.values_by_field.get(name)
-            if values is None and dict in self.kinds and not self.values_by_field:
-                values = [*map(dict.get, self.objects, repeat(name), repeat(MISSING))]
+            field_values = self.values_by_field.get(name)
+            if field_values is None and dict in self.types and not self.values_by_field:
+                field_values = [*map(dict.get, self.objects, repeat(name), repeat(MISSING))]
             child_vector = self._children[name] = Vector(
-                [MISSING] * len(self.values) if values is None else values,
+                [MISSING] * len(self.values) if field_values is None else field_values,
                 self.level,
                 (*self.field_names, name),
             )
-            child_vector.is_absent = child_vector.kinds == {Missing} and (
-                dict in self.kinds or self.is_absent
+            child_vector.is_absent = child_vector.types == {Missing} and (
+                dict in self.types or self.is_absent
             )
         return child_vector
 
@@ -205,7 +205,7 @@ class Vector:
         child_vector = self._children.get(Ellipsis)
         if child_vector is None:
             arrays = self.values
-            if self.kinds != {list}:
+            if self.types != {list}:
                 arrays = [value if type(value) is list else () for value in arrays]
             child_vector = self._children[Ellipsis] = self.flatten(arrays)
         return child_vector
@@ -224,9 +224,9 @@ class Vector:
                     {key: json_object[key] for key in only_keys if key in json_object}
                     for json_object in objects
                 ]
-            keys = list(chain.from_iterable(objects))
+            entry_keys = list(chain.from_iterable(objects))
             child_vector = self._children[only_keys] = self.flatten(
-                [*map(dict.values, objects)], keys
+                [*map(dict.values, objects)], entry_keys
             )
         return child_vector
 
@@ -247,8 +247,10 @@ class Vector:
         ``lists`` has one list for each row of this vector. If the items are the values of objects,
         ``keys`` has their keys. ``is_computed`` says whether a user's function computed the items.
         """
-        values = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
-        return Vector(values, Level(len(values), self, [*map(len, lists)], keys, is_computed))
+        flat_items = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
+        return Vector(
+            flat_items, Level(len(flat_items), self, [*map(len, lists)], keys, is_computed)
+        )
 
     def descend(self, steps: Sequence[Step]) -> Vector:
         """Follow a path down from the values; return a `Vector` of the values at the path's end."""

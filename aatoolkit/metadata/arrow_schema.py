@@ -59,7 +59,7 @@ _PARQUET_TYPES = {
 
 
 def file_metadata_of(table_schema: pa.Schema) -> dict[bytes, bytes]:
-    """Return the metadata (keys and values) to write into a Parquet file, from an Arrow schema."""
+    """Return the keys and values of metadata to write into a Parquet file with an Arrow schema."""
     if all(field.type in _PARQUET_TYPES and field.nullable for field in table_schema):
         return dict(table_schema.metadata)
     # Parquet's own types would lose something. A reader of an Arrow schema sees only its metadata.
@@ -78,9 +78,9 @@ def read_file_metadata(
     try:
         metadata_text = json.loads(file_metadata.get(PANDAS_KEY, b"{}")).get(ATTRS_KEY)
         if METADATA_KEY in file_metadata:
-            document = json.loads(file_metadata[METADATA_KEY])
-            for name, table_json in document.get("declarations", {}).items():
-                register_table(name, load_table(table_json))
+            json_document = json.loads(file_metadata[METADATA_KEY])
+            for name, declaration_json in json_document.get("declarations", {}).items():
+                register_table(name, load_table(declaration_json))
         if metadata_text is None:
             return None
         metadata = FrameMetadata.loads(metadata_text)

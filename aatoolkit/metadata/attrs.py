@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from aatoolkit._util.show import Deferred, Frame
+from aatoolkit._util.show import Frame, LazyAttr
 from aatoolkit._util.text import canonical_json
 from aatoolkit.availability import Availability, Status
 from aatoolkit.availability.status import EMPTY as EMPTY
@@ -61,8 +61,8 @@ class FrameMetadata:
     """The metadata of a DataFrame: its columns, its key, and the responses it was read from.
 
     The key is the tuple of columns that identify a row. A DataFrame can have columns of several
-    declared tables: ``key_by_table`` has the keys of those whose key differs from the declared one,
-    and ``repeated_tables`` are those of which a row may occur several times.
+    declared tables. ``key_by_table`` has the keys of the tables whose key differs from the declared
+    one. ``repeated_tables`` has the names of the tables whose rows may occur several times.
     """
 
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)
@@ -185,10 +185,7 @@ class FrameMetadata:
                     Source(**{name: source[name] for name in source_fields & source.keys()})
                     for source in document["sources"]
                 ),
-                {
-                    table: tuple(key_names)
-                    for table, key_names in document.get("grains", {}).items()
-                },
+                {table: tuple(key) for table, key in document.get("grains", {}).items()},
                 tuple(document.get("repeated", ())),
                 None if fingerprint is None else Fingerprint.from_dict(fingerprint),
                 recipe,
@@ -253,7 +250,7 @@ class HeldResponse(Protocol):
         """Convert the response to tables again; return a `Tables` object."""
 
 
-class _MetadataObject(Deferred):
+class _MetadataObject(LazyAttr):
     """The metadata of a DataFrame in memory, computed on first access.
 
     ``make_frame`` is a function that returns the DataFrame as it was when the metadata was
@@ -371,11 +368,11 @@ def metadata_of(frame: pd.DataFrame, *, with_levels: bool = False) -> FrameMetad
     result also has the named levels of the index.
     """
     metadata, _ = attached_metadata(frame)
-    names = [str(name) for name in frame.columns]
+    column_names = [str(name) for name in frame.columns]
     level_names = [str(name) for name in frame.index.names if name is not None]
     fingerprint_check = change_check_of(frame, ignores_cache=True)
     columns = {}
-    for name in dict.fromkeys((*names, *level_names)):
+    for name in dict.fromkeys((*column_names, *level_names)):
         column = metadata.columns.get(name, NO_METADATA)
         change_reason = None
         if column.availability.status in EMPTY and name not in fingerprint_check.hashed_columns:
@@ -386,7 +383,7 @@ def metadata_of(frame: pd.DataFrame, *, with_levels: bool = False) -> FrameMetad
         columns[name] = unknown_column if change_reason else column
     columns = refresh_columns(frame, columns)
     key = tuple(name for name in metadata.key if name in columns)
-    for name in {*level_names} - {*names} if not with_levels else ():
+    for name in {*level_names} - {*column_names} if not with_levels else ():
         del columns[name]
     repeated_tables = {
         *metadata.repeated_tables,
@@ -431,10 +428,10 @@ def _find_metadata_object(frame: pd.DataFrame) -> _MetadataObject | None:
 
     The result is None if the DataFrame has only the text of the metadata, or no metadata.
     """
-    value = frame._attrs.get(ATTRS_KEY)
-    if isinstance(value, _MetadataText):
-        return value.metadata_object
-    return value if isinstance(value, _MetadataObject) else None
+    text = frame._attrs.get(ATTRS_KEY)
+    if isinstance(text, _MetadataText):
+        return text.metadata_object
+    return text if isinstance(text, _MetadataObject) else None
 
 
 def replace_metadata(
@@ -464,7 +461,7 @@ def original_fingerprint(frame: pd.DataFrame, metadata: FrameMetadata) -> Finger
 
 
 def attached_metadata(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
-    """Return the metadata that was attached to a DataFrame, and its responses that are in memory.
+    """Return the metadata that was attached to a DataFrame, and those responses kept in memory.
 
     The values may have changed since then; `metadata_of` returns only the valid part.
     """

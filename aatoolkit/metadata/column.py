@@ -83,9 +83,9 @@ class ColumnMetadata:
         return self.availability if self.rest_availability is None else self.rest_availability
 
     def combined_with(self, availability: Availability) -> ColumnMetadata:
-        """Return a copy for a column of which any row may have another availability.
+        """Return a copy for a column in which ``availability`` applies to some unknown rows.
 
-        The availability of the copy is combined from the old one and ``availability``.
+        The availability of all rows of the copy is combined from the old one and ``availability``.
         """
         return replace(
             self,
@@ -109,10 +109,10 @@ class ColumnMetadata:
         )
         return replace(self, statements=tuple(statements))
 
-    def with_absences(self, *reasons: Availability) -> ColumnMetadata:
+    def with_absences(self, *absence_reasons: Availability) -> ColumnMetadata:
         """Return a copy with further reasons why rows are missing in the DataFrame."""
-        all_reasons = tuple(dict.fromkeys((*self.absence_reasons, *reasons)))
-        availability = combine([self.availability, *reasons])
+        all_reasons = tuple(dict.fromkeys((*self.absence_reasons, *absence_reasons)))
+        availability = combine([self.availability, *absence_reasons])
         return replace(
             self,
             availability=availability,
@@ -142,7 +142,7 @@ NO_METADATA = ColumnMetadata()
 def with_failures(
     columns: Mapping[str, ColumnMetadata], failed_count: int, read_count: int
 ) -> dict[str, ColumnMetadata]:
-    """Return the metadata of columns, changed to say that rows are missing as requests failed.
+    """Return the metadata of columns, with a note that failed requests left rows missing.
 
     ``failed_count`` and ``read_count`` are the numbers of failed and successful requests.
     """
@@ -187,12 +187,15 @@ class RowStatus:
             _, first_row_positions, positions = np.unique(
                 packed_matches, axis=0, return_index=True, return_inverse=True
             )
-            statement_indexes = [
-                np.flatnonzero(match_matrix[row]).tolist() for row in first_row_positions
+            positions_of_statements = [
+                np.flatnonzero(match_matrix[row_position]).tolist()
+                for row_position in first_row_positions
             ]
             availabilities = [
-                self._combine_matches(other_availability, [statements[i] for i in indexes])
-                for indexes in statement_indexes
+                self._combine_matches(
+                    other_availability, [statements[position] for position in statement_positions]
+                )
+                for statement_positions in positions_of_statements
             ]
             self._cached_results[cache_key] = availabilities, positions.reshape(-1).astype(np.int64)
         return self._cached_results[cache_key]
@@ -209,7 +212,7 @@ class RowStatus:
         )
 
     def _mask_matches(self, statement: Statement) -> Mask:
-        """Return a boolean mask of the rows to which a statement may apply.
+        """Return a boolean mask of the rows that a statement may be about.
 
         A condition on a column whose values were changed is ignored.
         """
@@ -220,8 +223,8 @@ class RowStatus:
                 continue
             if condition not in self._mask_by_condition:  # evaluated on distinct values only
                 value_codes, distinct_values = pd.factorize(self._array_by_column[condition.column])
-                is_match = condition.matches(pd.Series(distinct_values).astype(object).tolist())
-                self._mask_by_condition[condition] = np.array([*is_match, False], bool)[value_codes]
+                matches = condition.matches(pd.Series(distinct_values).astype(object).tolist())
+                self._mask_by_condition[condition] = np.array([*matches, False], bool)[value_codes]
             mask &= self._mask_by_condition[condition]
         return mask
 
@@ -258,9 +261,9 @@ def dump_availability(availability: Availability) -> tuple[str | None, ...]:
     return (str(availability.status), None if cause is None else str(cause), availability.reason)
 
 
-def load_availability(fields: Sequence[Any]) -> Availability:
+def load_availability(availability_fields: Sequence[Any]) -> Availability:
     """Create an `Availability` from a tuple that `dump_availability` returned."""
-    status, cause, reason = fields
+    status, cause, reason = availability_fields
     return Availability(Status(status), None if cause is None else Cause(cause), reason)
 
 
@@ -269,7 +272,7 @@ StatementFields = tuple[tuple[Statement, ...], Availability, tuple[Availability,
 
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
-    """Convert what is stated about certain rows of columns to JSON values.
+    """Convert to JSON values what the metadata of columns states about certain rows.
 
     The result is a dict from column name to nested lists of `StatementFields`. Columns of which all
     rows have the same availability are left out.
@@ -302,16 +305,16 @@ def load_statements(dumped_statements: Mapping[str, Any]) -> dict[str, Statement
         name: (
             tuple(
                 Statement(
-                    load_availability(fields),
+                    load_availability(availability_fields),
                     tuple(
                         Condition(column, operator, tuple(values))
                         for column, operator, values in conditions
                     ),
                 )
-                for fields, conditions in statements
+                for availability_fields, conditions in statements
             ),
             load_availability(other_availability),
-            tuple(map(load_availability, reasons)),
+            tuple(map(load_availability, absence_reasons)),
         )
-        for name, (statements, other_availability, reasons) in dumped_statements.items()
+        for name, (statements, other_availability, absence_reasons) in dumped_statements.items()
     }

@@ -36,12 +36,12 @@ _MIN_FACTORIZED_LENGTH = 10_000
 MAX_SAMPLE_ROWS = 32
 """The maximum number of rows in a sample: enough for one row per day of a month."""
 
-_ROW_HASH_MASK = 0xFFFF_FFFF
-_CELL_HASH_MASK = 0xFFFF
-"""Masks of the bits that are kept of the hash of a row, and of a cell, if rows are sampled."""
+_ROW_HASH_BITS = 0xFFFF_FFFF
+_CELL_HASH_BITS = 0xFFFF
+"""The bits that are kept of the hash of a row, and of a cell, if only a sample is hashed."""
 
-_FULL_CELL_HASH_MASK = 0xFFFF_FFFF
-"""Mask of the bits that are kept of the hash of a cell, if all rows are hashed."""
+_FULL_CELL_HASH_BITS = 0xFFFF_FFFF
+"""The bits that are kept of the hash of a cell, if all rows are hashed."""
 
 _MIN_DISTINCT_NUMBERS = 3
 """If this many distinct numbers equal those that were read, it is not by chance."""
@@ -77,15 +77,15 @@ def _hash_present_values(values: Array) -> Hashes:
     """
     dtype_kind = values.dtype.kind
     if dtype_kind in "biuf":
-        hashable_array = values.to_numpy("float64", na_value=np.nan) + 0.0
+        hashable_values = values.to_numpy("float64", na_value=np.nan) + 0.0
     elif dtype_kind == "M":
-        moments = values.to_numpy("datetime64[us]", na_value=np.datetime64("NaT"))
-        hashable_array = moments.astype("int64").astype("float64")
+        times = values.to_numpy("datetime64[us]", na_value=np.datetime64("NaT"))
+        hashable_values = times.astype("int64").astype("float64")
     else:
-        hashable_array = values.to_numpy(object)
+        hashable_values = values.to_numpy(object)
         if not isinstance(values.dtype, pd.StringDtype):
-            hashable_array = np.array([_to_text(value) for value in hashable_array], dtype=object)
-    return pd.util.hash_array(hashable_array, categorize=len(values) >= _MIN_FACTORIZED_LENGTH)
+            hashable_values = np.array([_to_text(value) for value in hashable_values], dtype=object)
+    return pd.util.hash_array(hashable_values, categorize=len(values) >= _MIN_FACTORIZED_LENGTH)
 
 
 def _to_text(value: Any) -> str:
@@ -100,9 +100,9 @@ def find_rows(hashes: Hashes, original_hashes: pd.Index) -> Positions:
     """Return, for each hash, the position of the first original row with this hash, or -1."""
     if np.array_equal(hashes, original_hashes) and original_hashes.is_unique:
         return np.arange(len(hashes))
-    first_positions = np.flatnonzero(~original_hashes.duplicated())
-    positions_of_first = original_hashes[first_positions].get_indexer(pd.Index(hashes))
-    return np.append(first_positions, -1)[positions_of_first]
+    distinct_positions = np.flatnonzero(~original_hashes.duplicated())
+    positions_in_distinct = original_hashes[distinct_positions].get_indexer(pd.Index(hashes))
+    return np.append(distinct_positions, -1)[positions_in_distinct]
 
 
 @dataclass(frozen=True)
@@ -216,9 +216,9 @@ def fingerprint_of(
     names = [name for name in names if name in arrays]
     positions: Any = slice(None)
     if is_sample and len(frame) > MAX_SAMPLE_ROWS:  # the first rows, then some at equal distances
-        half_size = MAX_SAMPLE_ROWS // 2
-        spread_positions = np.linspace(half_size, len(frame) - 1, half_size, dtype=np.intp)
-        positions = np.append(np.arange(half_size), spread_positions)
+        half_count = MAX_SAMPLE_ROWS // 2
+        spread_positions = np.linspace(half_count, len(frame) - 1, half_count, dtype=np.intp)
+        positions = np.append(np.arange(half_count), spread_positions)
     sampled_arrays = {name: arrays[name][positions] for name in (*names, *key) if name in arrays}
     label_hashes = _hash_labels(index[positions])
     cell_hashes = {name: hash_cells(array) for name, array in sampled_arrays.items()}
@@ -295,12 +295,12 @@ def combine_to_row_hashes(column_hashes: list[Hashes], is_sample: bool = False) 
     combined_hashes = np.zeros(len(column_hashes[0]), dtype=np.uint64)
     for hashes in column_hashes:
         combined_hashes = combined_hashes * np.uint64(1_000_003) + hashes
-    return combined_hashes & np.uint64(_ROW_HASH_MASK) if is_sample else combined_hashes
+    return combined_hashes & np.uint64(_ROW_HASH_BITS) if is_sample else combined_hashes
 
 
 def _truncate_hashes(hashes: Hashes, is_sample: bool = False) -> Hashes:
     """Shorten the hashes of cells to 32 bits, or to 16 bits if ``is_sample`` is true."""
-    return hashes & np.uint64(_CELL_HASH_MASK if is_sample else _FULL_CELL_HASH_MASK)
+    return hashes & np.uint64(_CELL_HASH_BITS if is_sample else _FULL_CELL_HASH_BITS)
 
 
 def _row_count_by_hash(column_hashes: Iterable[Hashes]) -> pd.Series:
@@ -315,10 +315,10 @@ def _row_count_by_hash(column_hashes: Iterable[Hashes]) -> pd.Series:
 def has_rows_more_often(
     column_hashes: list[Hashes], hashes_of_frames: Iterable[list[Hashes]]
 ) -> bool:
-    """Return whether a row is in one DataFrame more often than in any of some others.
+    """Return whether some row is in one DataFrame more often than in each of several others.
 
     Each DataFrame is represented by a list with one array of cell hashes per column:
-    ``column_hashes`` is the first, and ``hashes_of_frames`` are the others.
+    ``column_hashes`` stands for the one, and ``hashes_of_frames`` for the others.
     """
     counts = _row_count_by_hash(column_hashes)
     max_counts = pd.concat([*map(_row_count_by_hash, hashes_of_frames)]).groupby(level=0).max()
@@ -326,11 +326,11 @@ def has_rows_more_often(
 
 
 class RowMatch(NamedTuple):
-    """For each row of a DataFrame, its position among the rows that were originally read."""
+    """The rows of a DataFrame, each with its position among the rows that were originally read."""
 
     row_hashes: Hashes
     """The hashes of the frame's rows."""
-    original_rows: pd.Index
+    original_row_hashes: pd.Index
     """The hashes of the rows that were read."""
     positions: Positions
     """For each row of the frame, its position among the rows that were read; -1 for a new row."""
@@ -366,7 +366,7 @@ class FingerprintCheck:
         return {*self._fingerprint.missing_counts_and_hashes}
 
     def match_original(self) -> tuple[Positions, set[str]] | None:
-        """Find the position that each row had when it was read; return None if that is impossible.
+        """Find the position that each row had when it was read; return None if none can be found.
 
         Returns
         -------
@@ -380,8 +380,8 @@ class FingerprintCheck:
         fingerprint = self._fingerprint
         is_moved = MOVED_REASON in self._reason_by_column.values()
         best_match = None
-        for match, changed_columns, _ in self._attempts if fingerprint.is_complete else ():
-            if not (match.original_rows.is_unique and match.match_mask.all()) or (
+        for match, changed_columns, _ in self._match_attempts if fingerprint.is_complete else ():
+            if not (match.original_row_hashes.is_unique and match.match_mask.all()) or (
                 is_moved and not match.is_by_key
             ):
                 continue
@@ -402,11 +402,11 @@ class FingerprintCheck:
         return self._index.to_numpy().astype(np.intp), unchanged_columns
 
     def find_repeated_tables(self, columns_by_table: Mapping[str, Sequence[str]]) -> set[str]:
-        """Return the names of declared tables of which a row now occurs more often than before.
+        """Return the names of the tables that have a row more often now than when they were read.
 
-        Before means when the DataFrame was read. ``columns_by_table`` maps the name of a table to
-        its columns in the DataFrame. If only a sample of rows was hashed, a table may be returned
-        although none of its rows is repeated.
+        ``columns_by_table`` maps the name of each declared table to its columns in the DataFrame.
+        If only a sample of rows was hashed, a table may be returned although none of its rows is
+        repeated.
         """
         if not columns_by_table or not len(self._index):
             return set()
@@ -447,20 +447,19 @@ class FingerprintCheck:
         )
         if len(self._index) == 0:
             return reasons
-        reasons_of_matches = [match_reasons for _, _, match_reasons in self._attempts] or [
+        reasons_of_matches = [match_reasons for _, _, match_reasons in self._match_attempts] or [
             dict.fromkeys(self._shared_names, MOVED_REASON)
         ]
         # Of the matches by label and by key, that with fewer changed columns counts.
         return reasons | min(reasons_of_matches, key=len)
 
     @cached_property
-    def _attempts(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
-        """The attempts to find the original position of each row: by index label, then by key.
+    def _match_attempts(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
+        """The attempts to match the rows with those that were read: by index label, then by key.
 
-        The original position is that among the rows that were read. Each attempt is a tuple: the
-        positions; the columns with other values at these positions; and a dict with those of them
-        that the user changed, by name, to the reason for thinking so. The second attempt is made
-        only if the first finds changed columns.
+        Each attempt is a tuple of three: the match of the rows; the names of the columns whose
+        values differ from those of the matching rows; and a dict from each column that counts as
+        changed to the reason. The second attempt is made only if the first finds changed columns.
         """
         attempts = []
         for find_match in (self._match_by_label, self._match_by_key):
@@ -470,20 +469,19 @@ class FingerprintCheck:
             changed_columns = {
                 name for name in self._shared_names if self._has_changed_values(name, match)
             }
-            possible_sums = self._find_possible_sums(match.match_mask, changed_columns)
-            reasons = dict.fromkeys(changed_columns, OVERWRITTEN_REASON) | possible_sums
+            reason_by_possible_sum = self._find_possible_sums(match.match_mask, changed_columns)
+            reasons = dict.fromkeys(changed_columns, OVERWRITTEN_REASON) | reason_by_possible_sum
             attempts.append((match, changed_columns, reasons))
             if not reasons:
                 break
         return attempts
 
-    def _find_possible_sums(self, is_matched: Mask, changed_columns: set[str]) -> dict[str, str]:
-        """Find columns that may have been aggregated, although their values equal the old ones.
+    def _find_possible_sums(self, match_mask: Mask, changed_columns: set[str]) -> dict[str, str]:
+        """Find columns that may have been summed by group, although their values seem unchanged.
 
-        After a sum by group, values can equal old values by chance. ``is_matched`` is True for each
-        row that was found among the rows that were read, and ``changed_columns`` are the columns
-        that certainly changed. The result is a dict from column to the reason why it counts as
-        changed.
+        Such a sum can equal the value that was read by chance. ``match_mask`` is True for each row
+        that was found among the rows that were read, and ``changed_columns`` are the columns that
+        certainly changed. The result is a dict from column to the reason why it counts as changed.
         """
         # After a groupby, labels of groups can equal labels of rows, and sums what was read there.
         equal_columns = {*self._shared_names} - changed_columns
@@ -499,11 +497,11 @@ class FingerprintCheck:
             )
         zero_hashes = hash_cells(pd.array([0, None], "Int64"))
         has_varied_numbers = any(
-            len(np.setdiff1d(self._hash_column(name)[is_matched], zero_hashes))
+            len(np.setdiff1d(self._hash_column(name)[match_mask], zero_hashes))
             >= _MIN_DISTINCT_NUMBERS
             for name in number_columns
         )
-        if changed_columns or not (has_text or has_varied_numbers) or not is_matched.any():
+        if changed_columns or not (has_text or has_varied_numbers) or not match_mask.any():
             return dict.fromkeys(self._shared_names, MOVED_REASON)
         # A groupby can make the index 0, 1, 2, …
         if has_varied_numbers and label_range(self._index) != (0, len(self._index) - 1):
@@ -526,26 +524,28 @@ class FingerprintCheck:
 
         Only rows that ``match`` found among the rows that were read are compared.
         """
-        if not self._is_missing_count_likely(name):
+        if not self._is_missing_count_plausible(name):
             return True
         (original_hashes,) = self._fingerprint.cell_hashes_of([name])
-        mask = match.match_mask
-        compares_all_rows = self._fingerprint.is_complete or mask.all()
+        match_mask = match.match_mask
+        compares_all_rows = self._fingerprint.is_complete or match_mask.all()
         hashes = (
-            self._hash_column(name)[mask]
+            self._hash_column(name)[match_mask]
             if compares_all_rows
-            else hash_cells(self._arrays[name][mask])
+            else hash_cells(self._arrays[name][match_mask])
         )
         hashes = _truncate_hashes(hashes, self._fingerprint.is_sample)
-        if match.original_rows.is_unique:
-            return not np.array_equal(original_hashes[match.positions[mask]], hashes)
-        original_cell_hashes = _combine_hashes(match.original_rows.to_numpy(), original_hashes)
+        if match.original_row_hashes.is_unique:
+            return not np.array_equal(original_hashes[match.positions[match_mask]], hashes)
+        original_cell_hashes = _combine_hashes(
+            match.original_row_hashes.to_numpy(), original_hashes
+        )
         return not np.isin(
-            _combine_hashes(match.row_hashes[mask], hashes), original_cell_hashes
+            _combine_hashes(match.row_hashes[match_mask], hashes), original_cell_hashes
         ).all()
 
-    def _is_missing_count_likely(self, name: str) -> bool:
-        """Return whether a column may have as many missing values as it has, if it is unchanged.
+    def _is_missing_count_plausible(self, name: str) -> bool:
+        """Return whether an unchanged column could have as many missing values as this column has.
 
         The result is False if, for example, missing values were filled. If all rows were hashed,
         it is always True, as the cells themselves can be compared.
@@ -564,7 +564,10 @@ class FingerprintCheck:
         return missing_now * read_row_count <= missing_before * max(row_count, read_row_count)
 
     def _match_by_label(self) -> RowMatch | None:
-        """Find the position of each row when it was read, by its label; None if impossible."""
+        """Find, by its index label, the position that each row had when it was read.
+
+        The result is None if that is impossible.
+        """
         fingerprint = self._fingerprint
         if index_names(self._index) != fingerprint.index_names or not {
             *fingerprint.label_columns
@@ -573,17 +576,15 @@ class FingerprintCheck:
         is_sampled_range = fingerprint.label_range is not None and not fingerprint.is_complete
         if is_sampled_range and not self._is_in_read_range:
             return None
-        column_hashes = [
-            *_hash_labels(self._index),
-            *map(self._hash_column, fingerprint.label_columns),
-        ]
-        match = self._match_rows(column_hashes, fingerprint.label_index, is_by_key=False)
+        hashes = [*_hash_labels(self._index), *map(self._hash_column, fingerprint.label_columns)]
+        match = self._match_rows(hashes, fingerprint.label_index, is_by_key=False)
         return match if is_sampled_range or self._has_enough_matches(match) else None
 
     def _match_by_key(self) -> RowMatch | None:
-        """Find the position of each row when it was read, by its key; None if impossible."""
+        """Find, by its key, the position that each row had when it was read; None if impossible."""
         has_key = all(
-            name in self._arrays and self._is_missing_count_likely(name) for name in self._key_names
+            name in self._arrays and self._is_missing_count_plausible(name)
+            for name in self._key_names
         )
         if not len(self._fingerprint.key_hashes) or not has_key:
             return None
@@ -592,16 +593,18 @@ class FingerprintCheck:
         return match if self._has_enough_matches(match) else None
 
     def _match_rows(
-        self, column_hashes: list[Hashes], original_rows: pd.Index, *, is_by_key: bool
+        self, column_hashes: list[Hashes], original_row_hashes: pd.Index, *, is_by_key: bool
     ) -> RowMatch:
-        """Find the position of each row when it was read, by a hash of the row.
+        """Find, by a hash of the row, the position that each row had when it was read.
 
         The hash of a row is combined from ``column_hashes``, which has the hashes of its index
         labels or of its key columns, as one array per level or column. It is looked up among the
-        hashes in ``original_rows``.
+        hashes in ``original_row_hashes``.
         """
         hashes = combine_to_row_hashes(column_hashes, self._fingerprint.is_sample)
-        return RowMatch(hashes, original_rows, find_rows(hashes, original_rows), is_by_key)
+        return RowMatch(
+            hashes, original_row_hashes, find_rows(hashes, original_row_hashes), is_by_key
+        )
 
     def _has_enough_matches(self, match: RowMatch) -> bool:
         """Return whether enough rows were found among those that were read.

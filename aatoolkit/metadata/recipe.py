@@ -27,7 +27,7 @@ import pandas as pd
 
 Positions = npt.NDArray[np.intp]
 
-PACKED_PREFIX = "zlib:"
+COMPRESSED_PREFIX = "zlib:"
 """The prefix of a compressed text."""
 
 _MAX_UNPACKED_BYTES = 1 << 26
@@ -42,20 +42,20 @@ def compress_text(text: str) -> str:
     >>> decompress_text(compress_text("text")), decompress_text("text")
     ('text', 'text')
     """
-    return PACKED_PREFIX + base64.b85encode(zlib.compress(text.encode(), 9)).decode()
+    return COMPRESSED_PREFIX + base64.b85encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def decompress_text(text: str) -> str:
     """Decompress the result of `compress_text`; any other text is returned unchanged."""
-    if not text.startswith(PACKED_PREFIX):
+    if not text.startswith(COMPRESSED_PREFIX):
         return text
     decompressor = zlib.decompressobj()
     with suppress(zlib.error):
-        data = decompressor.decompress(
-            base64.b85decode(text[len(PACKED_PREFIX) :]), _MAX_UNPACKED_BYTES
+        decompressed_bytes = decompressor.decompress(
+            base64.b85decode(text[len(COMPRESSED_PREFIX) :]), _MAX_UNPACKED_BYTES
         )
         if decompressor.eof:
-            return data.decode()
+            return decompressed_bytes.decode()
     raise ValueError("packed text is damaged")
 
 
@@ -84,18 +84,18 @@ def renumber(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
     >>> renumber(["do", "concat", {}, [["read", 0, "t"]]], {0: 3})
     ['do', 'concat', {}, [['read', 3, 't']]]
     """
-    kind, *fields = recipe
-    if kind == READ:
+    step_kind, *fields = recipe
+    if step_kind == READ:
         return [READ, new_positions.get(fields[0], -1), fields[1]]
-    if kind == DO:
+    if step_kind == DO:
         return [DO, fields[0], fields[1], [renumber(child, new_positions) for child in fields[2]]]
-    return [VIEW, renumber(fields[0], new_positions), fields[1]] if kind == VIEW else recipe
+    return [VIEW, renumber(fields[0], new_positions), fields[1]] if step_kind == VIEW else recipe
 
 
 def dump_recipe(recipe: Recipe) -> Recipe:
-    """Return a recipe (how a DataFrame was made), or a short replacement if it is too long.
+    """Return a recipe (how a DataFrame was made) as it is stored in the text of the metadata.
 
-    The replacement is ``["end", why]``. The result is stored in the text of the metadata.
+    A recipe that is too long is replaced by ``["end", reason]``.
     """
     if len(json.dumps(recipe)) <= MAX_RECIPE_LENGTH:
         return recipe
@@ -107,9 +107,9 @@ _MAX_STORED_CELLS = 4000
 
 
 def dump_positions(positions: Positions) -> list[int]:
-    """Compress row positions to a list of numbers: alternately a step and how often it occurs.
+    """Compress row positions to a list of numbers: alternately a step and its number of repeats.
 
-    A step is the difference between a position and the position before; the first starts at 0.
+    A step is the difference between a position and the one before it; the first step starts at 0.
 
     Examples
     --------

@@ -37,8 +37,8 @@ from aatoolkit.sections.aggregation import Aggregation
 P = ParamSpec("P")
 R = TypeVar("R")
 
-FOREIGN_REASON = "it is a frame of other origin: nothing is known of where it comes from"
-"""Why it is not known how a DataFrame without metadata was made."""
+UNKNOWN_ORIGIN_REASON = "it is a frame of other origin: nothing is known of where it comes from"
+"""The reason why it is not known how a DataFrame without metadata was made."""
 
 _find_signature = cache(inspect.signature)
 
@@ -104,49 +104,50 @@ def record_recipe(
     frame_parameters : iterable of str
         The names of the arguments that are a DataFrame or several.
     """
-    frames: list[pd.DataFrame] = []
+    input_frames: list[pd.DataFrame] = []
     json_arguments = dict(arguments)
-    for name in frame_parameters:
-        argument: Any = json_arguments.get(name)
+    for parameter_name in frame_parameters:
+        argument: Any = json_arguments.get(parameter_name)
         if hasattr(argument, "attrs"):
-            json_arguments[name] = len(frames)
-            frames.append(argument)
+            json_arguments[parameter_name] = len(input_frames)
+            input_frames.append(argument)
         elif argument is not None:
             argument_frames = [*argument.values()] if isinstance(argument, Mapping) else [*argument]
-            json_arguments[name] = [*range(len(frames), len(frames) + len(argument_frames))]
-            frames += argument_frames
+            json_arguments[parameter_name] = [
+                *range(len(input_frames), len(input_frames) + len(argument_frames))
+            ]
+            input_frames += argument_frames
     json_arguments |= {
-        name: argument for name, argument in json_arguments.pop("options", {}).items() if argument
+        parameter_name: argument
+        for parameter_name, argument in json_arguments.pop("options", {}).items()
+        if argument
     }
     metadata, _ = attached_metadata(result)
-    input_records = [recipe_and_responses(frame) for frame in frames]
+    inputs = [recipe_and_responses(frame) for frame in input_frames]
     sources = dict.fromkeys(
         (
             *metadata.sources,
-            *(source for _, input_sources, _ in input_records for source in input_sources),
+            *(source for _, input_sources, _ in inputs for source in input_sources),
         )
     )
     position_by_source = {source: position for position, source in enumerate(sources)}
     serialized_arguments = {}
-    unserializable_names = []
-    for name, argument in json_arguments.items():
+    refused_names = []
+    for parameter_name, argument in json_arguments.items():
         try:
-            serialized_arguments[name] = _serialize(argument)
+            serialized_arguments[parameter_name] = _serialize(argument)
         except TypeError:
-            unserializable_names.append(name)
+            refused_names.append(parameter_name)
     input_recipes = [
         renumber(
             input_recipe, {i: position_by_source[source] for i, source in enumerate(input_sources)}
         )
-        for input_recipe, input_sources, _ in input_records
+        for input_recipe, input_sources, _ in inputs
     ]
     recipe = [DO, verb, serialized_arguments, input_recipes]
-    if unserializable_names:
-        recipe = [
-            END,
-            f"{verb} was given {', '.join(unserializable_names)}, which cannot be written down",
-        ]
-    responses = [response for _, _, held_responses in input_records for response in held_responses]
+    if refused_names:
+        recipe = [END, f"{verb} was given {', '.join(refused_names)}, which cannot be written down"]
+    responses = [response for _, _, held_responses in inputs for response in held_responses]
     replace_metadata(result, replace(metadata, recipe=recipe, sources=tuple(sources)), responses)
 
 
@@ -159,18 +160,24 @@ def _serialize(value: Any) -> Any:
         return value
     if isinstance(value, Aggregation):
         return {
-            "rule": {name: item for name, item in asdict(value).items() if item not in (None, ())}
+            "rule": {
+                name: field_value
+                for name, field_value in asdict(value).items()
+                if field_value not in (None, ())
+            }
         }
     if isinstance(value, pd.Grouper) and value.key and value.freq:
         grouper_fields = {name: getattr(value, name, None) for name in _GROUPER_FIELDS}
         grouper_fields["freq"] = getattr(value.freq, "freqstr", value.freq)
         return {
             "grouper": {
-                name: item for name, item in grouper_fields.items() if isinstance(item, bool | str)
+                name: field_value
+                for name, field_value in grouper_fields.items()
+                if isinstance(field_value, bool | str)
             }
         }
     if isinstance(value, Mapping):
-        return {"map": {str(name): _serialize(item) for name, item in value.items()}}
+        return {"map": {str(name): _serialize(field_value) for name, field_value in value.items()}}
     if isinstance(value, list | tuple):
         return [*map(_serialize, value)]
     if hasattr(value, "isoformat"):
@@ -206,7 +213,7 @@ def dump_valid_metadata(frame: pd.DataFrame) -> str:
 
 
 def recipe_and_responses(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
-    """Return how a DataFrame was made, including changes by plain pandas, and from which responses.
+    """Return how a DataFrame was made (also by plain pandas), and the responses it was made from.
 
     Returns
     -------
@@ -220,12 +227,12 @@ def recipe_and_responses(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...
     metadata, responses = attached_metadata(frame)
     pandas_changes: dict[str, Any] = {}
     if metadata.recipe is None:
-        reason = "it does not say how it was made" if has_metadata(frame) else FOREIGN_REASON
+        reason = "it does not say how it was made" if has_metadata(frame) else UNKNOWN_ORIGIN_REASON
         _add_values(frame, map(str, frame.columns), pandas_changes)
         return [VIEW, [END, reason], {**pandas_changes, "size": len(frame)}], (), ()
     fingerprint = original_fingerprint(frame, metadata) or Fingerprint()
-    check = change_check_of(frame)
-    positions, unchanged_columns = check.match_original() or (None, set())
+    change_check = change_check_of(frame)
+    positions, unchanged_columns = change_check.match_original() or (None, set())
     if positions is None:
         pandas_changes["lost"] = "which of its rows were taken cannot be seen any longer"
     elif len(positions) != fingerprint.row_count or (np.diff(positions, prepend=-1) != 1).any():
@@ -235,7 +242,7 @@ def recipe_and_responses(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...
     unchanged_columns |= {
         name
         for name, column in column_items
-        if column.availability.status in EMPTY and check.is_empty(name)
+        if column.availability.status in EMPTY and change_check.is_empty(name)
     }
     changed_columns = [name for name in arrays if name not in unchanged_columns]
     if {*metadata.columns} - {*arrays}:
@@ -251,16 +258,16 @@ def recipe_and_responses(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...
 
 def is_changed(frame: pd.DataFrame, name: str) -> bool:
     """Return whether the values of a column have certainly changed since metadata was attached."""
-    check = change_check_of(frame)
-    original = check.match_original()
-    return original is not None and name in check.hashed_columns - original[1]
+    change_check = change_check_of(frame)
+    original_match = change_check.match_original()
+    return original_match is not None and name in change_check.hashed_columns - original_match[1]
 
 
 def _add_values(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
-    """Add the values of columns that were set by pandas operations to the dict ``changes``.
+    """Add to ``changes`` the values of the columns ``names``, which plain pandas operations set.
 
-    ``names`` are the columns. The values are added to ``changes["values"]``. If the values of a
-    column cannot be stored, its name is added to ``changes["unknown"]``.
+    The values are added to ``changes["values"]``. If the values of a column cannot be stored, its
+    name is added to ``changes["unknown"]``.
     """
     arrays = arrays_of(frame)
     for name in names:

@@ -81,16 +81,16 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     buffers = []
     for name, values in zip(table.column_names, table.columns, strict=True):
         try:
-            kind, encoded_values = _encode_column(values)
+            value_kind, encoded_values = _encode_column(values)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise NotWritten(f"column {name!r} has no logical hash: {error}") from None
-        names_and_kinds.append([name, kind])
+        names_and_kinds.append([name, value_kind])
         buffers += encoded_values
     header = {"columns": names_and_kinds, "rows": table.num_rows}
-    digest = hashlib.sha256(_HASH_TITLE_LINE + canonical_json(header).encode() + b"\n")
+    hasher = hashlib.sha256(_HASH_TITLE_LINE + canonical_json(header).encode() + b"\n")
     for buffer in buffers:
-        digest.update(buffer)
-    return digest.hexdigest()
+        hasher.update(buffer)
+    return hasher.hexdigest()
 
 
 def _to_arrow(frame: pd.DataFrame) -> pa.Table:
@@ -141,8 +141,8 @@ def _encode_values(array: pa.Array) -> _KindAndBytes:
         return "float", [_encode_numbers(pc.add(array, 0.0), pa.float64())]
     if arrow_types.is_date(arrow_type) or arrow_types.is_timestamp(arrow_type):
         time_zone = None if arrow_types.is_date(arrow_type) else arrow_type.tz
-        moments = array.cast(pa.timestamp("us", time_zone)).cast(pa.int64())
-        return "instant" if time_zone else "local", [_encode_numbers(moments, pa.int64())]
+        times = array.cast(pa.timestamp("us", time_zone)).cast(pa.int64())
+        return "instant" if time_zone else "local", [_encode_numbers(times, pa.int64())]
     if arrow_types.is_large_string(arrow_type):
         return "text", _encode_texts(array)
     if arrow_types.is_list(arrow_type) or arrow_types.is_large_list(arrow_type):

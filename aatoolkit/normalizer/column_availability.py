@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from aatoolkit._util.dtypes import NUMBERS
+from aatoolkit._util.dtypes import NUMBER_DTYPES
 from aatoolkit.availability import (
     UNKNOWN,
     Availability,
@@ -53,7 +53,7 @@ DENIED_REASON = "denied"
 """The reason in ``extra`` for a number that, as the response says, was not measured."""
 
 _MAX_STATED_ROWS = 500
-"""The availability of more rows than this is not kept by row, but combined with the column's."""
+"""If more rows than this have their own availability, it is only combined with the column's."""
 
 _AVAILABLE = Availability(Status.AVAILABLE)
 _ABSENT_FIELD = Availability(Status.UNKNOWN, Cause.ABSENT)
@@ -74,13 +74,13 @@ class TableStatements:
         self,
         plan: TablePlan,
         signals: Iterable[Signal],  # what the response says
-        array_of: Callable[[str], pa.Array],  # returns the values of a column
-        size: int,  # the number of rows
+        get_array: Callable[[str], pa.Array],  # returns the values of a column
+        row_count: int,  # the number of rows
     ) -> None:
         self._table = plan.table
         self._dimensions = plan.dimension_columns
-        self._size = size
-        self._values = cache(lambda name: array_of(name).to_pylist())
+        self._size = row_count
+        self._values = cache(lambda name: get_array(name).to_pylist())
         self._signals = [signal for signal in signals if signal.rule != ENGINE_LIST_RULE]
         self._narrow_signals = [
             signal for signal in self._signals if signal.scope in ("field", "row")
@@ -113,18 +113,26 @@ class TableStatements:
             statements, group_availabilities = self._make_group_statements(column)
             row_statements, row_availabilities = self._make_row_statements(column, path_of_row)
             statements += row_statements
-            if availability.status not in EMPTY and column.dtype in NUMBERS and not column.is_label:
+            if (
+                availability.status not in EMPTY
+                and column.dtype in NUMBER_DTYPES
+                and not column.is_label
+            ):
                 availability = _combine_with_rows(availability, group_availabilities)
             availability = _combine_with_rows(availability, row_availabilities)
             if statements and availability == UNKNOWN and is_measured:
                 availability = _AVAILABLE
         if is_measured and availability.status in EMPTY:
             availability = combine([availability, _AVAILABLE])
-        columns = {condition.column for statement in statements for condition in statement.rows}
-        values = {name: np.array(self._values(name), object) for name in columns}
-        availabilities, _ = RowStatus(values, self._size, values).distinct_availabilities(
-            availability, statements
-        )
+        condition_columns = {
+            condition.column for statement in statements for condition in statement.rows
+        }
+        values_by_column = {
+            name: np.array(self._values(name), object) for name in condition_columns
+        }
+        availabilities, _ = RowStatus(
+            values_by_column, self._size, values_by_column
+        ).distinct_availabilities(availability, statements)
         return ColumnMetadata(name, combine(availabilities), tuple(statements), availability)
 
     def mask_denied_rows(self, column: Column, is_valid: Mask, path_of_row: PathOfRow) -> Mask:
@@ -133,12 +141,12 @@ class TableStatements:
         An example is a 0 next to ``hasData: false``. ``is_valid`` is a mask of the rows with a
         value. ``path_of_row`` takes a row number, and returns the JSON path of the row's value.
         """
-        availability_by_path = self._availability_by_path(column)
+        availability_by_path = self._find_availability_by_path(column)
         denied_mask = is_valid & self._mask_denied_engines(
             self._find_availability(column).status in EMPTY
         )
         for row in np.flatnonzero(is_valid).tolist() if availability_by_path else ():
-            stated_path = narrowest_path(path_of_row(row), availability_by_path)
+            stated_path = find_narrowest_path(path_of_row(row), availability_by_path)
             if stated_path:
                 denied_mask[row] = availability_by_path[stated_path].status in EMPTY
         return denied_mask
@@ -162,18 +170,18 @@ class TableStatements:
         signals = self._signals if self._dimensions["engine"] else ()
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
 
-    def _mask_denied_engines(self, is_denied: bool) -> Mask:
+    def _mask_denied_engines(self, default: bool) -> Mask:
         """Return a boolean mask of the rows whose engine (AI assistant) has no data.
 
-        The response says so. ``is_denied`` is the value for engines that it does not mention.
+        That is so if the response says it. ``default`` is the mask's value for other engines.
         """
         if not self._denial_by_engine:
-            return np.full(self._size, is_denied)
+            return np.full(self._size, default)
         engines = self._values(self._dimensions["engine"])
         # The response may say nothing about an engine.
-        return np.array([self._denial_by_engine.get(name, is_denied) for name in engines], bool)
+        return np.array([self._denial_by_engine.get(engine, default) for engine in engines], bool)
 
-    def _availability_by_path(self, column: Column) -> dict[str, Availability]:
+    def _find_availability_by_path(self, column: Column) -> dict[str, Availability]:
         """Return the availability of single values of a column, as a dict by JSON path.
 
         The dict has only the paths for which the response states the availability.
@@ -181,7 +189,7 @@ class TableStatements:
         return {
             format_json_path(parse_target(signal.target or "")): signal.availability
             for signal in self._narrow_signals
-            if target_extent(signal.target or "", column.pattern) == "some"
+            if find_extent(signal.target or "", column.pattern) == "some"
         }
 
     def _find_availability(self, column: Column) -> Availability:
@@ -189,8 +197,8 @@ class TableStatements:
         availabilities_by_depth: dict[int, list[Availability]] = {}
         for signal in self._narrow_signals:
             target = signal.target or ""
-            is_of_column = signal.scope == "field" and not signal.rows
-            if is_of_column and target_extent(target, column.pattern) == "all":
+            is_about_column = signal.scope == "field" and not signal.rows
+            if is_about_column and find_extent(target, column.pattern) == "all":
                 availabilities_by_depth.setdefault(len(parse_target(target)), []).append(
                     signal.availability
                 )
@@ -202,9 +210,9 @@ class TableStatements:
         )
 
     def _make_group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return statements on the rows of single engines (AI assistants) or days.
+        """Return a list of statements on the rows of single engines (AI assistants) or days.
 
-        If the table has no column of engines or days, its numbers are sums over all of them. The
+        If the table has no column of engines or days, its numbers are sums over all of them. A
         second list then has a ``partial`` availability for each engine or day without data.
         """
         statements = []
@@ -212,7 +220,7 @@ class TableStatements:
         for signal in self._signals:
             is_about_column = signal.scope in ("engine", "section") or (
                 signal.scope == "field"
-                and target_extent(signal.target or "", column.pattern) == "all"
+                and find_extent(signal.target or "", column.pattern) == "all"
             )
             if not signal.rows or not is_about_column:
                 continue
@@ -252,10 +260,10 @@ class TableStatements:
             The distinct availabilities of the rows, if the key does not tell them from others;
             else the list is empty.
         """
-        availability_by_path = self._availability_by_path(column)
+        availability_by_path = self._find_availability_by_path(column)
         rows_by_availability: dict[Availability, list[int]] = {}
         for row in range(self._size) if availability_by_path else ():
-            stated_path = narrowest_path(path_of_row(row), availability_by_path)
+            stated_path = find_narrowest_path(path_of_row(row), availability_by_path)
             if stated_path:
                 rows_by_availability.setdefault(availability_by_path[stated_path], []).append(row)
         conditions_by_availability = {
@@ -278,23 +286,23 @@ class TableStatements:
         empty if there are no such conditions.
         """
         key_names = self._table.key
-        key_texts = [
+        key_columns = [
             [None if value is None else as_text(value) for value in self._values(name)]
             for name in key_names
         ]
-        keys = [*zip(*key_texts, strict=True)]
+        keys = [*zip(*key_columns, strict=True)]
         if len(rows) > _MAX_STATED_ROWS or not keys or any(None in keys[row] for row in rows):
             return []
-        for name, values in zip(key_names, key_texts, strict=True):
-            row_values = dict.fromkeys(values[row] for row in rows)
-            if [row for row, value in enumerate(values) if value in row_values] == rows:
-                return [(Condition(name, "in", tuple(row_values)),)]  # type: ignore[arg-type]
-        row_keys = dict.fromkeys(keys[row] for row in rows)
-        if [row for row, key in enumerate(keys) if key in row_keys] != rows:
+        for name, values in zip(key_names, key_columns, strict=True):
+            selected_values = dict.fromkeys(values[row] for row in rows)
+            if [row for row, value in enumerate(values) if value in selected_values] == rows:
+                return [(Condition(name, "in", tuple(selected_values)),)]  # type: ignore[arg-type]
+        selected_keys = dict.fromkeys(keys[row] for row in rows)
+        if [row for row, key in enumerate(keys) if key in selected_keys] != rows:
             return []
         return [
             tuple(Condition(name, "in", (text,)) for name, text in zip(key_names, key, strict=True))
-            for key in row_keys
+            for key in selected_keys
         ]
 
 
@@ -350,16 +358,16 @@ def denies(signal: Signal) -> bool:
     return signal.availability.status in EMPTY and signal.rule != ENGINE_LIST_RULE
 
 
-def narrowest_path(
+def find_narrowest_path(
     path: str | None, availability_by_path: Mapping[str, Availability]
 ) -> str | None:
-    """Return the innermost path with an availability that leads to the value at ``path``, or None.
+    """Return the longest path with a stated availability that leads to ``path``, or None.
 
-    It is the longest key of ``availability_by_path`` that equals ``path`` or is its beginning.
+    It is a key of ``availability_by_path`` that equals ``path`` or is its beginning.
 
     Examples
     --------
-    >>> narrowest_path("$.points[0].rate", {"$.points": UNKNOWN, "$.points[0]": UNKNOWN})
+    >>> find_narrowest_path("$.points[0].rate", {"$.points": UNKNOWN, "$.points[0]": UNKNOWN})
     '$.points[0]'
     """
     while path and path not in availability_by_path:
@@ -383,14 +391,14 @@ def parse_target(target: str) -> Steps:
 
 
 @lru_cache(maxsize=4096)
-def target_extent(target: str, pattern: str) -> str | None:
+def find_extent(target: str, pattern: str) -> str | None:
     """Return whether a path leads to ``"all"`` or ``"some"`` values of a column; None if to none.
 
     ``target`` is the path, and ``pattern`` the path of all values of the column.
 
     Examples
     --------
-    >>> [target_extent(target, "domains[].rank") for target in ("domains[].rank", "domains[0]")]
+    >>> [find_extent(target, "domains[].rank") for target in ("domains[].rank", "domains[0]")]
     ['all', 'some']
     """
     steps = parse_target(target)
@@ -414,11 +422,15 @@ def target_extent(target: str, pattern: str) -> str | None:
 
 def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str:
     """Return the availability of a table as text, combined from its columns."""
-    columns = metadata.columns
+    metadata_by_column = metadata.columns
     availabilities = [
-        column.availability for name, column in columns.items() if name not in metadata.key
+        column.availability
+        for name, column in metadata_by_column.items()
+        if name not in metadata.key
     ]
-    availabilities = availabilities or [column.availability for column in columns.values()]
+    availabilities = availabilities or [
+        column.availability for column in metadata_by_column.values()
+    ]
     availability = combine(dict.fromkeys(availabilities))  # most columns share theirs
     section_availability = find_section_availability(signals)
     # A statement about the section with the same status has the better reason.
@@ -435,7 +447,7 @@ def make_signal_frame(signals: list[Signal]) -> pd.DataFrame:
     signals = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
     return frame_from_rows(
         SIGNAL_COLUMNS,
-        signal_rows(signals),
+        list_signal_rows(signals),
         scope=pd.CategoricalDtype(["section", "field", "row", "engine"]),
         status=pd.CategoricalDtype([*map(str, Status)]),
         sample_size="Int64",
@@ -443,10 +455,10 @@ def make_signal_frame(signals: list[Signal]) -> pd.DataFrame:
     )
 
 
-def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
+def list_signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
     """Return one tuple per statement on missing data, with a value per name in `SIGNAL_COLUMNS`."""
     sample_sizes, _ = coerce_values([signal.sample_size for signal in signals], "Int64")
-    moments, _ = coerce_values([signal.as_of for signal in signals], "timestamp")
+    as_of_times, _ = coerce_values([signal.as_of for signal in signals], "timestamp")
     return [
         (
             *(signal.scope, signal.target, " and ".join(map(str, signal.rows)) or None),
@@ -457,7 +469,7 @@ def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
             *(sample_size, as_of, signal.path, signal.rule, signal.raw),
         )
         for signal, sample_size, as_of in zip(
-            signals, sample_sizes.to_pylist(), moments.to_pylist(), strict=True
+            signals, sample_sizes.to_pylist(), as_of_times.to_pylist(), strict=True
         )
         for availability in [signal.availability]
     ]

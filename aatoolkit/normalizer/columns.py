@@ -105,15 +105,15 @@ class BuiltTable:
         That is so if the column is declared for the response's field ``domain``, and the response
         lacks this field. Another column whose field is absent is recorded in ``report`` as absent.
         """
-        rows = self.rows
-        if rows.absent_path or (self.size and vector.is_absent):
+        table_rows = self.rows
+        if table_rows.absent_path or (self.size and vector.is_absent):
             if column.source == "$.domain" and self._source.host is not None:
                 return True
-            if rows.absent_path or not column.optional:
+            if table_rows.absent_path or not column.optional:
                 self.absent_columns.add(column.name)
-                if not rows.absent_path:
+                if not table_rows.absent_path:
                     report.record("absent", column.pattern, self.size)
-        if rows.is_null:
+        if table_rows.is_null:
             self.absent_columns.add(column.name)
         return False
 
@@ -125,7 +125,7 @@ class BuiltTable:
         column = column_group[0][0]
         if column.name in self.rows.plan.parsed_columns:
             return False
-        value_types = set().union(*[vector.kinds for _, vector, _ in column_group])
+        value_types = set().union(*[vector.types for _, vector, _ in column_group])
         value_lists = [take_values(vector, row_index) for _, vector, row_index in column_group]
         values = value_lists[0] if len(value_lists) == 1 else [*chain.from_iterable(value_lists)]
         try:
@@ -149,9 +149,7 @@ class BuiltTable:
         value in ``vector``.
         """
 
-        def select_table_rows(
-            vector_rows: Sequence[int],
-        ) -> RowIndex:
+        def select_table_rows(vector_rows: Sequence[int]) -> RowIndex:
             """Return those positions in ``vector`` that belong to rows of the table."""
             rows = np.asarray(vector_rows, np.int64)
             return rows[np.isin(rows, row_index)] if len(rows) else rows
@@ -200,7 +198,7 @@ class BuiltTable:
                 if name not in self.rows.plan.measure_columns:
                     continue
                 column = self.table[name]
-                find_path = self.rows.path_finder(column)
+                find_path = self.rows.make_path_finder(column)
                 is_denied = denied_mask[position] = statements.mask_denied_rows(
                     column, is_valid[position], find_path
                 )
@@ -239,7 +237,7 @@ class BuiltTable:
         """The table as an Arrow table."""
         arrays = map(self.array, self._block_positions)
         return pa.table(
-            [array.cast(_FILE_TYPE_BY_TYPE.get(array.type, array.type)) for array in arrays],
+            [array.cast(_FILE_TYPE_BY_MEMORY_TYPE.get(array.type, array.type)) for array in arrays],
             [*self._block_positions],
         )
 
@@ -248,26 +246,26 @@ class BuiltTable:
 
         ``responses`` are kept in memory, so that numbers can be traced to them later.
         """
-        names = tuple(self._block_positions)
-        make_frame = partial(_make_frame, names, self._blocks, self.size, dtype_backend)
+        column_names = tuple(self._block_positions)
+        make_frame = partial(_make_frame, column_names, self._blocks, self.size, dtype_backend)
         return attrs.make_lazy_frame(make_frame, lambda: self.metadata, responses)
 
     @cached_property
     def metadata(self) -> attrs.FrameMetadata:
         """The metadata of the table and its columns."""
         statements = self._make_statements()
-        columns = {
+        metadata_by_column = {
             column.name: statements.make_column_metadata(
                 column,
                 f"{self.name}.{column.name}",
                 column.name in self.absent_columns,
                 self.array(column.name).null_count < self.size,
-                self.rows.path_finder(column),
+                self.rows.make_path_finder(column),
             )
             for column in self.table.columns
         }
         return attrs.FrameMetadata(
-            columns, tuple(self.table.key), (self._source,), recipe=[READ, 0, self.name]
+            metadata_by_column, tuple(self.table.key), (self._source,), recipe=[READ, 0, self.name]
         )
 
 
@@ -284,8 +282,8 @@ def _count_distinct(key_columns: Sequence[pa.Array]) -> int:
     # Grouping by Arrow or in Python takes nearly as much memory as the response.
     distinct_codes = row_codes = np.zeros(len(key_columns[0]), np.int64)
     for column in key_columns:
-        values = pc.dictionary_encode(column, "encode", memory_pool=MEMORY_POOL)
-        value_codes = values.indices.to_numpy(zero_copy_only=False)
+        encoded_column = pc.dictionary_encode(column, "encode", memory_pool=MEMORY_POOL)
+        value_codes = encoded_column.indices.to_numpy(zero_copy_only=False)
         distinct_codes, row_codes = np.unique(
             row_codes * len(column) + value_codes, return_inverse=True
         )
@@ -310,7 +308,7 @@ def _make_level_array(levels: tuple[str, ...]) -> pa.Array:
 
 # --- frames ----------------------------------------------------------------------------------
 
-_FILE_TYPE_BY_TYPE = {pa.large_string(): pa.string()}
+_FILE_TYPE_BY_MEMORY_TYPE = {pa.large_string(): pa.string()}
 """The Arrow types that are written to files, by the types in memory."""
 
 _DTYPE_BY_ARROW_TYPE = {
@@ -342,7 +340,7 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
     pandas.DataFrame
     """
     blocks = []
-    for name, column in zip(table.column_names, table.columns, strict=True):
+    for column_name, column in zip(table.column_names, table.columns, strict=True):
         # An array of one chunk is not copied.
         array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         dtype = _DTYPE_BY_ARROW_TYPE.get(array.type, "")
@@ -350,7 +348,7 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
             dtype = "category"
         elif pa.types.is_list(array.type):
             dtype = "list<string>"
-        blocks.append((dtype, array, [name]))
+        blocks.append((dtype, array, [column_name]))
     return _make_frame(tuple(table.column_names), blocks, table.num_rows, dtype_backend)
 
 
@@ -365,16 +363,16 @@ def _make_frame(
     column_index, positions_by_name = _make_index_and_positions(names)
     for dtype, array, block_names in blocks:
         column_positions = [positions_by_name[name] for name in block_names]
-        converted_array = _convert_block(dtype, array, size, len(block_names), dtype_backend)
-        if isinstance(converted_array, np.ndarray):  # pandas keeps NumPy arrays in two dimensions
-            numpy_block = converted_array.reshape(len(block_names), size)
+        converted_block = _convert_block(dtype, array, size, len(block_names), dtype_backend)
+        if isinstance(converted_block, np.ndarray):  # pandas keeps NumPy arrays in two dimensions
+            numpy_block = converted_block.reshape(len(block_names), size)
             if dtype == "date" and hasattr(pd.arrays.DatetimeArray, "_simple_new"):
                 numpy_block = pd.arrays.DatetimeArray._simple_new(
                     numpy_block, dtype=numpy_block.dtype
                 )
             pandas_blocks.append((numpy_block, np.concatenate(column_positions)))
         else:
-            pandas_blocks += zip(converted_array, column_positions, strict=True)
+            pandas_blocks += zip(converted_block, column_positions, strict=True)
     return internals.create_dataframe_from_blocks(  # type: ignore[no-any-return]
         pandas_blocks, pd.RangeIndex(range(size)), column_index.view()
     )
@@ -402,8 +400,8 @@ def _convert_block(
     if is_numpy_backend and dtype in _CLASS_BY_DTYPE:
         numbers, is_missing = _split_numbers_and_mask(arrow_values)
         # The constructor would check its arguments again, which takes six times as long.
-        array_type = getattr(pd.arrays, _CLASS_BY_DTYPE[dtype])
-        make_array = getattr(array_type, "_simple_new", array_type)
+        array_class = getattr(pd.arrays, _CLASS_BY_DTYPE[dtype])
+        make_array = getattr(array_class, "_simple_new", array_class)
         return [
             make_array(numbers[column_slice], is_missing[column_slice])
             for column_slice in column_slices
@@ -417,7 +415,7 @@ def _convert_block(
     pandas_dtype: Any = _PANDAS_DTYPE_BY_NAME.get(dtype) if is_numpy_backend else None
     if pandas_dtype is None:
         arrow_values = arrow_values.cast(
-            _FILE_TYPE_BY_TYPE.get(arrow_values.type, arrow_values.type)
+            _FILE_TYPE_BY_MEMORY_TYPE.get(arrow_values.type, arrow_values.type)
         )
         pandas_dtype = pd.ArrowDtype(arrow_values.type)
     pandas_array = pandas_dtype.__from_arrow__(arrow_values)

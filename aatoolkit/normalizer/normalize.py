@@ -41,7 +41,7 @@ from aatoolkit.normalizer.rows import (
     plan_tables,
 )
 from aatoolkit.normalizer.tables import ResponseAtHand, Tables, TablesOrigin
-from aatoolkit.payload import NO_CONTENT_STATUSES, Payload, window_of
+from aatoolkit.payload import NO_CONTENT_STATUSES, Payload, find_window
 from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.sections import Profile, Section
 from aatoolkit.sections.column import to_snake_case
@@ -140,13 +140,17 @@ def normalize(
         )
     reader = _Reader(strict, dtype_backend, options, max_nodes)
     service_profile = sections.default_profile() if profile is None else Profile.load(profile)
-    owner = f"profile {DRAFT_NAME}" if service_profile.name == DRAFT_NAME else service_profile.name
+    profile_name = (
+        f"profile {DRAFT_NAME}" if service_profile.name == DRAFT_NAME else service_profile.name
+    )
     if isinstance(section, Section):
-        return reader.read(response, section, "own" if profile is None else owner)
-    declared = service_profile.section(section) if profile is None else service_profile.get(section)
-    if declared is not None:
-        is_tentative = declared.name in service_profile.tentative and not strict
-        return reader.read(response, declared, owner, is_tentative)
+        return reader.read(response, section, "own" if profile is None else profile_name)
+    declared_section = (
+        service_profile.section(section) if profile is None else service_profile.get(section)
+    )
+    if declared_section is not None:
+        is_tentative = declared_section.name in service_profile.tentative and not strict
+        return reader.read(response, declared_section, profile_name, is_tentative)
     drafted_section = _draft_section(response, section, None)
     if drafted_section is not None:
         return reader.read(response, drafted_section, DRAFT_NAME)
@@ -171,11 +175,7 @@ class _Reader:
     max_paths: int
 
     def read(
-        self,
-        response: Any,
-        declaration: Section,
-        owner: str,
-        is_tentative: bool = False,
+        self, response: Any, declaration: Section, profile_name: str, is_tentative: bool = False
     ) -> Tables:
         """Convert a response to tables.
 
@@ -185,8 +185,8 @@ class _Reader:
             The response, as JSON text or decoded.
         declaration : Section
             The tables and columns.
-        owner : str
-            The name of the profile (all declarations of a service) that has the declaration.
+        profile_name : str
+            The name of the profile (the declarations of a service) that has ``declaration``.
         is_tentative : bool
             Whether tables may be inferred if the response does not fit the declaration.
         """
@@ -198,7 +198,7 @@ class _Reader:
             vector = Vector([root])
             response_walk = ResponseWalk(self.max_paths, has_exact_integers)
             response_walk.visit(vector, build_field_tree(declaration))
-            return (vector, response_walk), response_walk.keys
+            return (vector, response_walk), response_walk.key_count
 
         body = response
         error_details = {"section": declaration.name}
@@ -220,7 +220,7 @@ class _Reader:
         body = dict(body) if isinstance(body, Mapping) else body
         document, response_walk = read_document(body, visit_response, **error_details)
         root = document.values[0]
-        has_many_fields = response_walk.most_keys > MAX_FIELDS
+        has_many_fields = response_walk.max_key_count > MAX_FIELDS
         detection = detect(
             _keep_frequent_keys(root) if has_many_fields else root,
             declaration.availability,
@@ -228,7 +228,7 @@ class _Reader:
             **detect_options,
         )
         signals = detection.signals
-        name_prefix = register_section(declaration, owner)
+        name_prefix = register_section(declaration, profile_name)
         if isinstance(response, Payload) and response.scope is not None:
             _warn_of_ignored_filters(declaration.name, response.scope, root, signals)
         source_info = _describe_source(declaration, response, root)
@@ -257,7 +257,7 @@ class _Reader:
             draft = _draft_section(response, declaration.name, declaration)
             if draft is not None:
                 return self.read(response, draft, DRAFT_NAME)
-        if owner != DRAFT_NAME:
+        if profile_name != DRAFT_NAME:
             drift_report.ignore_absences(declaration.optional)
             drift_report.raise_or_warn(declaration, self.strict)
         else:  # once a process, as Python's filters have it
@@ -269,7 +269,7 @@ class _Reader:
                 _warning_registry,
             )
         convert_again = partial(
-            replace(self, strict=False).read, declaration=declaration, owner=owner
+            replace(self, strict=False).read, declaration=declaration, profile_name=profile_name
         )
         # A decoded response may be changed before it is read again.
         is_immutable = isinstance(response, Payload | bytes | str)
@@ -285,7 +285,7 @@ class _Reader:
             rows={name: table.size for name, table in built_tables.items()},
             payload=response if isinstance(response, Payload) else None,
             declaration=declaration,
-            drafted=owner == DRAFT_NAME,
+            drafted=profile_name == DRAFT_NAME,
             prefix=name_prefix,
             origin=origin,
             availability_texts=lambda: {
@@ -310,7 +310,7 @@ class _Reader:
 
 def _describe_source(declaration: Section, response: Any, document: Any) -> attrs.Source:
     """Return what is known of a response, such as its host, URL, time and window of days."""
-    window_start, window_end = window_of(document)
+    window_start, window_end = find_window(document)
     if not isinstance(response, Payload):
         host = document.get("domain") if isinstance(document, Mapping) else None
         host = host if isinstance(host, str) else None

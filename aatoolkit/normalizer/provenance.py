@@ -53,11 +53,11 @@ _PROVENANCE_SCHEMA = pa.schema(
 def record_provenance(
     document: Vector, tables: Sequence[BuiltTable], extra_paths: Collection[str]
 ) -> dict[str, pa.Table]:
-    """Return a dict with one Arrow table, under the key ``values``: a row per value of a response.
+    """Record which table cell has each value of a response, as a dict with one Arrow table.
 
-    The columns are the JSON path of the value, the cell that has the value (table, column, row and
-    format), and the value as JSON text if no cell has it. Values at ``extra_paths`` are left out,
-    because the caller stores them.
+    The table, under the key ``values``, has a row per value. The columns are the JSON path of the
+    value, the cell that has the value (table, column, row and format), and the value as JSON text
+    if no cell has it. Values at ``extra_paths`` are left out, because the caller stores them.
     """
     columns = [
         (table, column)
@@ -75,13 +75,13 @@ def record_provenance(
         for path, cell in _find_unchanged_cells(table, column):
             cell_by_path.setdefault(path, cell)
     rows = [
-        (path, *cell_by_path.get(path, (None,) * 4), None if path in cell_by_path else text)
-        for path, text in leaf_values(document.values[0], "$", cell_by_path)
+        (path, *cell_by_path.get(path, (None,) * 4), None if path in cell_by_path else value_json)
+        for path, value_json in leaf_values(document.values[0], "$", cell_by_path)
         # The values in extra_paths are in the frame ``extra``.
         if path in cell_by_path or path not in extra_paths
     ]
-    values = zip(*rows, strict=True) if rows else [()] * len(_PROVENANCE_SCHEMA)
-    return {"values": pa.table([*map(list, values)], schema=_PROVENANCE_SCHEMA)}
+    column_values = zip(*rows, strict=True) if rows else [()] * len(_PROVENANCE_SCHEMA)
+    return {"values": pa.table([*map(list, column_values)], schema=_PROVENANCE_SCHEMA)}
 
 
 def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
@@ -102,7 +102,7 @@ def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[s
 
 
 def _find_format(value: Any, dtype: str) -> str:
-    """Return how a value of a response is written in JSON, so that it can be written alike.
+    """Return the notation of a value in a response, so that it can be written back unchanged.
 
     The result is ``integer`` or ``number`` for a number. For a timestamp such as
     ``2026-11-20T06:10Z`` it is ``T16Z``: the separator of date and time, the length without the
@@ -143,42 +143,42 @@ def rebuild(
         raise MetadataError("the provenance of the tables is missing; write them again") from None
     response = [None]
     format_cells = cache(partial(_format_cells, tables))
-    for path, table, column, row, value_format, text in zip(*columns, strict=True):
-        if text is None:
-            cells = format_cells(table, column, value_format)
+    for path, table_name, column_name, row, value_format, value_json in zip(*columns, strict=True):
+        if value_json is None:
+            cells = format_cells(table_name, column_name, value_format)
             if row >= len(cells):
-                raise PayloadError(f"the table {table} has lost rows")
+                raise PayloadError(f"the table {table_name} has lost rows")
             _set_value(response, path, cells[row])
         else:
-            _set_value(response, path, json.loads(text))
-    for path, text in zip(extra["path"], extra["value"], strict=True):
+            _set_value(response, path, json.loads(value_json))
+    for path, value_json in zip(extra["path"], extra["value"], strict=True):
         if not path.endswith(KEY_SIGN):
-            _set_value(response, path, json.loads(text))
+            _set_value(response, path, json.loads(value_json))
     return response[0]
 
 
 def _format_cells(
-    tables: Mapping[str, pd.DataFrame], table: str, column: str, value_format: str
+    tables: Mapping[str, pd.DataFrame], table_name: str, column_name: str, value_format: str
 ) -> list[Any]:
     """Return the cells of a column as JSON values, in the format that they had in the response.
 
-    ``table`` and ``column`` are names, and ``value_format`` is a result of `_find_format`.
+    ``value_format`` is a result of `_find_format`.
     """
-    if table not in tables or column not in tables[table]:
-        raise PayloadError(f"the column {column} of the table {table} is missing")
-    values = pa.array(tables[table][column], from_pandas=True)
+    if table_name not in tables or column_name not in tables[table_name]:
+        raise PayloadError(f"the column {column_name} of the table {table_name} is missing")
+    column_values = pa.array(tables[table_name][column_name], from_pandas=True)
     format_value: Callable[[Any], Any] = lambda value: value  # noqa: E731
-    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
-        values = values.cast(pa.timestamp("us", "UTC"))
+    if pa.types.is_timestamp(column_values.type) and column_values.type.tz is not None:
+        column_values = column_values.cast(pa.timestamp("us", "UTC"))
         format_value = partial(_format_moment, value_format)
-    elif pa.types.is_temporal(values.type):
-        values = values.cast(pa.date32())
+    elif pa.types.is_temporal(column_values.type):
+        column_values = column_values.cast(pa.date32())
         format_value = str
     elif value_format == _INTEGER_FORMAT:
         format_value = lambda value: int(value) if value == int(value) else value  # noqa: E731
     elif value_format == _NUMBER_FORMAT:
         format_value = float
-    return [None if value is None else format_value(value) for value in values.to_pylist()]
+    return [None if value is None else format_value(value) for value in column_values.to_pylist()]
 
 
 def _format_moment(time_format: str, moment: datetime) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.dtypes import MOMENTS
+from aatoolkit._util.dtypes import MOMENT_DTYPES
 from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import json_text, some_of
 from aatoolkit.availability.detect import is_sample_size
@@ -48,8 +48,9 @@ RowValues = tuple[Vector, RowIndex]
 """
 
 ElementRead = tuple[Vector, RowIndex, RowIndex]
-"""Array elements that were read by position. The first item is the vector of all elements. Then
-come, for each row of a table, the position of the row's array and the position of its element.
+"""Array elements that were read by their position, one per row of a table. The first item is the
+vector of all elements. The other two have for each row the position of the row's array, and the
+position of its element.
 """
 
 
@@ -101,8 +102,8 @@ def plan_tables(section: Section) -> tuple[TablePlan, ...]:
             if column.reading or column.valid or column.null is not None
         )
         separate_columns = parsed_columns | {name for name in dtypes if dtypes[name] == "category"}
-        stated_paths = {column.source or "" for column in table.columns if not column.is_label}
-        paths_outside_rows = frozenset(stated_paths if is_filtered else stated_paths & outer_paths)
+        source_paths = {column.source or "" for column in table.columns if not column.is_label}
+        paths_outside_rows = frozenset(source_paths if is_filtered else source_paths & outer_paths)
         # A row of several engines is no row of one: its numbers sum over them.
         engine_column = next(
             (
@@ -116,7 +117,7 @@ def plan_tables(section: Section) -> tuple[TablePlan, ...]:
             None,
         )
         day_column = next(
-            (name for name in dtypes if name in table.key and dtypes[name] in MOMENTS), None
+            (name for name in dtypes if name in table.key and dtypes[name] in MOMENT_DTYPES), None
         )
         dimension_columns = {"engine": engine_column, "date": day_column}
         table_plans.append(
@@ -138,8 +139,8 @@ def _is_measure(table: Table, column: Column) -> bool:
     """Return whether a column has measured numbers, not keys or sample sizes."""
     if column.name in table.key or column.is_label or column.dtype not in ("Int64", "Float64"):
         return False
-    names = [step.name for step in parse_path(column.pattern) if isinstance(step, Field)]
-    return not is_sample_size(names[-1] if names else "")
+    field_names = [step.name for step in parse_path(column.pattern) if isinstance(step, Field)]
+    return not is_sample_size(field_names[-1] if field_names else "")
 
 
 @lru_cache(maxsize=8192)
@@ -151,22 +152,22 @@ def _parse_value_path(value_path: str, header: Steps | None) -> tuple[int, str, 
     ``#``, ``$`` or empty); and the steps down, or the number after ``@`` or ``#``.
     """
     # The sign is @ for a key, # for a position, $ for the whole response, or empty.
-    source_below = value_path.lstrip("^")
-    levels_up = len(value_path) - len(source_below)
-    if source_below[0] in "@#":
-        return levels_up, source_below[0], int(source_below[1:])
-    if source_below[0] == "$":
-        return 0, "$", parse_path(source_below[1:].lstrip("."))
-    if source_below[0] == "[" and header is not None:
-        return levels_up, "", (Named(header, source_below[1:-1]),)
-    return levels_up, "", () if source_below == "." else parse_path(source_below)
+    remaining_path = value_path.lstrip("^")
+    levels_up = len(value_path) - len(remaining_path)
+    if remaining_path[0] in "@#":
+        return levels_up, remaining_path[0], int(remaining_path[1:])
+    if remaining_path[0] == "$":
+        return 0, "$", parse_path(remaining_path[1:].lstrip("."))
+    if remaining_path[0] == "[" and header is not None:
+        return levels_up, "", (Named(header, remaining_path[1:-1]),)
+    return levels_up, "", () if remaining_path == "." else parse_path(remaining_path)
 
 
 @lru_cache(maxsize=8192)
-def find_paths_read(
+def find_source_paths(
     value_path: str, valid_path: str | None, header_steps: Steps | None
 ) -> list[tuple[str, list[Steps]]]:
-    """Return the JSON paths from which the values of a column are read.
+    """Return the paths in a response from which a column is read.
 
     Each item is a tuple of a path from the row, and a list of paths of arrays with column names.
     ``value_path`` is the path of the values; ``valid_path`` is the path of a boolean that says
@@ -198,12 +199,12 @@ class TableRows:
             vector = vector.descend((step,))
             self.vectors.append(vector)
             is_absent = vector.is_absent
-            lists_keys = isinstance(step, Entries) and bool(step.only)
+            has_keys = isinstance(step, Entries) and bool(step.only)
             if not isinstance(step, Field):
-                is_absent = lists_keys and not len(vector) and (dict in parent.kinds or is_absent)
+                is_absent = has_keys and not len(vector) and (dict in parent.types or is_absent)
             if is_absent and self.absent_path is None:
                 self.absent_path = format_path(rows.steps[:step_count])
-            self.is_null |= vector.is_null and (isinstance(step, Field) or lists_keys)
+            self.is_null |= vector.is_null and (isinstance(step, Field) or has_keys)
         if rows.function is not None:
             vector = _compute_rows(vector, self.table.name, rows.function)
         self.vector = vector
@@ -216,7 +217,7 @@ class TableRows:
             # An entry that is null is a row with a key and no values.
             is_object_entry = plan.row_type is dict and type(rows.steps[-1]) is Entries
             row_types = {plan.row_type, type(None)} if is_object_entry else {plan.row_type}
-            if vector.kinds - row_types:
+            if vector.types - row_types:
                 self.row_index = vector.rows_of_types(row_types)
         if rows.first:
             self.row_index = self.row_index[vector.level.positions[self.row_index] >= rows.first]
@@ -249,9 +250,9 @@ class TableRows:
         for column in self.table.columns:
             levels_up, path_sign, steps = _parse_value_path(column.source or "", None)
             if steps and not levels_up and not path_sign:
-                fields = takewhile(lambda step: type(step) is Field, steps)
-                vectors.append(self.vector.descend([*fields]))
-        is_present = not vectors or any(vector.kinds - {Missing} for vector in vectors)
+                field_steps = takewhile(lambda step: type(step) is Field, steps)
+                vectors.append(self.vector.descend([*field_steps]))
+        is_present = not vectors or any(vector.types - {Missing} for vector in vectors)
         return self.vector.level.rows if is_present else np.arange(0)
 
     def values_of(self, value_path: str) -> RowValues:
@@ -325,7 +326,7 @@ class TableRows:
                 if type(step) is Position:
                     element_positions = np.full(self.size, step.number)
                 else:
-                    element_positions = self._find_positions_of_name(step)  # type: ignore[arg-type]
+                    element_positions = self._find_positions_of_column(step)  # type: ignore[arg-type]
                 vector, row_index = _take_elements(vector, row_index, element_positions)
                 element_reads.append((vector, array_positions, row_index))
                 if type(step) is Named and (element_positions < 0).all():
@@ -339,20 +340,22 @@ class TableRows:
                 vector = vector.descend((step,))
         return vector, row_index
 
-    def _find_positions_of_name(self, step: Named) -> RowIndex:
+    def _find_positions_of_column(self, step: Named) -> RowIndex:
         """Return an array: for each row, the position of a column in the row, which is an array.
 
         It is the position of the column's name in the array of column names, or -1.
         """
-        last_array = max(
+        last_each_number = max(
             step_number
             for step_number, header_step in enumerate(step.header)
             if header_step == Each()
         )
-        header, row_index = self._follow_path(*self._document, step.header[:last_array], [])
+        header, row_index = self._follow_path(*self._document, step.header[:last_each_number], [])
         elements = header.elements()
-        names = elements.descend(step.header[last_array + 1 :]).values
-        element_rows = self._find_rows_by_label(elements, names, row_index, [step.name] * self.size)
+        column_names = elements.descend(step.header[last_each_number + 1 :]).values
+        element_rows = self._find_rows_by_label(
+            elements, column_names, row_index, [step.name] * self.size
+        )
         return compose_row_indexes(element_rows, elements.level.positions)
 
     def _find_items_of_rows(
@@ -419,20 +422,20 @@ class TableRows:
             level = level.container.level
         return row_index
 
-    def path_finder(self, column: Column) -> Callable[[int], str | None]:
+    def make_path_finder(self, column: Column) -> Callable[[int], str | None]:
         """Return a function that finds the JSON path of a column's value by the number of a row.
 
         The function returns None for a row without a value.
         """
 
-        def path(row: int) -> str | None:
+        def find_path(row: int) -> str | None:
             vector, row_index = self.values_of(column.source or "")
             return vector.path(int(row_index[row])) if row_index[row] >= 0 else None
 
-        return path
+        return find_path
 
     def iter_element_indexes(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield an array of the positions in ``elements`` of those that contain rows of this table.
+        """Yield, as an array, the positions of those ``elements`` that contain rows of this table.
 
         Nothing is yielded if ``elements`` are not on the path to the rows.
         """
@@ -541,12 +544,16 @@ def find_unread_values(
         for table_rows in tables
         if reason_by_vector
         for column in table_rows.table.columns
-        for path, _ in find_paths_read(
+        for path, _ in find_source_paths(
             column.source or "", column.valid, table_rows.table.rows.header
         )
     ]
     for vector, reason in reason_by_vector.items():
-        indexes = (index for column_vector, index in values_of_columns if column_vector is vector)
+        indexes = (
+            column_index
+            for column_vector, column_index in values_of_columns
+            if column_vector is vector
+        )
         yield vector, _find_unread_rows(vector, vector.present_rows, indexes), reason, None
     for elements, element_reads in reads_by_vector.items():
         array_positions = np.concatenate([array_positions for array_positions, _ in element_reads])
@@ -559,11 +566,11 @@ def find_unread_values(
         yield elements, unread_rows, "new", format_path(elements.steps)
 
 
-def _find_unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex]) -> RowIndex:
-    """Return those of the positions ``rows`` that occur in none of the arrays ``indexes``."""
+def _find_unread_rows(vector: Vector, rows: RowIndex, row_indexes: Iterable[RowIndex]) -> RowIndex:
+    """Return those of the positions ``rows`` that occur in none of the arrays ``row_indexes``."""
     is_unread = np.ones(len(vector) + 1, bool)  # the last is where -1 points
-    for index in indexes:
-        is_unread[index] = False
+    for row_index in row_indexes:
+        is_unread[row_index] = False
     return rows[is_unread[rows]]
 
 
@@ -610,7 +617,7 @@ def build_field_tree(section: Section) -> FieldNode:
         for column in table.columns:
             if column.is_label:
                 continue
-            for value_path, header_paths in find_paths_read(
+            for value_path, header_paths in find_source_paths(
                 column.source or "", column.valid, rows.header
             ):
                 known_paths += header_paths
@@ -729,9 +736,9 @@ class DriftReport:
         The tuple has the value as JSON text, and the reason why no column has it.
         """
         return {
-            leaf_path: (text, reason)
+            leaf_path: (value_json, reason)
             for value, path, reason in self.values()
-            for leaf_path, text in leaf_values(value, path)
+            for leaf_path, value_json in leaf_values(value, path)
         }
 
     def extra_frame(self) -> pd.DataFrame:
@@ -791,11 +798,11 @@ def frame_from_rows(
     **dtypes : dtype
         The dtypes of columns by name; by default ``string``.
     """
-    columns = [*zip(*rows, strict=True)] or [()] * len(names)
+    value_columns = [*zip(*rows, strict=True)] or [()] * len(names)
     return pd.DataFrame(
         {
             name: pd.array([*values], dtypes.get(name, "string"))
-            for name, values in zip(names, columns, strict=True)
+            for name, values in zip(names, value_columns, strict=True)
         }
     )
 
@@ -827,7 +834,7 @@ class ResponseWalk(StructureCounter):
         ``node`` is the node of the path in the tree of declared paths, and ``depth`` the depth of
         nesting. ``reason`` says why no column reads the values, if that is expected.
         """
-        value_types = vector.kinds
+        value_types = vector.types
         reason = node.reason or reason
         self.count_path(vector.values, value_types, depth)
         has_only_scalars = value_types.isdisjoint((dict, list))
@@ -857,7 +864,7 @@ class ResponseWalk(StructureCounter):
         if not node.reason and depth and (vector.field_names or not vector.level.in_array):
             expected_types.add(type(None))
         if not value_types <= expected_types:
-            self._report(
+            self._report_undeclared(
                 vector, vector.rows_of_types(value_types - expected_types), reason, "wrong type"
             )
 
@@ -865,26 +872,28 @@ class ResponseWalk(StructureCounter):
         self, vector: Vector, node: FieldNode, depth: int, reason: str | None
     ) -> None:
         """Visit the declared fields of objects, and report the undeclared fields."""
-        names = vector.fields()
-        self.count_keys(vector.objects, len(names))
-        new_names = {name for name in names if name not in node.children}
+        field_names = vector.fields()
+        self.count_keys(vector.objects, len(field_names))
+        new_names = {name for name in field_names if name not in node.children}
         are_keys_data = len(new_names) > MAX_FIELDS
         for name in (
-            [name for name in node.children if type(name) is str] if are_keys_data else names
+            [name for name in node.children if type(name) is str] if are_keys_data else field_names
         ):
             field_vector = vector.field(name)
             if name in new_names:
-                self.count_values(field_vector.values, field_vector.kinds, depth)
-                self._report(field_vector, field_vector.present_rows, reason, "new")
-            elif field_vector.kinds != {Missing}:
+                self.count_values(field_vector.values, field_vector.types, depth)
+                self._report_undeclared(field_vector, field_vector.present_rows, reason, "new")
+            elif field_vector.types != {Missing}:
                 self.visit(field_vector, node.children[name], depth, reason)
         if are_keys_data:  # one path, whatever their keys
-            entries = vector.entries()
-            rows = [row for row, key in enumerate(entries.level.keys or ()) if key in new_names]
-            self.count_inside([entries.values[row] for row in rows], depth)
-            self._report(entries, rows, reason, "new")
+            entry_vector = vector.entries()
+            rows = [
+                row for row, key in enumerate(entry_vector.level.keys or ()) if key in new_names
+            ]
+            self.count_inside([entry_vector.values[row] for row in rows], depth)
+            self._report_undeclared(entry_vector, rows, reason, "new")
 
-    def _report(
+    def _report_undeclared(
         self, vector: Vector, rows: RowPositions, reason: str | None, drift_kind: str
     ) -> None:
         """Report undeclared values, given by a vector and the positions of the values in it.

@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from aatoolkit._util.attributes import Keyed
+from aatoolkit._util.attributes import ReadOnlyMapping
 from aatoolkit._util.files import FileList, FilePath
 from aatoolkit._util.show import show_as, table_html
-from aatoolkit._util.text import clipped, counted, joined, visible, wrapped_in_ipython
+from aatoolkit._util.text import clipped, counted, drop_inner_stops, print_wrapped, visible
 from aatoolkit.errors import AAToolkitWarning, ItemNotFound, near_matches, unknown
 from aatoolkit.normalizer.provenance import rebuild
 from aatoolkit.payload import Payload
@@ -93,7 +93,7 @@ class TablesOrigin(NamedTuple):
 _NO_ORIGIN = TablesOrigin()
 
 
-class Tables(Keyed[str, "pd.DataFrame"]):
+class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
     """The tables of one section (one kind of response): a mapping from table names to DataFrames.
 
     Attributes
@@ -192,11 +192,13 @@ class Tables(Keyed[str, "pd.DataFrame"]):
             return f"its tables have: write tables.main.aa.{name}"
         if hasattr(self.main, name):
             return f"its tables have: write tables.main.{name}"
-        tables_by_ending = {
-            table.split("_", count)[-1]: table for count in (2, 1, 0) for table in self
+        table_by_ending = {
+            table_name.split("_", split_count)[-1]: table_name
+            for split_count in (2, 1, 0)
+            for table_name in self
         }
-        matches = near_matches(name, tables_by_ending)
-        return f"did you mean tables[{tables_by_ending[matches[0]]!r}]?" if matches else ""
+        matches = near_matches(name, table_by_ending)
+        return f"did you mean tables[{table_by_ending[matches[0]]!r}]?" if matches else ""
 
     @property
     def main(self) -> pd.DataFrame:
@@ -372,9 +374,9 @@ class Tables(Keyed[str, "pd.DataFrame"]):
             f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self._status(name))}"
             for name in self
         ]
-        return "\n".join([f"<Tables of {visible(self.section)}{self._notes()}>", *lines])
+        return "\n".join([f"<Tables of {visible(self.section)}{self._format_notes()}>", *lines])
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
     def _repr_html_(self) -> str:
         rows = [
@@ -383,7 +385,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return table_html(
             ("table", "rows", "availability"),
             rows,
-            caption=clipped(f"{self.section}{self._notes()}"),
+            caption=clipped(f"{self.section}{self._format_notes()}"),
             number_columns=[1],
             code_columns=[0],
             row_header_count=1,
@@ -391,13 +393,13 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     def _status(self, name: str) -> str:
         """Return the availability of a table as a symbol and text, such as ``● available``."""
-        text = joined(self._availability_texts[name])
+        text = drop_inner_stops(self._availability_texts[name])
         symbols = (
             symbol for status, symbol in _SYMBOL_BY_STATUS.items() if text.startswith(status)
         )
         return f"{next(symbols, '?')} {text if self.rows[name] else _TEXT_IF_EMPTY.get(text, text)}"
 
-    def _notes(self) -> str:
+    def _format_notes(self) -> str:
         """Return the notes for the first line of the repr, such as ``, 2 drifts (see .drift)``."""
         draft_note = ", drafted from this response" if self.drafted else ""
         drift_count = len(self.drift)

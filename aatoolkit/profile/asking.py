@@ -166,7 +166,7 @@ def request_responses(
     options_requests = [
         PlannedRequest(_OPTIONS_SECTION, no_filters, _OTHER_HOST_PURPOSE, host) for host in hosts
     ][: max_requests - len(first_requests)]
-    combined_view = None
+    combined_document = None
     for request, payload_or_error in fetch_all([*first_requests, *options_requests]).items():
         if request.host:
             _add_results({request: payload_or_error}, responses, {})
@@ -177,7 +177,7 @@ def request_responses(
             if responses.scope_options is not None:
                 responses.options = _read_declared_values(project, payload_or_error)
         elif request.section is None:
-            combined_view = payload_or_error.json
+            combined_document = payload_or_error.json
         else:
             responses.documents[request.section] = payload_or_error.json
             responses.payloads[request.section] = payload_or_error
@@ -188,7 +188,7 @@ def request_responses(
     ]
     if first_requests and len(refusal_errors) == len(first_requests):
         raise refusal_errors[0]
-    section_paths = _find_section_paths(combined_view, responses.documents)
+    section_paths = _find_section_paths(combined_document, responses.documents)
     requests_left = 0 if responses.stopped else max_requests - len(responses.requests)
     # A project of which nothing was measured shows most; so its responses come first.
     hosts = sorted(
@@ -232,9 +232,9 @@ def _add_results(
             responses.options_by_host[request.host] = payload_or_error.json
             continue
         if request.section is None:
-            combined_view = _key_by_section(payload_or_error.json, responses.documents)
+            combined_document = _index_by_section(payload_or_error.json, responses.documents)
             document_by_section = {
-                name: value_at(combined_view, [*map(Field, path)])
+                name: value_at(combined_document, [*map(Field, path)])
                 for name, path in section_paths.items()
             }
         for name, document in document_by_section.items():
@@ -318,16 +318,17 @@ def _fetch_all(
 
 
 def _find_section_paths(
-    combined_view: Any, documents: Mapping[str, Any]
+    combined_document: Any, documents: Mapping[str, Any]
 ) -> dict[str, tuple[str, ...]]:
-    """Find the path of the JSON of each section (kind of response) in a response for all sections.
+    """Find where the JSON of each section (kind of response) is in a response for all sections.
 
     Parameters
     ----------
-    combined_view : object
+    combined_document : object
         The decoded JSON for all sections.
     documents : mapping of str to object
-        The JSON of each section, requested alone. Its values are looked for in ``combined_view``.
+        The JSON of each section, requested alone, whose values are looked for in
+        ``combined_document``.
 
     Returns
     -------
@@ -335,7 +336,7 @@ def _find_section_paths(
         Maps the name of a section to the path of its JSON, as field names.
     """
     path_by_section: dict[str, tuple[str, ...]] = {}
-    for path, value in _iter_containers(_key_by_section(combined_view, documents), ()):
+    for path, value in _iter_containers(_index_by_section(combined_document, documents), ()):
         section_name = next((key for key in reversed(path) if key in documents), None)
         if (
             section_name is not None
@@ -346,7 +347,7 @@ def _find_section_paths(
     return path_by_section
 
 
-def _key_by_section(value: Any, section_names: Collection[str]) -> Any:
+def _index_by_section(value: Any, section_names: Collection[str]) -> Any:
     """Replace each list that has one object per section (kind of response) by a dict.
 
     The dict maps the names of the sections to the objects. Nested lists are replaced, too.
@@ -354,14 +355,14 @@ def _key_by_section(value: Any, section_names: Collection[str]) -> Any:
     Examples
     --------
     >>> parts = [{"kind": "SECTION_URLS", "n": 1}, {"kind": "SECTION_DOMAINS", "n": 2}]
-    >>> [*_key_by_section({"parts": parts}, ["urls", "domains"])["parts"]]
+    >>> [*_index_by_section({"parts": parts}, ["urls", "domains"])["parts"]]
     ['urls', 'domains']
-    >>> _key_by_section([{"engine": "google_ai_overview"}], ["overview"])
+    >>> _index_by_section([{"engine": "google_ai_overview"}], ["overview"])
     [{'engine': 'google_ai_overview'}]
     """
     if isinstance(value, dict):
-        return {key: _key_by_section(item, section_names) for key, item in value.items()}
-    names_of_items = [
+        return {key: _index_by_section(item, section_names) for key, item in value.items()}
+    item_sections = [
         next(
             (
                 name
@@ -374,10 +375,10 @@ def _key_by_section(value: Any, section_names: Collection[str]) -> Any:
         for item in (value if isinstance(value, list) else ())
     ]
     # One item may also be the engine `google_ai_overview`.
-    if "" in names_of_items or len({*names_of_items}) < max(len(names_of_items), 2):
+    if "" in item_sections or len({*item_sections}) < max(len(item_sections), 2):
         return value
-    items = (_key_by_section(item, section_names) for item in value)
-    return dict(zip(names_of_items, items, strict=True))
+    items = (_index_by_section(item, section_names) for item in value)
+    return dict(zip(item_sections, items, strict=True))
 
 
 def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -414,8 +415,10 @@ def _measure_overlap(document: Any, other_document: Any) -> float:
 # --- what else to ask -------------------------------------------------------------------------
 
 
-_SET_UP_SECTIONS = (None, "crawl", "conversions", "shopping", "ads")
-"""What a project may lack because it is not connected or not in the plan: requested first."""
+_SECTIONS_TO_SET_UP = (None, "crawl", "conversions", "shopping", "ads")
+"""The sections that are requested first, because a project may lack a data source of them or not
+pay for them. None stands for the response for all sections.
+"""
 
 
 def _plan_further_requests(
@@ -444,14 +447,14 @@ def _plan_further_requests(
     request_groups = [
         [PlannedRequest(section_name, Scope(), _OTHER_HOST_PURPOSE, host)]
         for host in hosts
-        for section_name in sorted(section_names, key=lambda name: name not in _SET_UP_SECTIONS)
+        for section_name in sorted(section_names, key=lambda name: name not in _SECTIONS_TO_SET_UP)
     ]
     engine_sets = _choose_engine_sets(active_engines, idle_engines)
     all_engines = (*chain(*engine_sets),)
     engine_request_count = requests_left - len(request_groups)
     for section_name in section_names if len(engine_sets) > 1 else ():
         # Two halves of the engines show less than single engines do, but take fewer requests.
-        chosen_sets = (
+        chosen_engine_sets = (
             engine_sets
             if section_name is None or len(engine_sets) * len(section_names) <= engine_request_count
             else [all_engines[::2], all_engines[1::2]]
@@ -459,7 +462,7 @@ def _plan_further_requests(
         request_groups.append(
             [
                 PlannedRequest(section_name, Scope(engine=chosen_engines), _ONE_ENGINE_PURPOSE)
-                for chosen_engines in chosen_sets
+                for chosen_engines in chosen_engine_sets
             ]
         )
     if idle_engines:
@@ -469,11 +472,9 @@ def _plan_further_requests(
             for section_name in section_names
         ]
     planned_requests: list[PlannedRequest] = []
-    for requests_of_group in request_groups:
+    for request_group in request_groups:
         planned_requests += (
-            requests_of_group
-            if len(planned_requests) + len(requests_of_group) <= requests_left
-            else []
+            request_group if len(planned_requests) + len(request_group) <= requests_left else []
         )
     return planned_requests
 
@@ -481,7 +482,7 @@ def _plan_further_requests(
 def _choose_engine_sets(
     active_engines: Sequence[str], idle_engines: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Return the engines (AI assistants) to request together: one tuple for each request to send.
+    """Divide engines (AI assistants) among requests; return one tuple of engines per request.
 
     Each engine that ran is requested alone. Engines that never ran are added to the last request.
 
@@ -529,6 +530,8 @@ def find_engines(options_json: Any) -> tuple[list[str], list[str]]:
     (['b'], ['c', 'a'])
     >>> find_engines({"x": {"modelList": [{"modelId": "a"}, {"modelId": "b", "state": "not run"}]}})
     (['a'], ['b'])
+    >>> find_engines({"engines": [{"id": "a", "configured": False, "lastRunDay": "2026-11-08"}]})
+    (['a'], [])
     """
     active_engines: list[str] = []
     idle_engines: list[str] = []
@@ -536,10 +539,12 @@ def find_engines(options_json: Any) -> tuple[list[str], list[str]]:
     for engine_record in _find_engine_records(options_json):
         engine_list = active_engines
         run_values = [value for key, value in engine_record.items() if "run" in to_snake_case(key)]
-        engine_state = read_object_state(engine_record, STRONG) or UNKNOWN
-        if engine_state.cause == Cause.NOT_CONFIGURED:
+        availability = read_object_state(engine_record, STRONG) or UNKNOWN
+        if availability.cause == Cause.NOT_CONFIGURED and any(run_values):
+            availability = UNKNOWN  # it was switched off after it had run
+        if availability.cause == Cause.NOT_CONFIGURED:
             engine_list = unconfigured_engines
-        elif engine_state.status in EMPTY or (
+        elif availability.status in EMPTY or (
             run_values and all(value is None for value in run_values)
         ):
             engine_list = idle_engines
@@ -573,12 +578,12 @@ def _list_engine_names(engine_record: dict[str, Any]) -> list[str]:
     >>> _list_engine_names({"label": "Microsoft Copilot", "engineId": "copilot"})
     ['copilot', 'Microsoft Copilot']
     """
-    text_by_key = {
-        " ".join(word for word in tokens(key) if word not in words_of("engine")): text
-        for key, text in reversed(engine_record.items())
-        if isinstance(text, str)
+    name_by_key = {
+        " ".join(word for word in tokens(key) if word not in words_of("engine")): name
+        for key, name in reversed(engine_record.items())
+        if isinstance(name, str)
     }
-    return [text_by_key[key] for key in (*_ID_KEYS, "label", "title") if key in text_by_key]
+    return [name_by_key[key] for key in (*_ID_KEYS, "label", "title") if key in name_by_key]
 
 
 def _find_engine_records(options_json: Any) -> list[dict[str, Any]]:

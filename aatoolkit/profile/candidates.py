@@ -48,9 +48,9 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import registry
 from aatoolkit.sections.availability_rule import (
     DAYS_PLACEHOLDER,
-    as_count,
-    extent_word,
     join_short_list,
+    to_count,
+    to_extent,
     to_word,
 )
 from aatoolkit.sections.inference.findings import DraftTable
@@ -610,7 +610,7 @@ class _CandidateSearch:
         value = value_at(response, path)
         if not self.total_fields.get(path):
             return value
-        return extent_word(value, value_at(response, (*path[:-1], Field(self.total_fields[path]))))
+        return to_extent(value, value_at(response, (*path[:-1], Field(self.total_fields[path]))))
 
     def _find_count_extents(self, record: Mapping[str, Any], path: Steps) -> dict[str, str | None]:
         """Compare the counts in an object with their totals.
@@ -624,7 +624,7 @@ class _CandidateSearch:
         number_keys = [
             key
             for key, value in record.items()
-            if as_count(value) is not None
+            if to_count(value) is not None
             and (
                 (is_about_sample and fold(key) == "size")
                 or not (is_word_of(key, "listed") or has_word_of(key, "bound"))
@@ -657,11 +657,11 @@ class _CandidateSearch:
                 total_key = self._total_fields_by_path.get(path, {}).get(count_key, "")
             if not total_key and len(number_keys) == 2 and is_about_sample:
                 # Of the two counts of a sample, the greater one is what was drawn from.
-                total_key = max(number_keys, key=lambda key: as_count(record[key]) or 0)
+                total_key = max(number_keys, key=lambda key: to_count(record[key]) or 0)
                 total_key = "" if total_key == count_key else total_key
             if total_key:
                 total = Scope().days if total_key == DAYS_PLACEHOLDER else record.get(total_key)
-                extent_by_count_key[count_key] = extent_word(record[count_key], total)
+                extent_by_count_key[count_key] = to_extent(record[count_key], total)
                 self.total_fields[(*path, Field(count_key))] = total_key
         return extent_by_count_key
 
@@ -1015,7 +1015,7 @@ def _find_total_by_count(records: Sequence[tuple[Mapping[str, Any], bool]]) -> d
         key
         for record, _ in records
         for key, item in record.items()
-        if as_count(item) is not None
+        if to_count(item) is not None
         and not any(has_word_of(key, name) for name in ("lack_count", "negation", "previous"))
     )
     total_keys = [key for key in number_keys if not has_word_of(key, "ceiling")]
@@ -1041,8 +1041,8 @@ def _is_count_of_total(
     is_part_name = has_word_of(count_field, "part")
     is_day_count = True  # days of the window are known, so fewer of them need to be complete
     for record, is_measured in records:
-        count = as_count(record.get(count_field))
-        total = as_count(record.get(total_field))
+        count = to_count(record.get(count_field))
+        total = to_count(record.get(total_field))
         if count is None or total is None or total <= 0:
             continue
         is_day_count &= total == Scope().days

@@ -51,7 +51,7 @@ Difference = tuple[str, str, int, str | None]
 def describe_baseline(
     sections: Mapping[str, Section], payloads: Mapping[str, Payload]
 ) -> dict[str, Any]:
-    """Describe responses, so that `check` can compare later ones with them.
+    """Describe the responses of a service, so that `check` can compare later responses with them.
 
     Parameters
     ----------
@@ -105,9 +105,9 @@ def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[s
             optional_paths |= {path for kind, path, *_ in differences if kind == "absent"}
     field_paths = {column.path for column in columns}
     for parent in sorted({parse_path(path)[:-1] for path in optional_paths} - {()}, key=len):
-        paths_below = {path for path in field_paths if parse_path(path)[: len(parent)] == parent}
-        if paths_below <= optional_paths:
-            optional_paths = optional_paths - paths_below | {format_path(parent)}
+        nested_paths = {path for path in field_paths if parse_path(path)[: len(parent)] == parent}
+        if nested_paths <= optional_paths:
+            optional_paths = optional_paths - nested_paths | {format_path(parent)}
     return tuple(sorted(optional_paths))
 
 
@@ -176,9 +176,9 @@ def _find_differences(profile: Profile, project: Project, name: str) -> Iterator
     for table in profile[name]:
         for column in table.columns:
             if column.unit in (COUNT, FRACTION):
-                values = tables[table.name][column.name].dropna()
+                cells = tables[table.name][column.name].dropna()
                 maximum = 1 + _RANGE_TOLERANCE if column.unit == FRACTION else float("inf")
-                outliers = values[(values < -_RANGE_TOLERANCE) | (values > maximum)]
+                outliers = cells[(cells < -_RANGE_TOLERANCE) | (cells > maximum)]
                 if len(outliers):
                     yield f"no {column.unit}", column.pattern, len(outliers), str(outliers.iloc[0])
     old_medians = profile.baseline.get("medians")
@@ -243,7 +243,7 @@ def _list_differences(tables: Tables) -> list[Difference]:
 def find_rule_problem(
     rule: Rule, responses: Sequence[Any], headers: Mapping[str, str], candidate_paths: Sequence[str]
 ) -> str | None:
-    """Return a message if a rule finds no value with a meaning in some responses, else None.
+    """Return a message if a rule finds no value that it can interpret, else None.
 
     Parameters
     ----------
@@ -290,14 +290,14 @@ def find_rule_problem(
         similar_paths = near_matches(
             rule.at, sorted({*paths, *(path.rpartition(".")[0] for path in paths)})
         )
-        hint_of_paths = (
+        candidate_hint = (
             f"candidates of the section: {some_of(candidate_paths)}" if candidate_paths else ""
         )
-        hint = (
-            f"{did_you_mean(similar_paths)} {hint_of_paths}".strip()
+        suggestion = (
+            f"{did_you_mean(similar_paths)} {candidate_hint}".strip()
             or "look at the response for its fields"
         )
-        return f"no response has {rule.at!r}; {hint}" if responses else None
+        return f"no response has {rule.at!r}; {suggestion}" if responses else None
     if NO_MEANING in (rule.meaning_of(value)[0] for value in values):
         return None
     texts = dict.fromkeys(raw(value)[:80] for value in values)

@@ -99,10 +99,7 @@ class Confirmation:
             section
             for section in self._draft.values()
             if section.candidates
-            and all(
-                {*rule_arguments.words.values()} == {NO_MEANING}
-                for rule_arguments in section.analysis.rules
-            )
+            and all({*rule.words.values()} == {NO_MEANING} for rule in section.analysis.rules)
         ]
         for section in sorted(sections, key=lambda section: -section.candidates[0].score):
             for place, rule_arguments in zip(section.candidates, section.proposals(), strict=True):

@@ -7,11 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aatoolkit._util.attributes import Keyed
+from aatoolkit._util.attributes import ReadOnlyMapping
 from aatoolkit._util.defaults import MAX_DRAFT_REQUESTS
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.lexicon import is_word_of
-from aatoolkit._util.text import wrapped_in_ipython
+from aatoolkit._util.text import print_wrapped
 from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, PayloadError, unknown
 from aatoolkit.jsontree.paths import parse_pattern
 from aatoolkit.profile.asking import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from aatoolkit.client.client import Project
 
 
-class Draft(Keyed[str, SectionDraft]):
+class Draft(ReadOnlyMapping[str, SectionDraft]):
     """The guessed description of a service's JSON: maps section names to `SectionDraft` objects.
 
     A section is one kind of response, such as ``domains``. `draft` returns this object. Correct it
@@ -141,10 +141,12 @@ class Draft(Keyed[str, SectionDraft]):
                 self.errors[name] = PayloadError(message, section=name, problems=[message])
 
         drafts = self._items.values()
-        counts = count_meanings(candidate for draft in drafts for candidate in draft.candidates)
+        meaning_counts = count_meanings(
+            candidate for draft in drafts for candidate in draft.candidates
+        )
         for draft in drafts:
             draft.candidates = tuple(
-                candidate.with_commonest_meanings(counts) for candidate in draft.candidates
+                candidate.with_commonest_meanings(meaning_counts) for candidate in draft.candidates
             )
 
     def __getitem__(self, name: str) -> SectionDraft:
@@ -165,7 +167,7 @@ class Draft(Keyed[str, SectionDraft]):
         Profile
             Maps the name of each section to a `Section`; pass it as ``profile=`` to `Client`.
         """
-        sections = [section.section for section in self.values()]
+        sections = [section_draft.section for section_draft in self.values()]
         if self.responses.scope_options is not None:
             sections.append(self.responses.scope_options)
         return Profile(name, *sections, doc=self._title)
@@ -188,7 +190,7 @@ class Draft(Keyed[str, SectionDraft]):
         path = Path(path)
         name = name or path.stem
         baseline = describe_baseline(self.profile(name), self.responses.payloads)
-        analyses = [section.analysis for section in self.values()]
+        analyses = [section_draft.analysis for section_draft in self.values()]
         scope_options = self.responses.scope_options
         return write_whole(
             path, format_profile(name, self._title, analyses, baseline, scope_options).encode()
@@ -220,10 +222,10 @@ class Draft(Keyed[str, SectionDraft]):
             The path of the saved file. If the file does not exist, the draft stays unchanged.
         """
         saved_profile = Profile.load(path) if Path(path).exists() else {}
-        for name, section in self.items():
+        for name, section_draft in self.items():
             for rule in saved_profile[name].rules if name in saved_profile else ():
                 with suppress(ArgumentError):
-                    section.add_rule(rule)
+                    section_draft.add_rule(rule)
 
     @property
     def _title(self) -> str:
@@ -252,7 +254,7 @@ class Draft(Keyed[str, SectionDraft]):
             lines += [f"  {'':<{name_width}}  ! {note}" for note in section.notes]
         return "\n".join([*lines, *(f"  {name}: {error}" for name, error in self.errors.items())])
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
 
 def draft(

@@ -218,9 +218,9 @@ class SectionDraft:
                 draft_column for draft_column in matches if draft_column.table == self.tables[0]
             ] or matches
             if len(matches) > 1:
-                tables = ", ".join(draft_column.table for draft_column in matches)
+                table_names = ", ".join(draft_column.table for draft_column in matches)
                 raise ArgumentError(
-                    f"{column!r} is in several tables of {self.name} ({tables}): say table=",
+                    f"{column!r} is in several tables of {self.name} ({table_names}): say table=",
                     argument="column",
                 )
             if matches:
@@ -259,7 +259,7 @@ class SectionDraft:
         return show_as(pd.DataFrame(cells_by_column, dtype="string"))
 
     def proposals(self) -> list[dict[str, Any]]:
-        """Return the arguments of `set_rule` that would confirm each row of `availability`.
+        """Return, for each row of `availability`, the arguments of `set_rule` that confirm it.
 
         Returns
         -------
@@ -296,7 +296,7 @@ class SectionDraft:
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"that is no rule: {error}", argument="rule") from None
         object_path, braces, _ = new_rule.at.rpartition("{}")
-        if new_rule.of is None and braces and object_path in self._paths_by_engine():
+        if new_rule.of is None and braces and object_path in self._find_engine_map_paths():
             new_rule = replace(new_rule, of="engine")
         self.add_rule(new_rule)
 
@@ -319,7 +319,7 @@ class SectionDraft:
             raise ArgumentError(problem, argument="rule")
         self.analysis.rules = with_rule(self.analysis.rules, rule)
 
-    def _paths_by_engine(self) -> Collection[str]:
+    def _find_engine_map_paths(self) -> Collection[str]:
         """Return a set of the paths of JSON objects whose keys are engines (AI assistants)."""
         return {
             format_path(table.steps[:-1])
@@ -360,7 +360,7 @@ class SectionDraft:
 def format_counts(counts: Mapping[str, int]) -> str:
     """Format the result of `SectionDraft.counts` as text.
 
-    Only the count of ``settled`` is left out if it is 0.
+    Counts of 0 are shown, too, but not that of ``settled``.
 
     Examples
     --------
@@ -375,7 +375,7 @@ def format_counts(counts: Mapping[str, int]) -> str:
 
 
 def propose_rule(candidate: Candidate) -> dict[str, Any]:
-    """Return the arguments of a `Rule` that would read a field, to find which data are missing.
+    """Return the arguments of a `Rule` by which a field says which data are missing.
 
     Parameters
     ----------
@@ -397,8 +397,8 @@ def propose_rule(candidate: Candidate) -> dict[str, Any]:
     if isinstance(candidate.value, list):
         rule_arguments = {"at": f"{candidate.at}[]", "of": "engine" if names_engine else "section"}
     elif isinstance(candidate.value, dict):
-        of = None if {*candidate.at} & {*"[{"} else "engine"
-        rule_arguments = {"at": f"{candidate.at}{{}}", "of": of}
+        subject = None if {*candidate.at} & {*"[{"} else "engine"
+        rule_arguments = {"at": f"{candidate.at}{{}}", "of": subject}
     elif candidate.total_field and {*candidate.at}.isdisjoint("[{"):
         rule_arguments = {"at": parent_path, "status": field_name}
     elif candidate.engine_field == "{}":

@@ -114,8 +114,8 @@ class Aggregation:
             raise ArgumentError(f"{self.rule!r} is no aggregation rule; there are {rule_names}")
 
     def __repr__(self) -> str:
-        texts = [f"{name}={value!r}" for name, value in vars(self).items() if value]
-        return f"Aggregation({', '.join(texts)})"
+        argument_texts = [f"{name}={value!r}" for name, value in vars(self).items() if value]
+        return f"Aggregation({', '.join(argument_texts)})"
 
     def __str__(self) -> str:
         text = self.rule

@@ -21,7 +21,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that reads, from one path in the responses of a service, which data are missing.
+    """A rule that says at which path of a service's responses, and how, missing data are reported.
 
     ``at`` is the path, and ``words`` gives the meaning of the values there.
 
@@ -171,7 +171,7 @@ class Rule:
         """
         value = record.get(self.status)
         default_total = window_days if self.total == DAYS_PLACEHOLDER else None
-        return extent_word(value, record.get(self.total, default_total)) if self.total else value
+        return to_extent(value, record.get(self.total, default_total)) if self.total else value
 
     def is_bare(self, document: Any) -> bool:
         """Return whether a decoded response has a text or boolean at the path ``at``.
@@ -227,8 +227,10 @@ class Rule:
         >>> Rule().is_whole({"status": "ok", "reason": None, "sampleCount": 3, "asOf": None})
         True
         """
-        names = (self.status, self.reason, self.sample_size, self.as_of)
-        return isinstance(record.get(self.status), str) and all(name in record for name in names)
+        key_names = (self.status, self.reason, self.sample_size, self.as_of)
+        return isinstance(record.get(self.status), str) and all(
+            name in record for name in key_names
+        )
 
 
 _MAX_SHORT_LIST_LENGTH = 5
@@ -240,19 +242,19 @@ A longer list is a row of data.
 _COUNT_PATTERN = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
 
 
-def as_count(value: object) -> int | None:
+def to_count(value: object) -> int | None:
     """Convert a whole number to int, even if it is written as text; return None for other values.
 
     Examples
     --------
-    >>> as_count(3), as_count("1200"), as_count("007"), as_count(True)
+    >>> to_count(3), to_count("1200"), to_count("007"), to_count(True)
     (3, 1200, None, None)
     """
     is_digits = type(value) is str and _COUNT_PATTERN.fullmatch(value)
     return int(value) if type(value) is int or is_digits else None  # type: ignore[call-overload]
 
 
-def extent_word(count: object, total: object) -> str | None:
+def to_extent(count: object, total: object) -> str | None:
     """Compare a count with a total; return ``none``, ``some`` or ``full`` as text.
 
     ``none`` is for a count of 0, ``full`` for a count that reaches the total. Return None if one of
@@ -260,11 +262,11 @@ def extent_word(count: object, total: object) -> str | None:
 
     Examples
     --------
-    >>> extent_word(25, 30), extent_word(30, 30), extent_word("0", "30"), extent_word(0, 0)
+    >>> to_extent(25, 30), to_extent(30, 30), to_extent("0", "30"), to_extent(0, 0)
     ('some', 'full', 'none', None)
     """
-    count = as_count(count)
-    total = as_count(total)
+    count = to_count(count)
+    total = to_count(total)
     if count is None or total is None or total <= 0:
         return None
     return "full" if count >= total else "some" if count > 0 else "none"
@@ -276,7 +278,7 @@ DAYS_PLACEHOLDER = "{days}"
 
 @lru_cache(maxsize=1024)
 def _compile_word_pattern(word: str) -> re.Pattern[str] | None:
-    """Return a regular expression for a word in which ``*`` or ``{engine}`` is a placeholder.
+    """Return a regular expression for a word with the placeholder ``*`` or ``{engine}``.
 
     ``*`` stands for any text, and ``{engine}`` for the name of an AI assistant. Return None for a
     word without a placeholder.
@@ -324,7 +326,7 @@ def to_word(value: object) -> str:
     >>> to_word("Red"), to_word(True), to_word(1.0), to_word(None)
     ('Red', 'true', '1', 'null')
 
-    A count and its total become the word that `extent_word` returns:
+    A count and its total become the word that `to_extent` returns:
 
     >>> to_word("23/30")
     'some'
@@ -332,7 +334,7 @@ def to_word(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, str) and value.count("/") == 1:
-        return extent_word(*value.split("/")) or value
+        return to_extent(*value.split("/")) or value
     return (
         "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     )

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from aatoolkit._util.dtypes import DTYPES, Reading
-from aatoolkit._util.text import Described
+from aatoolkit._util.text import TitledRepr
 from aatoolkit.errors import ArgumentError
 from aatoolkit.sections.aggregation import (
     COUNT,
@@ -59,7 +59,7 @@ DTYPES_BY_PARSE: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Column(Described):
+class Column(TitledRepr):
     """The declaration of a column: the path to its values in a response, dtype, unit and meaning.
 
     Parameters
@@ -205,7 +205,7 @@ class Column(Described):
         if problem:
             raise ArgumentError(f"column {self.name!r}: {problem}")
 
-    def _described(self) -> tuple[str, list[str]]:
+    def _title_and_lines(self) -> tuple[str, list[str]]:
         """Return the title and the lines of text with which the column is printed."""
         unit_note = f", {self.unit}" if self.unit else ""
         return f"{self.name}: {self.dtype}{unit_note}", [self.doc] if self.doc else []
@@ -235,8 +235,8 @@ def to_snake_case(name: str) -> str:
     name = name[:80]
     if name.isascii() and name.isalnum() and name.islower():
         return name
-    separated = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
-    return re.sub(r"\W+|__+", "_", separated).strip("_").lower() or "field"
+    separated_name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return re.sub(r"\W+|__+", "_", separated_name).strip("_").lower() or "field"
 
 
 # --- short forms --------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from aatoolkit._util.attributes import Keyed
-from aatoolkit._util.text import Described
+from aatoolkit._util.attributes import ReadOnlyMapping
+from aatoolkit._util.text import TitledRepr
 from aatoolkit.errors import (
     AAToolkitError,
     ArgumentError,
@@ -27,7 +27,7 @@ from aatoolkit.errors import (
 from aatoolkit.sections.section import Section, Table
 
 
-class Profile(Described, Keyed[str, Section]):
+class Profile(TitledRepr, ReadOnlyMapping[str, Section]):
     """A description of one service's JSON: a mapping from section names to `Section` objects.
 
     A section is one kind of response, such as ``domains``.
@@ -72,7 +72,9 @@ class Profile(Described, Keyed[str, Section]):
         tentative: Collection[str] = (),
     ) -> None:
         if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_-]*", name):
-            raise _make_error(f"{name!r} is no name of a profile: use letters, digits, _ and -")
+            raise _make_profile_error(
+                f"{name!r} is no name of a profile: use letters, digits, _ and -"
+            )
         self.name: str = name
         self.doc: str = doc
         self.tentative: Collection[str] = tentative
@@ -82,7 +84,7 @@ class Profile(Described, Keyed[str, Section]):
         }
         table_count = sum(len(section.tables) for section in sections)
         if sections and (len(self) < len(sections) or len(self._tables) < table_count):
-            raise _make_error(
+            raise _make_profile_error(
                 f"the profile {name!r} has two sections or tables of one name; rename one"
             )
 
@@ -142,7 +144,7 @@ class Profile(Described, Keyed[str, Section]):
             path = Path(source)
             name = path.stem
             if not os.path.isfile(path):  # a pipe may never end
-                raise _make_error(
+                raise _make_profile_error(
                     f"the profile {path} is no regular file; check the path, or draft a profile of "
                     "the service"
                 )
@@ -150,7 +152,7 @@ class Profile(Described, Keyed[str, Section]):
                 namespace = runpy.run_path(str(path))
             except (Exception, SystemExit) as error:
                 message = error.message if isinstance(error, AAToolkitError) else str(error)
-                raise _make_error(
+                raise _make_profile_error(
                     f"the profile {path} cannot be loaded: {type(error).__name__}: {message}"
                 ) from error
         profile = namespace.get("PROFILE")
@@ -160,7 +162,9 @@ class Profile(Described, Keyed[str, Section]):
             id(value): value for value in namespace.values() if isinstance(value, Section)
         }
         if not section_by_id:
-            raise _make_error(f"{source} defines no PROFILE and no Section; name a file that does")
+            raise _make_profile_error(
+                f"{source} defines no PROFILE and no Section; name a file that does"
+            )
         return cls(
             re.sub(r"[^A-Za-z0-9_-]", "_", name).lstrip("_-") or "own", *section_by_id.values()
         )
@@ -215,7 +219,7 @@ class Profile(Described, Keyed[str, Section]):
     def __repr__(self) -> str:
         return f"<Profile {self.name}: {len(self)} sections>"
 
-    def _described(self) -> tuple[str, list[str]]:
+    def _title_and_lines(self) -> tuple[str, list[str]]:
         """Return the title and the lines of text with which the profile is printed."""
         title = f"Profile {self.name}: {self.doc or f'{len(self)} sections'}"
         return title, [f"{name}: {', '.join(self[name].names)}" for name in self]
@@ -272,6 +276,6 @@ def _normalize_name(name: str) -> str:
     return name.replace("-", "_")
 
 
-def _make_error(problem: str) -> ArgumentError:
+def _make_profile_error(problem: str) -> ArgumentError:
     """Create an error with a message about the argument ``profile``."""
     return ArgumentError(problem, argument="profile")

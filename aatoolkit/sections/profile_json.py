@@ -68,7 +68,7 @@ def load_profile(dumped_profile: Any) -> Profile:
         *(_load(Section, section) for section in dumped_profile["sections"]),
         doc=dumped_profile["doc"],
         baseline=dict(dumped_profile["baseline"]),
-        tentative=_as_tuples(dumped_profile["tentative"]),
+        tentative=_to_tuples(dumped_profile["tentative"]),
     )
 
 
@@ -145,7 +145,7 @@ def _load(declaration_class: Any, field_values: Any) -> Any:
     for name, value in field_values.items():
         inner_class = _CLASS_BY_FIELD_NAME.get(name)
         if inner_class is None:
-            arguments[name] = _load_path(value) if name in _PATH_FIELD_NAMES else _as_tuples(value)
+            arguments[name] = _load_path(value) if name in _PATH_FIELD_NAMES else _to_tuples(value)
         elif isinstance(value, list):
             arguments[name] = tuple(_load(inner_class, item) for item in value)
         else:
@@ -158,32 +158,32 @@ def _load(declaration_class: Any, field_values: Any) -> Any:
 
 
 def _dump_path(steps: Any) -> list[Any]:
-    """Convert a parsed path to a list of two: the path as text, and a dict.
+    """Convert a parsed path to a list of two items: the path as text, and a dict.
 
-    The dict maps the position of a step ``{}`` (the values of an object) to the keys to which the
-    step is limited, if it is.
+    For each step ``{}`` (the values of an object) that is limited to some keys, the dict maps the
+    position of the step to these keys.
     """
-    keys_by_index = {
-        str(index): [*step.only]
-        for index, step in enumerate(steps)
+    keys_by_position = {
+        str(position): [*step.only]
+        for position, step in enumerate(steps)
         if isinstance(step, Entries) and step.only
     }
-    return [format_path(steps), keys_by_index]
+    return [format_path(steps), keys_by_position]
 
 
 def _load_path(path_and_keys: Any) -> Any:
     """Return the parsed path from a list returned by `_dump_path`."""
-    path, keys_by_index = path_and_keys
+    path, keys_by_position = path_and_keys
     steps = [*parse_pattern(path)]
-    for index, allowed_keys in keys_by_index.items():
-        steps[int(index)] = Entries(_as_tuples(allowed_keys))
+    for position, allowed_keys in keys_by_position.items():
+        steps[int(position)] = Entries(_to_tuples(allowed_keys))
     return tuple(steps)
 
 
-def _as_tuples(value: Any) -> Any:
+def _to_tuples(value: Any) -> Any:
     """Convert all lists in a JSON value to tuples."""
     if isinstance(value, list):
-        items = tuple(map(_as_tuples, value))
-        hash(items)
-        return items
+        converted_items = tuple(map(_to_tuples, value))
+        hash(converted_items)
+        return converted_items
     return value

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from aatoolkit._util.text import Described
+from aatoolkit._util.text import TitledRepr
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown
 from aatoolkit.jsontree.paths import Each, Entries, Named, Position, Steps, format_path, parse_path
 from aatoolkit.sections.aggregation import COUNT, KEY, SUM, to_name_tuple
@@ -59,7 +59,7 @@ ENVELOPE_FIELDS = ("section", "domain", "window", "filters", "generatedAt", "ava
 
 
 @dataclass(frozen=True)
-class Table(Described):
+class Table(TitledRepr):
     """A table in a response: the path to its rows, its columns and its key.
 
     Parameters
@@ -103,10 +103,10 @@ class Table(Described):
             raise ArgumentError(
                 f"table {self.name!r}: key or columns do not fit: {sorted(unfit_names)}"
             )
-        list_names = [name for name in key if self[name].dtype == "list<string>"]
-        if list_names:
+        list_columns = [name for name in key if self[name].dtype == "list<string>"]
+        if list_columns:
             raise ArgumentError(
-                f"table {self.name!r}: a list cannot be a key: {list_names}; choose other columns"
+                f"table {self.name!r}: a list cannot be a key: {list_columns}; choose other columns"
             )
         for source, _ in (*self.rows.without, *self.rows.only):
             make_pattern(self.rows, source)
@@ -128,7 +128,7 @@ class Table(Described):
                 return column
         raise ItemNotFound(unknown(f"column of {self.name}", name, self.names), key=name)
 
-    def _described(self) -> tuple[str, list[str]]:
+    def _title_and_lines(self) -> tuple[str, list[str]]:
         """Return the title and the lines of text with which the table is printed."""
         title = f"{self.name}: {self.doc} Key: {', '.join(self.key)}"
         return title, [f"{column.name}: {column.doc}" for column in self.columns]
@@ -147,8 +147,8 @@ class Table(Described):
     def _find_source(self, column: Column) -> str:
         """Return the path from the row to a column's value.
 
-        It is the declared path, or else the default for the form of the rows: the key, the position
-        or the field with the name of the column.
+        It is the declared path. Without one, it leads to the row's key, to an element of the row or
+        to the field with the name of the column, according to the form of the rows.
         """
         if column.source is not None:
             return column.source
@@ -162,7 +162,7 @@ class Table(Described):
 
 
 @dataclass(frozen=True, init=False)
-class Section(Described):
+class Section(TitledRepr):
     """A section (one kind of response, such as ``domains``): its name and its tables.
 
     Parameters
@@ -224,9 +224,11 @@ class Section(Described):
     ) -> None:
         if not tables:
             raise ArgumentError(f"section {name!r} has no table; give one or more")
-        names = [table.name for table in tables]
-        if len({*names}) < len(names):
-            raise ArgumentError(f"section {name!r} has two tables of one name: {', '.join(names)}")
+        table_names = [table.name for table in tables]
+        if len({*table_names}) < len(table_names):
+            raise ArgumentError(
+                f"section {name!r} has two tables of one name: {', '.join(table_names)}"
+            )
         rules = to_rule_tuple(availability)
         for rule_path in (rule.at for rule in rules if rule.kind != "header"):
             if rule_path.partition(".")[0] not in ENVELOPE_FIELDS and rule_path not in kept:
@@ -251,7 +253,7 @@ class Section(Described):
     def __iter__(self) -> Iterator[Table]:
         return iter(self.tables)
 
-    def _described(self) -> tuple[str, list[str]]:
+    def _title_and_lines(self) -> tuple[str, list[str]]:
         """Return the title and the lines of text with which the section is printed."""
         return f"{self.name}: {self.doc}", [f"{table.name}: {table.doc}" for table in self.tables]
 

@@ -122,8 +122,8 @@ def typed(project: aa.Project) -> {name}Project:
 
 
 _FILTER_PARAMETERS_CODE = "".join(
-    f"            {name}: {kind} = ...,\n"
-    for name, kind in {"days": "int", **dict.fromkeys(FILTERS, "_Values")}.items()
+    f"            {name}: {type_code} = ...,\n"
+    for name, type_code in {"days": "int", **dict.fromkeys(FILTERS, "_Values")}.items()
 )
 
 

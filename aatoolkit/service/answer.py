@@ -112,31 +112,31 @@ def section(
 
 
 @cache
-def _snake_case(name: str) -> str:
+def _to_snake_case(name: str) -> str:
     """Convert a name from camel case to snake case: ``mentionRate`` to ``mention_rate``."""
-    return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+    return re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", name)
 
 
-def select_fields(row: Mapping[str, Any], names: str, **renamed: str) -> JsonObject:
-    """Return a JSON object with some values of a row of a table.
+def select_fields(row: Mapping[str, Any], names: str, **columns: str) -> JsonObject:
+    """Return a JSON object with some columns of a row, under their names in the API.
 
     ``names`` has the names of the object's fields, separated by spaces. The field ``mentionRate``
     has the value of the column ``mention_rate``. With ``score="sentiment_score"``, the field
     ``score`` has the value of the column ``sentiment_score``.
     """
-    return {name: row.get(renamed.get(name) or _snake_case(name)) for name in names.split()}
+    return {name: row.get(columns.get(name) or _to_snake_case(name)) for name in names.split()}
 
 
-def iso_text(value: date) -> str:
+def to_iso_text(value: date) -> str:
     """Return a day or timestamp as text in ISO format, such as ``2026-11-20T06:10:00Z``."""
     return f"{value:%Y-%m-%dT%H:%M:%SZ}" if isinstance(value, datetime) else value.isoformat()
 
 
 def why_no_rows(observations: Observations, *tables: str) -> str | None:
-    """Return a sentence on those of the tables that have no rows of the project, or None."""
+    """Return a sentence on the tables without rows of the project; None if all have rows."""
     empty_tables = [table for table in tables if not observations.has_rows(table)]
-    text = f"The store holds no {' and no '.join(empty_tables)} for this project."
-    return text if empty_tables else None
+    sentence = f"The store holds no {' and no '.join(empty_tables)} for this project."
+    return sentence if empty_tables else None
 
 
 def answers_availability(
@@ -153,9 +153,9 @@ def answers_availability(
     if there is a sentence, the status is ``partial``. ``fields`` maps the JSON paths of single
     fields to their states.
     """
-    run_stats = _run_stats_by_engine(observations).values()
+    run_stats = _find_run_stats(observations).values()
     answer_count = sum(row["answer_count"] for row in run_stats)
-    state_by_engine = _silent_engine_states(observations)
+    state_by_engine = _find_silent_engine_states(observations)
     status = "unavailable"
     if reason := why_no_rows(observations, "answers"):
         sentences = [reason]
@@ -176,22 +176,22 @@ def answers_availability(
         status=status,
         reason=" ".join(sentences) or None,
         sample_count=answer_count if sample_count is None else sample_count,
-        as_of=last_run_time(observations),
+        as_of=find_last_run_time(observations),
         fields=fields or {},
         engines=state_by_engine,
     )
 
 
-def last_run_time(observations: Observations) -> datetime | None:
+def find_last_run_time(observations: Observations) -> datetime | None:
     """Return the time of the latest run that passes the filters; None without such a run.
 
     A run is one prompt sent to an engine (AI assistant).
     """
-    return max((row["as_of"] for row in _run_stats_by_engine(observations).values()), default=None)
+    return max((row["as_of"] for row in _find_run_stats(observations).values()), default=None)
 
 
 @cache_results
-def _run_stats_by_engine(observations: Observations) -> dict[str, JsonObject]:
+def _find_run_stats(observations: Observations) -> dict[str, JsonObject]:
     """Return, for each AI engine that ran, a row with its number of answers and last run time.
 
     The result is a dict by engine. Only runs that pass the filters count.
@@ -204,9 +204,9 @@ def _run_stats_by_engine(observations: Observations) -> dict[str, JsonObject]:
 
 
 @cache_results
-def _silent_engine_states(observations: Observations) -> dict[str, State]:
+def _find_silent_engine_states(observations: Observations) -> dict[str, State]:
     """Return a dict from each engine (AI assistant) without answers to a state that says why."""
-    run_stats = _run_stats_by_engine(observations)
+    run_stats = _find_run_stats(observations)
     state_by_engine = {}
     for row in scoped_engines(observations):
         engine = row["engine"]
@@ -227,11 +227,11 @@ def _silent_engine_states(observations: Observations) -> dict[str, State]:
     return state_by_engine
 
 
-def missing_previous_states(observations: Observations, paths: str) -> dict[str, State]:
-    """Return the states of fields that need the window (range of days) before the requested one.
+def find_missing_states(observations: Observations, paths: str) -> dict[str, State]:
+    """Return the states of fields that lack the window (range of days) before the requested one.
 
-    ``paths`` has the JSON paths of these fields, separated by spaces. The result is a dict by path.
-    It is empty if answers were collected throughout the window before.
+    ``paths`` has the JSON paths of the fields that need this window, separated by spaces. The
+    result is a dict by path. It is empty if answers were collected throughout the window before.
     """
     return {} if observations.has_previous else dict.fromkeys(paths.split(), _NO_PREVIOUS_STATE)
 

@@ -32,7 +32,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import aatoolkit.service.sections  # noqa: F401  importing them registers them
-from aatoolkit.service.answer import SECTIONS, ServiceSection, iso_text
+from aatoolkit.service.answer import SECTIONS, ServiceSection, to_iso_text
 from aatoolkit.service.observations import (
     ALLOWED_DAYS,
     FILTERS,
@@ -56,7 +56,7 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def _canonical_host(host: str) -> str:
+def _normalize_host(host: str) -> str:
     """Return the name of a host in lower case, without a dot at the end."""
     # Only ASCII is converted to lower case: a Kelvin sign is no letter k in a host name.
     return (host.lower() if host.isascii() else host).removesuffix(".")
@@ -82,10 +82,10 @@ class Accounts:
         if not all(map(_DIGEST_PATTERN.fullmatch, hosts)):
             raise ValueError("A token_sha256 is 64 hexadecimal digits in lower case.")
         self._hosts = {
-            token_sha256: None
+            token_digest: None
             if visible_hosts is None
-            else frozenset(map(_canonical_host, visible_hosts))
-            for token_sha256, visible_hosts in hosts.items()
+            else frozenset(map(_normalize_host, visible_hosts))
+            for token_digest, visible_hosts in hosts.items()
         }
 
     @classmethod
@@ -148,7 +148,7 @@ class Accounts:
     def sees(self, token: str, host: str) -> bool:
         """Return whether the account with this token may see a host."""
         visible_hosts = self._hosts[digest(token)]
-        return visible_hosts is None or _canonical_host(host) in visible_hosts
+        return visible_hosts is None or _normalize_host(host) in visible_hosts
 
 
 # --- parameters ------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ class ApiError(Exception):
         self.body = {"error": {"status": status, "code": code, "message": message, **details}}
 
 
-def _invalid_value_error(parameter: str, problem: str, **details: object) -> ApiError:
+def _make_value_error(parameter: str, problem: str, **details: object) -> ApiError:
     """Return an error about an invalid value of a query parameter.
 
     ``problem`` follows the name of the parameter in the message. ``details`` are further fields.
@@ -184,20 +184,20 @@ def _invalid_value_error(parameter: str, problem: str, **details: object) -> Api
     return ApiError(400, "invalid_parameter", message, None, parameter=parameter, **details)
 
 
-def _unknown_values_error(
+def _make_unknown_error(
     parameter: str, unknown_values: Sequence[str], allowed_values: Sequence[str]
 ) -> ApiError:
     """Return an error about unknown values of a parameter; it lists similar allowed values."""
-    return _invalid_value_error(
+    return _make_value_error(
         parameter,
         f"knows no {_quote(unknown_values)}.",
         unknown=[*unknown_values],
         allowed=[*allowed_values],
-        suggestions=_near_matches(unknown_values, allowed_values),
+        suggestions=_find_near_matches(unknown_values, allowed_values),
     )
 
 
-def _near_matches(values: Sequence[str], allowed_values: Sequence[str]) -> list[str]:
+def _find_near_matches(values: Sequence[str], allowed_values: Sequence[str]) -> list[str]:
     """Return the allowed values that are similar to one of ``values``."""
     value_by_casefold = {value.casefold(): value for value in reversed(allowed_values)}
     matches = (
@@ -227,35 +227,35 @@ def _parse_parameters(query: str, supported_names: Sequence[str]) -> dict[str, s
                 f"There is no parameter {_quote([name])}; supported: {', '.join(supported_names)}.",
                 parameter=name,
                 allowed=list(supported_names),
-                suggestions=_near_matches([name], supported_names),
+                suggestions=_find_near_matches([name], supported_names),
             )
         if name in parameters:
             advice = "several values of a filter are written in one parameter, separated by commas."
-            raise _invalid_value_error(name, f"is given twice; {advice}")
+            raise _make_value_error(name, f"is given twice; {advice}")
         parameters[name] = value
     return parameters
 
 
 def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Parse the query string of a request: return the section, and a `Question`.
+    """Parse the query string of a request: return the name of the section, and a `Question`.
 
     The section is the requested kind of response; None means all ``sections``. The question has the
     host, days and filters. A parameter that is not valid raises `ApiError`.
     """
     parameters = _parse_parameters(query, ("section", "days", *FILTERS))
-    section = parameters.get("section")
+    section_name = parameters.get("section")
     days = parameters.get("days", "30")
-    if section is not None and section not in sections:
-        raise _unknown_values_error("section", [section], sections)
+    if section_name is not None and section_name not in sections:
+        raise _make_unknown_error("section", [section_name], sections)
     if days not in map(str, ALLOWED_DAYS):
-        problem = f"is one of {', '.join(map(str, ALLOWED_DAYS))}; {_quote([days])} is not."
-        raise _invalid_value_error("days", problem, unknown=[days], allowed=list(ALLOWED_DAYS))
+        message = f"is one of {', '.join(map(str, ALLOWED_DAYS))}; {_quote([days])} is not."
+        raise _make_value_error("days", message, unknown=[days], allowed=list(ALLOWED_DAYS))
     filters = {
         name: filter_values
         for name in FILTERS
         if (filter_values := _parse_filter_values(name, parameters))
     }
-    return section, Question(host, int(days), filters)
+    return section_name, Question(host, int(days), filters)
 
 
 def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
@@ -270,7 +270,7 @@ def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tup
     if any(filter_item and not filter_item.strip() for filter_item in filter_items) or (
         filter_text and not values
     ):
-        raise _invalid_value_error(
+        raise _make_value_error(
             filter_name, "has a blank value; without a value, leave the parameter out."
         )
     return tuple(sorted(values))
@@ -290,7 +290,7 @@ def _check_filter_values(question: Question, options: Mapping[str, Any]) -> None
             if option[value_field] is not None
         ]
         if unknown_values := [value for value in values if value not in {*allowed_values}]:
-            raise _unknown_values_error(name, unknown_values, allowed_values)
+            raise _make_unknown_error(name, unknown_values, allowed_values)
 
 
 # --- the application -------------------------------------------------------------------------
@@ -346,13 +346,13 @@ class Service:
                 # An answer belongs to one account and holds until the store is read again, which
                 # may be at any moment: a cache on the way must ask each time.
                 headers = {"Cache-Control": "private, no-cache"}
-                return _json_response(
+                return _make_json_response(
                     make_body(request, self._find_visible_host(request)), 200, headers
                 )
             except ApiError as error:
-                return error_response(error)
+                return make_error_response(error)
             except Exception:
-                failure_response = error_response(
+                failure_response = make_error_response(
                     ApiError(500, "internal", "The service failed to answer.")
                 )
                 _log.exception(
@@ -374,7 +374,7 @@ class Service:
         try:
             refresh_value = _parse_parameters(request.url.query, ("refresh",)).get("refresh")
             if refresh_value not in (None, "1"):
-                raise _unknown_values_error("refresh", [refresh_value], ["1"])
+                raise _make_unknown_error("refresh", [refresh_value], ["1"])
             if refresh_value:
                 # Requests under way keep the store that they began with.
                 self.store = self.store.reload()
@@ -394,20 +394,20 @@ class Service:
             _check_filter_values(question, _load_scope_options(store, host))
         if section_name is not None:
             section = self.sections[section_name]
-            with store.observe(_without_other_filters(question, section)) as observations:
+            with store.observe(_drop_other_filters(question, section)) as observations:
                 return {
-                    **_common_fields(section_name, observations),
-                    **_answer_section(section, question, observations),
+                    **_make_common_fields(section_name, observations),
+                    **_make_section_body(section, question, observations),
                 }
         section_bodies = {}
         for section_name, section in self.sections.items():
-            with store.observe(_without_other_filters(question, section)) as observations:
+            with store.observe(_drop_other_filters(question, section)) as observations:
                 section_bodies[section_name] = {
-                    "filters": _values_by_filter(observations.question),
-                    **_answer_section(section, question, observations),
+                    "filters": _list_values_by_filter(observations.question),
+                    **_make_section_body(section, question, observations),
                 }
         with store.observe(question) as observations:
-            return {**_common_fields(None, observations), "sections": section_bodies}
+            return {**_make_common_fields(None, observations), "sections": section_bodies}
 
     def _find_visible_host(self, request: Request) -> str:
         """Return the host of a request, or raise `ApiError` if the account may not see it."""
@@ -422,9 +422,9 @@ class Service:
                 " token of an account.",
                 headers={"WWW-Authenticate": "Bearer"},
             )
-        canonical_host = _canonical_host(request.path_params["host"])
+        canonical_host = _normalize_host(request.path_params["host"])
         for host in self.store.hosts:
-            if _canonical_host(host) == canonical_host and self.accounts.sees(token, host):
+            if _normalize_host(host) == canonical_host and self.accounts.sees(token, host):
                 return host
         # The answer is the same in both cases, so that it does not tell whether the project exists.
         raise ApiError(
@@ -443,13 +443,13 @@ def _load_scope_options(store: Store, host: str) -> JsonObject:
     return store.options[host]
 
 
-def _without_other_filters(question: Question, section: ServiceSection) -> Question:
-    """Return a copy of a question without the filters that do not apply to a section."""
+def _drop_other_filters(question: Question, section: ServiceSection) -> Question:
+    """Return a copy of a question with only those of its filters that apply to a section."""
     filters = {name: value for name, value in question.filters.items() if name in section.filters}
     return replace(question, filters=filters)
 
 
-def _common_fields(section_name: str | None, observations: Observations) -> JsonObject:
+def _make_common_fields(section_name: str | None, observations: Observations) -> JsonObject:
     """Return the fields with which every response begins: section, host, window, filters, time."""
     window = observations.window
     return {
@@ -461,17 +461,17 @@ def _common_fields(section_name: str | None, observations: Observations) -> Json
             "days": window.days,
             "timezone": "UTC",
         },
-        "filters": _values_by_filter(observations.question),
+        "filters": _list_values_by_filter(observations.question),
         "generatedAt": observations.as_of,
     }
 
 
-def _values_by_filter(question: Question) -> dict[str, list[str] | None]:
+def _list_values_by_filter(question: Question) -> dict[str, list[str] | None]:
     """Return a dict from the name of each filter to its values, or to None if it is not set."""
     return {name: list(question.filter(name)) or None for name in FILTERS}
 
 
-def _answer_section(
+def _make_section_body(
     section: ServiceSection, question: Question, observations: Observations
 ) -> JsonObject:
     """Return the availability and the fields of a section as one JSON object.
@@ -491,22 +491,24 @@ async def _refuse_route(_request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException) and error.status_code == 405:
         message = "The service is read-only: GET is the method."
         headers = {"Allow": "GET, HEAD"}
-        return error_response(ApiError(405, "method_not_allowed", message, headers))
-    return error_response(ApiError(404, "not_found", "There is nothing at this address."))
+        return make_error_response(ApiError(405, "method_not_allowed", message, headers))
+    return make_error_response(ApiError(404, "not_found", "There is nothing at this address."))
 
 
-def error_response(error: ApiError) -> Response:
+def make_error_response(error: ApiError) -> Response:
     """Return the HTTP response for an error."""
-    return _json_response(error.body, error.status, {"Cache-Control": "no-store", **error.headers})
+    return _make_json_response(
+        error.body, error.status, {"Cache-Control": "no-store", **error.headers}
+    )
 
 
-def _json_response(
+def _make_json_response(
     json_object: Mapping[str, Any], status: int, headers: Mapping[str, str]
 ) -> Response:
     """Return an HTTP response with a JSON body; NaN and infinity in it raise `ValueError`."""
     common_headers = {"Vary": "Authorization", "X-Request-Id": uuid4().hex}
     body = json.dumps(
-        json_object, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=iso_text
+        json_object, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=to_iso_text
     )
     media_type = "application/json; charset=utf-8"
     return Response(body.encode(), status, {**common_headers, **headers}, media_type)

@@ -47,9 +47,9 @@ _SCORE_SUM_SQL = "sum(sentiment_score ORDER BY sentiment_score) AS score_sum"
 _TOP_POSITIONS_SQL = """count(*) FILTER (position = 1) AS first_count,
   count(*) FILTER (position <= 3) AS top_three_count"""
 
-_COUNT_PREFIXES = "mention voice position first top_three scored labelled positive neutral negative"
+_COUNT_NAMES = "mention voice position first top_three scored labelled positive neutral negative"
 _ZERO_COUNTS = dict.fromkeys(
-    (*(f"{name}_count" for name in _COUNT_PREFIXES.split()), "position_sum"), 0
+    (*(f"{name}_count" for name in _COUNT_NAMES.split()), "position_sum"), 0
 )
 """The counts of a brand without mentions."""
 
@@ -111,12 +111,12 @@ def why_no_mentions(observations: Observations) -> str | None:
 
     The focus brands are the brands of the brand filter; by default, the project's own brands.
     """
-    no_brand_reason = None if focus_brands(observations) else NO_OWN_BRAND_REASON
+    no_brand_reason = None if find_focus_brands(observations) else NO_OWN_BRAND_REASON
     return why_no_rows(observations, "mentions") or no_brand_reason
 
 
 @cache_results
-def focus_brands(observations: Observations) -> list[str]:
+def find_focus_brands(observations: Observations) -> list[str]:
     """Return the brands of the brand filter; by default, the project's own brands."""
     return observations.fetch_column("SELECT brand FROM focus ORDER BY brand")
 
@@ -138,7 +138,7 @@ def measure_focus_brands(
         observations,
         f"count(DISTINCT chat_id) AS mention_count, {_MENTION_COUNTS_SQL}, {_SCORE_SUM_SQL}",
         f"{mentions_table} WHERE list_contains($about, brand)",
-        about=focus_brands(observations),
+        about=find_focus_brands(observations),
     )
     is_measured = why_no_mentions(observations) is None
     return {
@@ -223,10 +223,10 @@ def count_citations(
     }
     return {
         group: {
-            name: citation_counts.get(group, {}).get(name, 0)
+            count_name: citation_counts.get(group, {}).get(count_name, 0)
             if is_measured and answer_count
             else None
-            for name, is_measured in is_measured_by_name.items()
+            for count_name, is_measured in is_measured_by_name.items()
         }
         for group, answer_count in count_answers(observations, grouping, table_prefix).items()
     }
@@ -260,7 +260,7 @@ def _add_rates(
     return {name: value if name in _NON_MEASURE_COLUMNS else None for name, value in row.items()}
 
 
-def with_previous_names(measures: Mapping[str, Any]) -> JsonObject:
+def add_previous_prefix(measures: Mapping[str, Any]) -> JsonObject:
     """Return measures of the previous window under new names, with the prefix ``previous``.
 
     For example, ``mentionRate`` becomes ``previousMentionRate``.

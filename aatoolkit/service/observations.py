@@ -339,7 +339,7 @@ def _find_sql_names(sql: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def cache_results(compute: Function) -> Function:
-    """Decorate a function of an `Observations` object, so that it computes each result only once.
+    """Decorate a function that takes `Observations`, so that it computes each result only once.
 
     The results are stored in the object, by function and arguments.
     """
@@ -362,7 +362,7 @@ WHERE host = $host GROUP BY {column} ORDER BY {column} IS NULL, count DESC, {col
 
 def scope_options(observations: Observations) -> JsonObject:
     """Return the values that each filter of a project may have, as a JSON object."""
-    brands = observations.fetch_rows(
+    brand_rows = observations.fetch_rows(
         "SELECT brand AS name, tracked, own FROM store.brands"
         " WHERE host = $host ORDER BY own DESC NULLS LAST, tracked DESC, brand"
     )
@@ -375,7 +375,7 @@ def scope_options(observations: Observations) -> JsonObject:
         "categories": observations.fetch_rows(_PROMPT_COUNTS_SQL.format(column="category")),
         "brands": [
             {name: value for name, value in row.items() if name != "own" or value is not None}
-            for row in brands
+            for row in brand_rows
         ],
         "ownTerms": observations.fetch_column(
             "SELECT term FROM store.own_terms WHERE host = $host ORDER BY term"

@@ -91,10 +91,10 @@ SCHEMA = Path(__file__).with_suffix(".txt").read_text("utf-8")
 def _parse_tables() -> Iterator[StoreTable]:
     """Yield the tables in ``schema.txt``."""
     for table_text in SCHEMA.split("\n\n")[1:]:
-        first_line, *further_lines = table_text.splitlines()
+        first_line, *column_lines = table_text.splitlines()
         name, key, doc = _TABLE_LINE_PATTERN.fullmatch(first_line).groups()  # type: ignore[union-attr]
         table = StoreTable(name, tuple(key.split()), doc)
-        for line in further_lines:
+        for line in column_lines:
             if parent_match := _PARENT_LINE_PATTERN.fullmatch(line):
                 table.parents.append((parent_match[1], tuple(parent_match[2].split())))
             elif column_match := _COLUMN_LINE_PATTERN.fullmatch(line):

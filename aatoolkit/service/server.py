@@ -51,10 +51,10 @@ class RunningServer:
             target=self._server.run, args=([listener],), name="aatoolkit-service", daemon=True
         )
         self._thread.start()
-        start_deadline = time.monotonic() + _START_STOP_SECONDS
+        deadline = time.monotonic() + _START_STOP_SECONDS
         while not self._server.started:
             time.sleep(0.002)
-            if not self.is_alive or time.monotonic() > start_deadline:
+            if not self.is_alive or time.monotonic() > deadline:
                 self.stop()
                 raise RuntimeError(f"The service did not start at {self.base_url}.")
 

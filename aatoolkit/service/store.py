@@ -75,12 +75,12 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
     _load_database(converted_tables).close()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    stale_names = sorted({path.stem for path in folder.glob("*.parquet")} - converted_tables.keys())
-    if stale_names:
+    extra_names = sorted({path.stem for path in folder.glob("*.parquet")} - converted_tables.keys())
+    if extra_names:
         raise StoreError(
             f"{name}.parquet: the folder holds this file already and it is not among the tables"
             " given; give it too, or write to an empty folder"
-            for name in stale_names
+            for name in extra_names
         )
     for name, table in converted_tables.items():
         temporary_path = folder / f".{name}.part"
@@ -109,8 +109,10 @@ class Store:
         self._folder = folder
         project_cursor = connection.execute("SELECT * FROM store.projects ORDER BY host")
         column_names = [column[0] for column in project_cursor.description or ()]
-        rows = [dict(zip(column_names, row, strict=True)) for row in project_cursor.fetchall()]
-        self._projects = {row["host"]: row for row in rows}
+        project_rows = [
+            dict(zip(column_names, row, strict=True)) for row in project_cursor.fetchall()
+        ]
+        self._projects = {row["host"]: row for row in project_rows}
         self.hosts: list[str] = list(self._projects)
         self.options: dict[str, dict[str, Any]] = {}
         self._has_rows_by_host: dict[str, dict[str, bool]] = {host: {} for host in self.hosts}
@@ -241,24 +243,24 @@ def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
             problems.append(f"{name}: the store has no such table; it has {', '.join(TABLES)}")
             continue
         declared_table = TABLES[name]
-        input_names = [str(column) for column in getattr(table, "column_names", table.columns)]
+        input_columns = [str(column) for column in getattr(table, "column_names", table.columns)]
         problems += [
             f"{name}.{column}: the table has no such column; "
             f"it has {', '.join(declared_table.column_names)}"
-            for column in input_names
+            for column in input_columns
             if column not in declared_table.column_names
         ]
-        columns = []
+        converted_columns = []
         for column in declared_table.columns:
-            columns.append(pa.nulls(len(table), column.arrow_type))
+            converted_columns.append(pa.nulls(len(table), column.arrow_type))
             try:
-                if column.name in input_names:
-                    columns[-1] = _convert_column(column, table[column.name])
+                if column.name in input_columns:
+                    converted_columns[-1] = _convert_column(column, table[column.name])
                 elif column.is_required:
                     raise ValueError("the required column is missing")
             except (ValueError, OverflowError, pa.ArrowException) as error:
                 problems.append(f"{name}.{column.name}: {error}")
-        converted_tables[name] = pa.table(columns, schema=declared_table.arrow_schema)
+        converted_tables[name] = pa.table(converted_columns, schema=declared_table.arrow_schema)
     if problems:
         raise StoreError(problems)
     return converted_tables
@@ -346,8 +348,8 @@ def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConn
             f"CREATE TABLE store.{name} AS SELECT {columns_sql} FROM {source_sql}", parameters
         )
         if name in tables and not is_file:
-            for column_names, sql, message in _list_checks(declared_table):
-                for row in connection.execute(f"{sql} LIMIT 1").fetchall():
+            for column_names, check_sql, message in _list_checks(declared_table):
+                for row in connection.execute(f"{check_sql} LIMIT 1").fetchall():
                     cell_texts = ", ".join(
                         f"{column}={value!r}"
                         for column, value in zip(column_names, row, strict=True)
@@ -394,13 +396,13 @@ def _list_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
     if key := ", ".join(table.key):
         sql = f"SELECT {key} {from_sql} GROUP BY {key} HAVING count(*) > 1"
         yield table.key, sql, "is there more than once"
-    for parent, names in table.parents:
-        key = ", ".join(names)
-        parent_sql = f"SELECT {key} FROM store.{parent}"
-        problem = f"is not in {parent}"
-        if parent == "answers":
+    for parent_table, child_columns in table.parents:
+        key = ", ".join(child_columns)
+        parent_sql = f"SELECT {key} FROM store.{parent_table}"
+        problem = f"is not in {parent_table}"
+        if parent_table == "answers":
             parent_sql = f"{parent_sql} WHERE outcome = 'answered'"
             problem = "is no answer that was given"
-        has_key_sql = " AND ".join(f"{name} IS NOT NULL" for name in names)
+        has_key_sql = " AND ".join(f"{name} IS NOT NULL" for name in child_columns)
         sql = f"SELECT {key} {from_sql} ANTI JOIN ({parent_sql}) USING ({key}) WHERE {has_key_sql}"
-        yield names, sql, problem
+        yield child_columns, sql, problem

@@ -26,7 +26,7 @@ from aatoolkit.stats.sums import clusters_of, host_columns
 from aatoolkit.stats.trace import (
     count_of,
     interval_quantile,
-    name_variables,
+    name_traced_variables,
     plain_value,
     statistic,
     take,
@@ -35,7 +35,7 @@ from aatoolkit.stats.trace import (
     two_sided,
 )
 
-_KINDS = ("both", "cited_only", "mentioned_only", "neither")
+_ANSWER_KINDS = ("both", "cited_only", "mentioned_only", "neither")
 """The kinds of answers: they cite own pages and mention the brand, do one of these, or neither."""
 
 # By rate: the kind of answers in its numerator, and the other kind in its denominator.
@@ -115,8 +115,8 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
         scopes = map(response_scope, metadata_of(chats["chats"]).sources)
         brand_filters = {scope.filters[[*FILTERS].index("brand")] for scope in scopes}
         if len(brand_filters) > 1 or max(map(len, brand_filters), default=0) > 1:
-            why = "the answers were read with several filters brand=, or some of them with none"
-            raise refusal("brand", "default", f"{why}; name one by brand=")
+            reason = "the answers were read with several filters brand=, or some of them with none"
+            raise refusal("brand", "default", f"{reason}; name one by brand=")
         brand = next((name for names in brand_filters for name in names), None)
     return answers_of(chats["chats"], chats["chat_mentions"], chats["chat_citations"], brand)
 
@@ -234,22 +234,24 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
         rows[name].iloc[usable_rows].to_numpy(bool) for name in ("cited", "mentioned")
     )
 
-    def count_by_prompt(kind: str) -> Any:
+    def count_by_prompt(answer_kind: str) -> Any:
         """Return for each prompt the number of answers of a kind, such as ``cited_only``."""
-        is_cited = kind in ("both", "cited_only")
-        is_mentioned = kind in ("both", "mentioned_only")
+        is_cited = answer_kind in ("both", "cited_only")
+        is_mentioned = answer_kind in ("both", "mentioned_only")
         mask = (cited_mask == is_cited) & (mentioned_mask == is_mentioned)
         counts = np.bincount(prompt_codes[mask], minlength=len(prompts)).astype(np.float64)
 
         def origin_of(prompt: int) -> Any:
             row_positions = usable_rows[mask & (prompt_codes == prompt)]
-            count_text = f"{len(row_positions)} answers that are {kind.replace('_', ' ')}"
+            count_text = f"{len(row_positions)} answers that are {answer_kind.replace('_', ' ')}"
             return row_positions, count_text, {"prompt_id": prompts[prompt]}
 
-        return traced_to_rows(kind, counts, rows, ("cited", "mentioned"), origin_of)
+        return traced_to_rows(answer_kind, counts, rows, ("cited", "mentioned"), origin_of)
 
-    counts = {kind: count_by_prompt(kind) for kind in _KINDS}
-    values = {kind: total_of(counts_by_prompt) for kind, counts_by_prompt in counts.items()}
+    counts = {answer_kind: count_by_prompt(answer_kind) for answer_kind in _ANSWER_KINDS}
+    values = {
+        answer_kind: total_of(counts_by_prompt) for answer_kind, counts_by_prompt in counts.items()
+    }
     values["n"] = sum(values.values())
     a, b, c, d = counts.values()
     # Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.
@@ -258,7 +260,7 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     s = b * c / n
     p = (a + d) / n
     q = (b + c) / n
-    name_variables()
+    name_traced_variables()
     sum_r = total_of(r)
     sum_s = total_of(s)
     sum_s = sum_s if sum_r > 0 and sum_s > 0 else NAN  # without both kinds there is no ratio
@@ -266,7 +268,7 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     variance = total_of(p * r) / (2 * sum_r**2)
     variance = variance + total_of(p * s + q * r) / (2 * (sum_r * sum_s))
     error = np.sqrt(variance + total_of(q * s) / (2 * sum_s**2))
-    name_variables()
+    name_traced_variables()
     half_width = interval_quantile(level) * error
     values |= {
         name: values[numerator] / (values[numerator] + values[complement])

@@ -28,7 +28,7 @@ from aatoolkit.stats.trace import (
     Row,
     alias,
     count_of,
-    name_variables,
+    name_traced_variables,
     plain_value,
     random_number,
     statistic,
@@ -52,7 +52,7 @@ _EPSILON = 1e-9  # keeps divisors above 0
 _MIN_DISPERSION = 0.3  # the smallest variance, relative to that of independent answers
 _CERTAIN_P = 0.0045
 """Up to this p-value, a change is believed: autocorrelated days hardly ever give a lower one."""
-_SHORT_DAYS = 150
+_SHORT_SERIES_DAYS = 150
 _SHORT_SERIES_MAX_P = 0.015
 _SHORT_SERIES_AUTOCORRELATION = -0.05
 """In a series of fewer days than the first number, a change is believed only if its p-value and the
@@ -89,7 +89,7 @@ def changes(
         change_points, p_value, dispersion = _change_points(*y_and_n, level, distribution)
         p = random_number("p", p_value, _P_VALUE_DESCRIPTION, y, n)
         before = total_of(y) / size
-        name_variables()
+        name_traced_variables()
         row |= {"p": p, "before": before, "after": alias("after", before)}
         row["why"] = _reason_to_doubt(*y_and_n, p_value, distribution) if change_points else ""
         if change_points and not row["why"]:
@@ -125,7 +125,7 @@ def changes(
         "changes",
         [default_row | row for row in rows],
         [sums.metadata],
-        sums.states[0],
+        sums.availabilities[0],
         unit=sums.unit,
         level=level,
         average=f"The {_NOUN_BY_NAME[distribution]}" + " a day" * sums.is_count,
@@ -138,15 +138,15 @@ def _change_row(
 ) -> Row:
     """Return one row of the result, as a dict by column, for one change point of a daily series.
 
-    The days from ``first_start`` to before ``second_start`` have the old level, the days from
-    ``second_start`` to before ``second_end`` the new one; all three are positions. ``y`` and ``n``
+    The old level holds from the day ``first_start`` on, the new level from ``second_start`` (the
+    change point) to the day before ``second_end``; all three are positions of days. ``y`` and ``n``
     have the numerator and denominator of each day.
     """
     segments = [np.arange(first_start, second_start), np.arange(second_start, second_end)]
     (y0, y1), (n0, n1) = ([take(values, segment) for segment in segments] for values in (y, n))
     before = total_of(y0) / total_of(n0)
     after = total_of(y1) / total_of(n1)
-    name_variables()
+    name_traced_variables()
     change = after - before
     return {
         "before": before,
@@ -167,28 +167,30 @@ def _deviance(y: Numbers, n: Numbers, distribution: str) -> Numbers:
     miss_count = n - y
     if distribution == NORMAL:
         return -np.where(n > 0, y**2 / n, 0.0)
-    likelihood = np.where(y > 0, y * np.log(y / n), 0.0)
+    log_likelihood = np.where(y > 0, y * np.log(y / n), 0.0)
     if distribution == BINOMIAL:
-        likelihood = likelihood + np.where(miss_count > 0, miss_count * np.log(miss_count / n), 0.0)
-    return -2 * likelihood
+        log_likelihood = log_likelihood + np.where(
+            miss_count > 0, miss_count * np.log(miss_count / n), 0.0
+        )
+    return -2 * log_likelihood
 
 
 def _find_best_split(
     y: Numbers, n: Numbers, split_days: Integers, distribution: str
 ) -> tuple[Numbers, Integers]:
-    """Find for each daily series the additional split with the highest likelihood.
+    """Find for each daily series the best additional split, i.e. that with the highest likelihood.
 
-    Each row of ``y`` and ``n`` is a series of days. It is already split at its position in
-    ``split_days``; a 0 stands for no split.
-    Returns two arrays with an element per series: the decrease of -2 log likelihood, and the first
-    day after the split.
+    Each row of ``y`` and ``n`` is a series with an element per day. ``split_days`` has for each
+    series the day at which it is already split, or 0 if it is not.
+    Returns two arrays with an element per series: the decrease of -2 log likelihood by the new
+    split, and the first day after it.
     """
     day_count = y.shape[1]
     cumulative_y, cumulative_n = (
         np.pad(np.cumsum(values, axis=1), ((0, 0), (1, 0))) for values in (y, n)
     )
-    boundaries = np.arange(day_count + 1)[None, :]
-    is_after_split = boundaries >= split_days[:, None]
+    split_positions = np.arange(day_count + 1)[None, :]
+    is_after_split = split_positions >= split_days[:, None]
     segment_starts = np.where(is_after_split, split_days[:, None], 0)
     segment_ends = np.where(is_after_split, day_count, split_days[:, None])
     (left_y, left_n), (right_y, right_n) = (
@@ -204,17 +206,18 @@ def _find_best_split(
     )
     gains = _deviance(right_y - left_y, right_n - left_n, distribution) - split_costs
     gains[
-        (boundaries - segment_starts < _MIN_SEGMENT_DAYS)
-        | (segment_ends - boundaries < _MIN_SEGMENT_DAYS)
+        (split_positions - segment_starts < _MIN_SEGMENT_DAYS)
+        | (segment_ends - split_positions < _MIN_SEGMENT_DAYS)
     ] = 0.0
     best_days = gains.argmax(axis=1)
     return gains[np.arange(len(y)), best_days], best_days
 
 
 def _daily_levels(y: Numbers, n: Numbers, *segment_starts: Integers) -> Numbers:
-    """Return the level of each day, i.e. the mean of its segment, for each series (row).
+    """Return the level of each day of each series (row): the mean of the segment the day is in.
 
-    ``segment_starts`` are the first days of the segments after the first.
+    Each of ``segment_starts`` is an array with the first day of a segment of each series; the first
+    segment, which starts at day 0, is left out.
     """
     segment_numbers = sum(
         np.arange(y.shape[1]) >= segment_start[:, None] for segment_start in segment_starts
@@ -222,18 +225,20 @@ def _daily_levels(y: Numbers, n: Numbers, *segment_starts: Integers) -> Numbers:
     levels = np.zeros_like(y)
     for segment_number in range(len(segment_starts) + 1):
         is_in_segment = segment_numbers == segment_number
-        sums = [np.where(is_in_segment, values, 0.0).sum(1, keepdims=True) for values in (y, n)]
-        levels = np.where(is_in_segment, sums[0] / sums[1], levels)
+        segment_sums = [
+            np.where(is_in_segment, values, 0.0).sum(1, keepdims=True) for values in (y, n)
+        ]
+        levels = np.where(is_in_segment, segment_sums[0] / segment_sums[1], levels)
     return levels
 
 
 def _find_best_splits(y: Numbers, n: Numbers, distribution: str) -> list[tuple[Numbers, Numbers]]:
-    """Return two pairs of arrays: for the split of daily series into two segments, and into three.
+    """Split each daily series into two segments, and then one of these again.
 
-    The split into two has the highest likelihood. The split into three adds the best second split.
-    The first array of a pair has the decrease of -2 log likelihood of each series by its split. The
-    second has a row per series and a column per day: the mean of the segment of the day. ``y`` and
-    ``n`` have such rows and columns, too: the numerator and the denominator of each day.
+    ``y`` and ``n`` have the numerators and denominators, in a row per series and a column per day.
+    Each split is the one with the highest likelihood. The result has a pair of arrays for two
+    segments, and one for three: the decrease of -2 log likelihood of each series by its splits; and
+    the level of each day of each series, i.e. the mean of its segment.
     """
     first_gains, first_days = _find_best_split(y, n, np.zeros(len(y), np.int64), distribution)
     second_gains, second_days = _find_best_split(y, n, first_days, distribution)
@@ -242,7 +247,7 @@ def _find_best_splits(y: Numbers, n: Numbers, distribution: str) -> list[tuple[N
 
 
 def _reason_to_doubt(y: Numbers, n: Numbers, p: float, distribution: str) -> str:
-    """Return why a change point is doubtful, as autocorrelated days may explain it; else "".
+    """Return why autocorrelation of the days may explain a change point; "" if it does not.
 
     ``y`` and ``n`` have the numerator and denominator of each day, ``p`` is the p-value.
     """
@@ -262,13 +267,13 @@ def _reason_to_doubt(y: Numbers, n: Numbers, p: float, distribution: str) -> str
             f"neighbouring days are alike (autocorrelation {autocorrelation:.2f} about the best "
             "steps), and such days take steps by themselves"
         )
-    if day_count < _SHORT_DAYS and (
+    if day_count < _SHORT_SERIES_DAYS and (
         p > _SHORT_SERIES_MAX_P or autocorrelation > _SHORT_SERIES_AUTOCORRELATION
     ):
         return (
             f"{day_count} days are too few to tell a step of this size from neighbouring days that "
-            f"are alike, as such days take steps by themselves; it takes {_SHORT_DAYS} days, or "
-            "a clearer step"
+            "are alike, as such days take steps by themselves; it takes "
+            f"{_SHORT_SERIES_DAYS} days, or a clearer step"
         )
     return ""
 
@@ -293,7 +298,7 @@ def _dispersion(y: Numbers, n: Numbers, levels: Numbers, distribution: str) -> N
 
 
 @lru_cache(maxsize=4)
-def _shuffled_days(day_count: int) -> Integers:
+def _shuffle_days(day_count: int) -> Integers:
     """Return permutations of the days, one per row, which move blocks of neighbouring days."""
     rng = np.random.default_rng(0)
     block_length = max(2, round(day_count ** (1 / 3)))
@@ -323,13 +328,13 @@ def _change_points(
     # statistics of series whose days are shuffled in blocks. The better rank gives the p-value. If
     # it is significant, further segments are accepted as long as each gains more than the remaining
     # dispersion times the ``level`` quantile of the first statistic over the shuffled series.
-    permutations = _shuffled_days(len(y))
+    permutations = _shuffle_days(len(y))
     numerators, denominators = (
         np.concatenate([values[None], values[permutations]]) for values in (y, n)
     )
     one_split_gains, two_split_gains = (
-        gain / _dispersion(numerators, denominators, levels, distribution)
-        for gain, levels in _find_best_splits(numerators, denominators, distribution)
+        gains_of_splits / _dispersion(numerators, denominators, levels, distribution)
+        for gains_of_splits, levels in _find_best_splits(numerators, denominators, distribution)
     )
     # The rank of each series among all, by one split and by two; the better rank counts.
     ranks_by_split_count = [
@@ -402,9 +407,9 @@ def _day_interval(
 ) -> tuple[int, int]:
     """Return the first and the last day of a credible interval for the day of a change point.
 
-    ``segment_start`` is the position of the first day of the segment in which the change point is,
-    and ``segment_end`` that of the day after its last. ``dispersion`` is the variance of the daily
-    values, divided by the variance that independent answers would have.
+    The change point is between the days ``segment_start`` (inclusive) and ``segment_end``
+    (exclusive), both as positions. ``dispersion`` is the variance of the daily values, divided by
+    the variance that independent answers would have.
     """
     # With a flat prior. The log likelihood is divided by ``dispersion``, as days differ more than
     # independent answers would. The coverage was checked only roughly.

@@ -60,12 +60,12 @@ from aatoolkit.stats.sums import (
     shared_positions,
 )
 from aatoolkit.stats.trace import (
+    as_float,
     column_values,
     count_of,
     interval_quantile,
-    name_fields,
-    name_variables,
-    number,
+    name_traced_fields,
+    name_traced_variables,
     plain_value,
     setting,
     statistic,
@@ -142,11 +142,11 @@ def name_sides(
     candidate_columns: Iterable[str],
     by: Sequence[str],
 ) -> tuple[str, tuple[str, str]]:
-    """Return the first candidate column with one value in each of two frames, and the two values.
+    """Find names for two frames: a column with one value in each frame, and these two values.
 
-    For example ``("brand", ("A", "B"))``, if each frame is about one brand. The two values name
-    the frames in the result. A candidate that is no column is looked up in ``sources_of_sides``,
-    the requests that each frame was read by. Columns in ``by`` are not considered. If no candidate
+    For example, the result is ``("brand", ("A", "B"))`` if each frame is about one brand. It is the
+    first of ``candidate_columns`` that fits and is not in ``by``. A candidate that is no column of
+    a frame is looked up in ``sources_of_sides``, the requests that each frame was read by. If none
     fits, the result is ``("host", ("now", "before"))``.
     """
     reserved_names = {*by, *(column for column, *_ in RESULT_COLUMNS_BY_STATISTIC["compare"])}
@@ -158,13 +158,13 @@ def name_sides(
         names_of_sides = [
             {value for value in frame[column].dropna() if isinstance(value, str)}
             if column in frame
-            else {fields.get(column) for fields in side_fields}
+            else {source_fields_by_name.get(column) for source_fields_by_name in side_fields}
             for frame, side_fields in zip(frames, source_fields, strict=True)
         ]
         if [*map(len, names_of_sides)] == [1, 1] and names_of_sides[0] != names_of_sides[1]:
             (first_name,), (second_name,) = names_of_sides
-            is_unreserved = not {column, first_name, second_name} & reserved_names
-            if is_unreserved and isinstance(first_name, str) and isinstance(second_name, str):
+            are_unreserved = not {column, first_name, second_name} & reserved_names
+            if are_unreserved and isinstance(first_name, str) and isinstance(second_name, str):
                 return column, (first_name, second_name)
     return "host", WINDOW_NAMES
 
@@ -205,20 +205,20 @@ def compare_measure(
     is_rate = all(side.is_rate for side in sides)
     for key in dict.fromkeys([*sides[0].position_by_key, *sides[1].position_by_key]):
         group_positions = [side.position_by_key.get(key) for side in sides]
-        limitation, notes = _limitation_and_notes(sides, group_positions, side_names)
+        limitation_text, notes = _limitation_and_notes(sides, group_positions, side_names)
         compared_row = ComparedRow(
-            measure=measure, key=key, unit=unit, is_rate=is_rate, why=limitation, notes=notes
+            measure=measure, key=key, unit=unit, is_rate=is_rate, why=limitation_text, notes=notes
         )
         if None not in group_positions:
             change, method, reason, group_notes = _compare_group(
                 sides, group_positions, pair, cluster, level, design
             )
-            reason = refusal_reason or limitation or reason
+            reason = refusal_reason or limitation_text or reason
             if is_rate and max(-change.low, change.high) > 1:
                 # No rate changes by more than 100 points.
                 low = np.maximum(change.low, -1.0)
                 high = np.minimum(change.high, 1.0)
-                change = name_fields(replace(change, low=low, high=high))
+                change = name_traced_fields(replace(change, low=low, high=high))
             compared_row = replace(
                 compared_row, change=change, method=method, why=reason, notes=(*group_notes, *notes)
             )
@@ -241,10 +241,10 @@ def _differences_without_test(
     refusal_reason: str,
     error: AvailabilityError,
 ) -> Iterator[ComparedRow]:
-    """Yield the differences of single rows, without a test, for a column without counts.
+    """Yield the difference of each group without a test, for a column without counts.
 
-    ``error`` says why the column has no counts; it is raised if a group has several rows.
-    ``refusal_reason`` is the reason why the frames cannot be compared, or "".
+    Each group must be a single row of each frame; otherwise ``error`` is raised, which says why the
+    column has no counts. ``refusal_reason`` is the reason why the frames cannot be compared, or "".
     """
     flat_frames = [trace_frame(flatten_index(frame), frame) for frame in frames]
     position_by_key_of_sides = []
@@ -254,12 +254,12 @@ def _differences_without_test(
         keys = [*zip(*(frame[name] for name in by), strict=True)] if by else [()] * len(frame)
         if len({*keys}) < len(keys) or measure not in frame or metadata.has_lost_values(measure):
             raise error
-        position_by_key_of_sides.append({key: i for i, key in enumerate(keys)})
+        position_by_key_of_sides.append({key: position for position, key in enumerate(keys)})
         measure_units = row_units(frame, metadata, measure)
         if measure_units is None:
             measure_units = frame.get("unit", pd.Series([None] * len(frame)))
-        unit_texts = measure_units.where(measure_units.notna(), "").astype(str)
-        unit_by_key = {**dict(zip(keys, unit_texts, strict=True)), **unit_by_key}
+        unit_names = measure_units.where(measure_units.notna(), "").astype(str)
+        unit_by_key = {**dict(zip(keys, unit_names, strict=True)), **unit_by_key}
     no_counts_reason = (error.columns or {}).get(measure, "")
     for key, unit in unit_by_key.items():
         after, before = (
@@ -294,8 +294,9 @@ def _compare_group(
     level: float,
     design: tuple[Any, Any],
 ) -> tuple[Change, str, str, tuple[str, ...]]:
-    """Compare one group; return its change, the method, why there is no verdict (or ""), and notes.
+    """Compare one group of both frames.
 
+    Return the change, the method, the reason why there is no verdict (or ""), and notes.
     ``sides`` has the counts of both frames, and ``group_positions`` the position of the group in
     each of the two. The other arguments are as for `compare_measure`.
     """
@@ -350,7 +351,7 @@ def _compare_group(
     if is_count and not cluster:
         after = total_of(y1)
         before = total_of(y0)
-        name_variables()
+        name_traced_variables()
         return Change(after - before, after=after, before=before), "", _NO_COUNTS_REASON, ()
     if is_rate and not cluster:
         change = two_rate_change(y1, n1, y0, n0, confidence, *design)
@@ -364,7 +365,9 @@ def _compare_group(
     after = estimate_sample(y1, n1, "after", is_by_day)
     before = estimate_sample(y0, n0, "before", is_by_day)
     if not cluster:  # each answer by itself
-        after, before = (replace(mean, df=mean.size - 1, clusters=NAN) for mean in (after, before))
+        after, before = (
+            replace(sample, df=sample.size - 1, clusters=NAN) for sample in (after, before)
+        )
     change = two_sample_change(after, before, confidence)
     if cluster:
         # Neighbouring days may be alike.
@@ -374,7 +377,7 @@ def _compare_group(
         return change, method, _why_untested(change, cluster_count, cluster_noun), ()
     if sides[0].plan.rule.over or sides[0].plan.rule.by:  # no mean of single rows
         return change, "", "nothing says how it differs between answers; name what repeats", ()
-    smaller_size = int(min(number(change.size_after), number(change.size_before)))
+    smaller_size = int(min(as_float(change.size_after), as_float(change.size_before)))
     method = "Welch's t; takes answers for independent"
     return change, method, _why_untested(change, smaller_size, "answers", 2), ()
 
@@ -399,20 +402,26 @@ def _why_untested(change: Change, count: int, noun: str, min_count: int = MIN_CL
 def _limitation_and_notes(
     sides: Sequence[ClusterSums], positions: Sequence[int | None], side_names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return why a group cannot be compared (or ""), and notes on partly measured frames.
+    """Return why a group cannot be compared (or ""), and notes on frames that were partly measured.
 
-    ``positions`` has the group's position in each of the two frames; None if a frame lacks the
-    group. ``side_names`` are the names of the frames.
+    ``positions`` has the number of the group in each of the two frames, or None if a frame lacks
+    the group. ``side_names`` are the names of the frames.
     """
     reason = ""
-    names_by_state: dict[str, list[str]] = {}
-    for sums, position, name in zip(sides, positions, side_names, strict=True):
+    names_by_availability: dict[str, list[str]] = {}
+    for sums, position, side_name in zip(sides, positions, side_names, strict=True):
         if position is None or not sums.used_row_counts[position]:
-            reason = reason or f"{name}: {'no row' if position is None else sums.states[position]}"
-        elif sums.states[position].status == Status.PARTIAL:
-            names_by_state.setdefault(str(sums.states[position]), []).append(name)
+            reason = (
+                reason
+                or f"{side_name}: {'no row' if position is None else sums.availabilities[position]}"
+            )
+        elif sums.availabilities[position].status == Status.PARTIAL:
+            names_by_availability.setdefault(str(sums.availabilities[position]), []).append(
+                side_name
+            )
     return reason, tuple(
-        f"{' and '.join(partial_names)}: {state}" for state, partial_names in names_by_state.items()
+        f"{' and '.join(partial_names)}: {availability_text}"
+        for availability_text, partial_names in names_by_availability.items()
     )
 
 
@@ -440,42 +449,38 @@ def comparison_result(
     after_key, before_key, n_column = (
         ("after", "before", "n_before") if has_windows else (*names, "n_baseline")
     )
-    judged_rows = []
+    described_rows = []
     for row in rows:
         before, after = (
             amount(value, row.is_rate) for value in (row.change.before, row.change.after)
         )
         text = f"{before} to {after}" if has_windows else f"{names[0]} {after}, {names[1]} {before}"
-        judged_rows.append(replace(row, change_text=text))
-    judgements = judge(judged_rows, level, correction, "change" if has_windows else "difference")
+        described_rows.append(replace(row, change_text=text))
+    judgements = judge(described_rows, level, correction, "change" if has_windows else "difference")
     tested_flags = [bool(np.isfinite(judgement["p"])) for judgement in judgements]
     planned_flags = [row.is_planned for row in rows]
     test_family_text = f"one of a family of {sum(map(operator.gt, tested_flags, planned_flags))}"
     result_rows = []
     for row, judgement, is_tested in zip(rows, judgements, tested_flags, strict=True):
         change = row.change
-        cells = {"measure": row.measure, **dict(zip(keys, row.key, strict=True)), **judgement}
-        cells |= {after_key: change.after, before_key: change.before, n_column: change.size_before}
-        cells["why"] = "; ".join(dict.fromkeys([cells["why"], *row.notes]))
-        cells["unit"] = row.unit
+        fields = {"measure": row.measure, **dict(zip(keys, row.key, strict=True)), **judgement}
+        fields |= {after_key: change.after, before_key: change.before, n_column: change.size_before}
+        fields["why"] = "; ".join(dict.fromkeys([fields["why"], *row.notes]))
+        fields["unit"] = row.unit
         if any(planned_flags):
             text = "planned: it stands alone" if row.is_planned else test_family_text
-            cells["family"] = text if is_tested else None
+            fields["family"] = text if is_tested else None
         if not has_windows:
-            cells |= {naming_column: names[0], f"baseline_{naming_column}": names[1]}
-        result_rows.append(cells)
+            fields |= {naming_column: names[0], f"baseline_{naming_column}": names[1]}
+        result_rows.append(fields)
 
     def sort_key(i: int) -> tuple[Any, ...]:
         row = result_rows[i]
-        change_size = np.nan_to_num(abs(number(row["change"])))
-        return (
-            not planned_flags[i],
-            _VERDICT_RANKS.get(plain_value(row["verdict"]), 0),
-            -change_size,
-        )
+        size = np.nan_to_num(abs(as_float(row["change"])))
+        return (not planned_flags[i], _VERDICT_RANKS.get(plain_value(row["verdict"]), 0), -size)
 
     row_order = sorted(range(len(rows)), key=sort_key) if any(planned_flags) else None
-    units = {row.unit for row in rows}
+    distinct_units = {row.unit for row in rows}
     measures = {row.measure for row in rows}
     availabilities = [
         column.availability
@@ -490,7 +495,7 @@ def comparison_result(
         metadata,
         combine(availabilities) if availabilities else MEASURED_STATE,
         key_columns=("measure", *keys),
-        unit=units.pop() if len(units) == 1 else None,
+        unit=distinct_units.pop() if len(distinct_units) == 1 else None,
         level=level,
         row_order=row_order,
         kind=naming_column,
@@ -534,7 +539,7 @@ def decompose(
         name for sums, name in zip(sides, WINDOW_NAMES, strict=True) if not sums.n.sum() > 0
     ]
     empty_reason = f"{empty_side_names[0]}: nothing was measured" if empty_side_names else ""
-    reason = refusal_reason or empty_reason
+    untested_reason = refusal_reason or empty_reason
     positions_of_sides = shared_positions([sums.position_by_cluster(0) for sums in sides])
     (y1, n1), (y0, n0), (all_y1, all_n1), (all_y0, all_n0) = (
         sums.y_and_n(positions, suffix)
@@ -564,10 +569,10 @@ def decompose(
         square = weight**2 * (p1 * (1 - p1) / n1 + p0 * (1 - p0) / n0)
         error = np.sqrt(total_of(square))
     effects = [rate, total - rate - entered + left, entered, 0 - left, total]
-    name_variables()
+    name_traced_variables()
     half_width = interval_quantile(level) * error
     bounds_and_p = [rate - half_width, rate + half_width, two_sided(rate / error, math.inf)]
-    low, high, p = ([NAN if reason else value, *[NAN] * 4] for value in bounds_and_p)
+    low, high, p = ([NAN if untested_reason else value, *[NAN] * 4] for value in bounds_and_p)
     effects = [NAN] * 5 if empty_reason else effects
     verdict = verdict_of(p[0], effects[0], level)
     k = count_of(n1)
@@ -586,11 +591,12 @@ def decompose(
             "clusters": [k, k, entered_count, left_count, k + entered_count + left_count],
             "verdict": [verdict, *["bookkeeping"] * 4],
             "why": [
-                f"the {by} on both sides: {verdict}" + (f" ({reason})" if reason else ""),
+                f"the {by} on both sides: {verdict}"
+                + (f" ({untested_reason})" if untested_reason else ""),
                 f"the same {by}, asked more or less often: what was asked, not what was answered",
                 f"{entered_count:g} {by} were not there before",
                 f"{left_count:g} {by} are no longer there",
-                reason if empty_reason else f"{points(total, is_rate)} in all",
+                untested_reason if empty_reason else f"{points(total, is_rate)} in all",
             ],
             "method": "Kitagawa 1955, centred; the rate effect with a z interval (strata)",
         },

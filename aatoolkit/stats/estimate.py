@@ -38,12 +38,12 @@ from aatoolkit.stats.trace import (
     Row,
     Traced,
     alias,
+    as_float,
     count_of,
-    name_all,
-    name_fields,
-    name_variables,
+    name_traced,
+    name_traced_fields,
+    name_traced_variables,
     normal_quantile,
-    number,
     plain_value,
     setting,
     t_quantile,
@@ -138,46 +138,46 @@ def estimate(group_sums: Any, y: Any, n: Any, level: Any, panel: str, is_rate: b
     clusters = group_sums.count(n)
     value = group_sums.total(y) / size
     if panel == "sampled":
-        z = y - group_sums.spread(value) * n
-        name_variables()
+        z = y - group_sums.broadcast(value) * n
+        name_traced_variables()
         variance = clusters / (clusters - 1) * group_sums.total(z**2) / size**2
         df = size**2 / group_sums.total(n**2) - 1
-        is_enough = df >= 1
+        has_enough_data = df >= 1
         for contributions in (z**2, y, n - y) if is_rate else ():
             sums = group_sums.total(contributions)
             effective_count = np.where(
                 sums > 0, sums**2 / group_sums.total(contributions**2), np.inf
             )
             df = np.minimum(df, effective_count)
-        fallback_answers = df + 1
-        is_enough = is_enough & (clusters >= MIN_CLUSTERS)
+        fallback_effective_size = df + 1
+        has_enough_data = has_enough_data & (clusters >= MIN_CLUSTERS)
     else:
         # Clusters are strata: the variance is Σ(nᵢ/Σn)²·p(1-p)/nᵢ, with one answer at the overall
         # rate added. Without it, a prompt whose answers all mention the brand would have none.
-        p = (y + group_sums.spread(value)) / (n + 1)
+        p = (y + group_sums.broadcast(value)) / (n + 1)
         within = p * (1 - p) / n
-        name_variables()
-        variance = group_sums.total((n / group_sums.spread(size)) ** 2 * within)
+        name_traced_variables()
+        variance = group_sums.total((n / group_sums.broadcast(size)) ** 2 * within)
         df = size - clusters
-        fallback_answers = size
-        is_enough = size > clusters
+        fallback_effective_size = size
+        has_enough_data = size > clusters
     df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
     q = t_quantiles((1 + level) / 2, df)
     unit_variance = value * (1 - value)
     deff = size * NAN
     if is_rate:
         answers = np.where(
-            varies(np.sqrt(variance), value), unit_variance / variance, fallback_answers
+            varies(np.sqrt(variance), value), unit_variance / variance, fallback_effective_size
         )
-        name_all(answers=answers)
+        name_traced(answers=answers)
         deff = np.where(unit_variance > 0, variance / (unit_variance / size), np.nan)
-        bounds = wilson(value, answers, q)
+        interval_bounds = wilson(value, answers, q)
     else:
         # No variation at all between clusters is too little to estimate an error.
         half_width = np.where(varies(np.sqrt(variance), value), q * np.sqrt(variance), np.nan)
-        bounds = value - half_width, value + half_width
-    low, high = (np.where(is_enough, bound, np.nan) for bound in bounds)
-    return name_fields(Estimate(value, size, clusters, variance, deff, df, q, low, high))
+        interval_bounds = value - half_width, value + half_width
+    low, high = (np.where(has_enough_data, bound, np.nan) for bound in interval_bounds)
+    return name_traced_fields(Estimate(value, size, clusters, variance, deff, df, q, low, high))
 
 
 # --- changes ----------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ UNKNOWN_CHANGE = Change()
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A change with texts on it, such as its method, from which `judge` makes the verdict."""
+    """A change with its method and other texts, of which `judge` makes a row of the result."""
 
     change: Change = UNKNOWN_CHANGE
     change_text: str = ""  # the change in words
@@ -241,11 +241,11 @@ def change_by_student_t(
     ``error`` is the standard error of the change, and ``df`` its degrees of freedom.
     ``other_fields`` are additional fields of `Change`.
     """
-    name_variables()
+    name_traced_variables()
     half_width = t_quantile((1 + level) / 2, df) * error
     p = two_sided(change / error, df)
     other_fields = {"jackknife": error, **other_fields}
-    return name_fields(
+    return name_traced_fields(
         Change(change, error, df, change - half_width, change + half_width, p, **other_fields)
     )
 
@@ -270,16 +270,16 @@ def _change_between(
     )
 
 
-def _rate_and_n(y: Any, n: Any, name: str) -> tuple[Any, Any]:
+def _rate_and_size(y: Any, n: Any, name: str) -> tuple[Any, Any]:
     """Return the rate or mean Σy/Σn and the sample size Σn of clusters such as prompts."""
     size = total_of(n)
     value = total_of(y) / size
-    name_all(**{name: value, f"size_{name}": size})
+    name_traced(**{name: value, f"size_{name}": size})
     return value, size
 
 
 def _linearised_and_jackknife(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
-    """Return two variances of an estimate over ``k`` clusters: linearised and jackknife.
+    """Return the linearised and the jackknife variance of an estimate over ``k`` clusters.
 
     ``z`` has the residual of each cluster. ``leave_one_out`` has for each cluster the estimate
     minus the estimate without this cluster.
@@ -304,7 +304,7 @@ def paired_change(
     leave_one_out = after.leave_one_out - before.leave_one_out
     m = n1 + n0
     clusters = count_of(n1)
-    name_variables()
+    name_traced_variables()
     error, jackknife = map(np.sqrt, _linearised_and_jackknife(clusters, z, leave_one_out))
     heterogeneity: Any = 0.0
     if is_rate:
@@ -314,7 +314,7 @@ def paired_change(
         binomial_variance = m * (y / m) * (1 - y / m)
         total = total_of(binomial_variance)
         share = binomial_variance / np.where(total > 0, total, 1.0) - m / total_of(m)
-        name_variables()
+        name_traced_variables()
         heterogeneity_variance = clusters / (clusters - 1) * total_of(share**2)
         heterogeneity = np.where(total > 0, np.sqrt(heterogeneity_variance), 0.0)
     return _change_between(
@@ -336,13 +336,13 @@ def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
     """
     # It is the mean change per cluster times the number of clusters.
     differences = y1 - y0
-    name_variables()
+    name_traced_variables()
     mean_sample = estimate_sample(differences, differences * 0 + 1, "mean")
     error = mean_sample.clusters * np.sqrt(mean_sample.variance)
     k = mean_sample.clusters
     after = total_of(y1)
     before = total_of(y0)
-    name_variables()
+    name_traced_variables()
     return change_by_student_t(
         after - before, error, mean_sample.df, level, after=after, before=before, clusters=k
     )
@@ -354,7 +354,7 @@ def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sampl
     ``name`` names the sample in formulas, such as "after". ``is_series`` says that the clusters are
     successive days, which may be autocorrelated.
     """
-    value, size = _rate_and_n(y, n, name)
+    value, size = _rate_and_size(y, n, name)
     k = count_of(n)
     residual = y - value * n
     z = residual / size
@@ -365,7 +365,7 @@ def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sampl
         variance = variance * variance_factor
         jackknife = jackknife * variance_factor
     df = degrees_of_freedom(n, z)
-    return name_fields(
+    return name_traced_fields(
         Sample(value, size, variance, df, k, jackknife, z, leave_one_out), f"_{name}"
     )
 
@@ -395,8 +395,8 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
     """
     # Newcombe, *Statistics in Medicine* 17, 1998, method 10; the test is that of two proportions
     # with their pooled variance, by Student's t. On the design effect: Kish 1965.
-    after, size1 = _rate_and_n(y1, n1, "after")
-    before, size0 = _rate_and_n(y0, n0, "before")
+    after, size1 = _rate_and_size(y1, n1, "after")
+    before, size0 = _rate_and_size(y0, n0, "before")
     answers1 = size1 / deff
     answers0 = size0 / deff
     q = t_quantile((1 + level) / 2, df)
@@ -407,11 +407,11 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
     change = after - before
     low = change - np.sqrt((after - after_low) ** 2 + (before - before_high) ** 2)
     high = change + np.sqrt((after - after_high) ** 2 + (before - before_low) ** 2)
-    name_variables()
+    name_traced_variables()
     # At 0 and 1 the variance is 0, and the interval still says what could be seen.
     error = np.maximum(pooled_error, (high - low) / (2 * q))
     p = two_sided(change / pooled_error, df) if pooled_error > 0 else change * 0 + 1.0
-    return name_fields(
+    return name_traced_fields(
         Change(change, error, df, low, high, p, after, before, size1, size0, jackknife=error)
     )
 
@@ -489,7 +489,7 @@ def detectable_change(error: Any, df: Any, level: Any, test_count: Any, heteroge
     distance = t * (1 - 1 / (4 * df)) + normal_quantile(POWER) * np.sqrt(1 + t**2 / (2 * df))
     typical = 1 - 2 / (9 * df)
     homogeneity = np.maximum(1 - (distance * heterogeneity) ** 2, _MIN_HOMOGENEITY)
-    name_variables()
+    name_traced_variables()
     return distance * error / (typical**4 * np.sqrt(homogeneity))
 
 
@@ -504,22 +504,22 @@ def adjust_p_values(p_values: Sequence[Any], method: str | None) -> list[Any]:
     # Holm's method bounds the probability of any false alarm (*Scandinavian Journal of Statistics*
     # 6, 1979). Benjamini and Hochberg's bounds the expected share of false alarms among all alarms
     # (*JRSS B* 57, 1995).
-    plain_p_values = np.array([number(p_value) for p_value in p_values], np.float64)
+    plain_p_values = np.array([as_float(p_value) for p_value in p_values], np.float64)
     positions_by_p = np.argsort(plain_p_values, kind="stable")[
         : int(np.isfinite(plain_p_values).sum())
     ].tolist()
     adjusted_p_values = [*p_values]
-    extreme_p = None
+    last_scaled_p = None
     is_holm = method == "holm"
     tests = setting("tests", len(positions_by_p))
     # Holm's method takes the largest from the smallest p-value on, the other one from the largest.
-    rank_and_position = [*enumerate(positions_by_p, 1)] if method else []
-    for rank_number, i in rank_and_position if is_holm else reversed(rank_and_position):
+    ranks_and_positions = [*enumerate(positions_by_p, 1)] if method else []
+    for rank_number, i in ranks_and_positions if is_holm else reversed(ranks_and_positions):
         rank = setting("rank", rank_number)
         scaled_p = p_values[i] * (tests - rank + 1) if is_holm else p_values[i] * tests / rank
-        if extreme_p is None or bool(scaled_p > extreme_p) == is_holm:
-            extreme_p = scaled_p
-        adjusted_p_values[i] = np.minimum(extreme_p, 1.0)
+        if last_scaled_p is None or bool(scaled_p > last_scaled_p) == is_holm:
+            last_scaled_p = scaled_p
+        adjusted_p_values[i] = np.minimum(last_scaled_p, 1.0)
     return adjusted_p_values
 
 
@@ -541,20 +541,20 @@ def judge(
     correction: str | None = "holm",
     noun: str = "change",
 ) -> list[Row]:
-    """Return a dict of result columns for each comparison: p-values, interval, verdict, reason.
+    """Return a row of the result per comparison, as a dict: p-values, interval, verdict and so on.
 
     ``correction`` is the method that adjusts p-values: "holm", "bh" or None. ``noun`` is the word
     for a change in the texts.
     """
     confidence = setting("level", level)
     threshold = 1 - confidence
-    name_variables()
+    name_traced_variables()
     p_values = [NAN if comparison.why else comparison.change.p for comparison in comparisons]
     unplanned_p_values = [
         NAN if comparison.is_planned else p
         for comparison, p in zip(comparisons, p_values, strict=True)
     ]
-    unplanned_test_count = max(sum(math.isfinite(number(p)) for p in unplanned_p_values), 1)
+    unplanned_test_count = max(sum(math.isfinite(as_float(p)) for p in unplanned_p_values), 1)
     judgements = []
     for comparison, unadjusted_p, adjusted_p in zip(
         comparisons, p_values, adjust_p_values(unplanned_p_values, correction), strict=True
@@ -584,11 +584,11 @@ def judge(
         if verdict == CANNOT_SAY:
             why = comparison.why or "it cannot be computed"
         elif verdict == NO_EVIDENCE:
-            detectable_text = f"no {noun} of any size is found"
+            detectable_phrase = f"no {noun} of any size is found"
             if np.isfinite(detectable_or_nan):
                 size_text = points(detectable_or_nan, is_rate).lstrip("+")
-                detectable_text = f"a {noun} of {size_text} would be found"
-            why += f"; {detectable_text} by 4 of 5 such samples"
+                detectable_phrase = f"a {noun} of {size_text} would be found"
+            why += f"; {detectable_phrase} by 4 of 5 such samples"
             why += f", with p corrected for {test_count:g} tests" * bool(test_count > 1)
         if verdict != CANNOT_SAY and (assumption := comparison.method.partition("; ")[2]):
             why += f"; {assumption}"

@@ -23,7 +23,7 @@ from aatoolkit.stats.trace import (
     GroupSums,
     column_values,
     interval_quantile,
-    name_all,
+    name_traced,
     plain_value,
     statistic,
     take,
@@ -41,13 +41,13 @@ _MISSING_COUNT_REASON = "a part of it has no number, so that the sum is not know
 class Stage:
     """The counts of one stage of the funnel, such as the number of visits for each URL path.
 
-    ``why`` is the reason why the stage has no counts, or "".
+    ``reason`` is the reason why the stage has no counts, or "".
     """
 
     paths: pd.Index
     counts: Any
     availability: Availability
-    why: str = ""
+    reason: str = ""
 
     def counts_of(self, paths: pd.Index) -> Any:
         """Return the counts of the given URL paths as an array; NaN for a path without a count."""
@@ -94,14 +94,14 @@ def funnel(dataset: Mapping[str, Any], errors: Mapping[str, object], level: floa
 def _find_count_column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
     """Return the first number column whose name matches one of ``names``; None if there is none."""
     columns = metadata_of(frame).columns
-    names_by_stem: dict[tuple[str, ...], str] = {}
+    name_by_stem: dict[tuple[str, ...], str] = {}
     for name in map(str, frame.select_dtypes("number").columns):
         is_previous, stem = split_off_period(
             (columns[name].declared_name or name).rpartition(".")[2]
         )
-        names_by_stem |= {} if is_previous else {stem: name}
+        name_by_stem |= {} if is_previous else {stem: name}
     stems = [split_off_period(name)[1] for name in names]
-    return next((names_by_stem[stem] for stem in stems if stem in names_by_stem), None)
+    return next((name_by_stem[stem] for stem in stems if stem in name_by_stem), None)
 
 
 @statistic("funnel", "frames")
@@ -125,8 +125,8 @@ def funnel_of(
     }
     complete_stage = stages.pop(COMPLETE_STAGE)
     _check_windows(frames)
-    if all(stage.why for stage in stages.values()):
-        reason = "; ".join(dict.fromkeys(stage.why for stage in stages.values()))
+    if all(stage.reason for stage in stages.values()):
+        reason = "; ".join(dict.fromkeys(stage.reason for stage in stages.values()))
         raise AvailabilityError(
             f"there is no funnel: {reason}", columns=dict.fromkeys(STAGES, reason)
         )
@@ -142,12 +142,12 @@ def funnel_of(
     }
     has_complete_visits = bool(np.isfinite(plain_value(complete_visits)).any())
     columns["n"] = take(complete_visits, row_order) if has_complete_visits else columns["visited"]
-    name_all(**columns)
+    name_traced(**columns)
     plain_counts = {name: plain_value(values) for name, values in columns.items()}
     ratio = columns["crawled"] / columns["visited"]
     rate = columns["converted"] / columns["n"]
     q = interval_quantile(level)
-    name_all(rate=rate, q=q)
+    name_traced(rate=rate, q=q)
     columns["crawl_to_refer"] = np.where(plain_counts["visited"] > 0, ratio, np.nan)
     is_valid_rate = (plain_counts["n"] > 0) & (plain_counts["converted"] <= plain_counts["n"])
     for suffix, values in zip(
@@ -192,7 +192,7 @@ def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
     }
     if len(section_by_window) > 1:
         window_texts = "; ".join(
-            f"{name}: {window[0]} {window[1]}" for window, name in section_by_window.items()
+            f"{section}: {window[0]} {window[1]}" for window, section in section_by_window.items()
         )
         why = f"the sections are not of one host and window ({window_texts})"
         raise AvailabilityError(
@@ -203,7 +203,7 @@ def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
 def _verdict(
     path: object, counts: Mapping[str, float], rate: float, stages: Mapping[str, Stage]
 ) -> str:
-    """Return a text on one page: the stages that were not measured and why, or that all were.
+    """Return the verdict on one page: which stages were not measured, and why; or that all were.
 
     ``counts`` has the page's count in each stage, and ``rate`` its conversion rate.
     """
@@ -211,7 +211,7 @@ def _verdict(
     for name, count in counts.items():
         if np.isnan(count):
             stage = stages[name]
-            reason = stage.why or (
+            reason = stage.reason or (
                 _MISSING_COUNT_REASON if path in stage.paths else _NOT_LISTED_REASON
             )
             stages_by_reason.setdefault(reason, []).append(name)
@@ -232,7 +232,7 @@ def _stage_of_section(
     section: str,
     column_names: Sequence[str],
 ) -> Stage:
-    """Return one stage, such as visits, from the tables of a section: the count of each URL path.
+    """Return one stage of the funnel, such as visits: its count of each URL path in one section.
 
     ``stage_fields`` is the entry of the stage in `FUNNEL_STAGES`. ``column_names`` are the names
     that the column of counts may have. ``errors`` maps sections that were not read to the reason.
@@ -249,31 +249,35 @@ def _stage_of_section(
     path_codes, paths = pd.factorize(frame["path"].map(normal_path, na_action="ignore"))
     row_positions = np.flatnonzero(path_codes >= 0)
     sums_by_path = GroupSums(
-        path_codes[row_positions], len(paths), lambda index: {"path": paths[index]}
+        path_codes[row_positions], len(paths), lambda path_number: {"path": paths[path_number]}
     )
     counts = sums_by_path.total(column_values("c", frame, column, row_positions))
     if stage_fields["unit"] == "answers":
         # Two spellings of a path would count an answer that cites both twice.
         is_repeated = np.bincount(path_codes[row_positions], minlength=len(paths)) > 1
         counts = np.where(is_repeated & (plain_value(counts) != 0), np.nan, counts)
-    state = metadata_of(frame).columns[column].availability
+    availability = metadata_of(frame).columns[column].availability
     reason = ""
     if not np.isfinite(plain_value(counts)).any():
-        reason = str(state) if state.status != Status.AVAILABLE else "nothing was counted"
-        if state.status in (Status.AVAILABLE, Status.PARTIAL):
-            state = replace(state, status=Status.UNAVAILABLE, cause=state.cause or Cause.NO_ROW)
-    return Stage(paths, counts, state, reason)
+        reason = (
+            str(availability) if availability.status != Status.AVAILABLE else "nothing was counted"
+        )
+        if availability.status in (Status.AVAILABLE, Status.PARTIAL):
+            availability = replace(
+                availability, status=Status.UNAVAILABLE, cause=availability.cause or Cause.NO_ROW
+            )
+    return Stage(paths, counts, availability, reason)
 
 
 def _combine_stages(stages: Sequence[Stage]) -> Stage:
-    """Return one stage made of the same stage in several sections; a path keeps its first count."""
+    """Combine the counts of one stage from several sections; a path keeps its first count."""
     combined, *other_stages = [stage for stage in stages if len(stage.paths)] or stages[:1]
     for other_stage in other_stages:
         paths = combined.paths.append(other_stage.paths).unique()
         counts = np.where(
             paths.isin(combined.paths), combined.counts_of(paths), other_stage.counts_of(paths)
         )
-        reason = combined.why if other_stage.why else ""
+        reason = combined.reason if other_stage.reason else ""
         combined = Stage(
             paths, counts, combine([combined.availability, other_stage.availability]), reason
         )

@@ -29,7 +29,7 @@ from aatoolkit.stats.compare import (
 )
 from aatoolkit.stats.estimate import Change, check_level
 from aatoolkit.stats.sums import PROMPT_COLUMN, WINDOW_NAMES, rule_and_counts, split_off_period
-from aatoolkit.stats.trace import name_variables, statistic, trace_frame
+from aatoolkit.stats.trace import name_traced_variables, statistic, trace_frame
 
 MENTION_RATE = "mention_rate"
 AVG_POSITION = "average_position"
@@ -60,7 +60,7 @@ _PLANNED_QUESTIONS, _OTHER_QUESTIONS = (
 )
 """The planned comparison with its substitute, and the other questions in order."""
 
-_KEY_FIGURES = HeadlineQuestion("key figure", "value", "figures", "metric")
+_KEY_FIGURE_QUESTION = HeadlineQuestion("key figure", "value", "figures", "metric")
 
 TableByName = Mapping[str, pd.DataFrame]  # by window and role, such as "now.engines"
 
@@ -71,8 +71,8 @@ def headline(
     """Compare the main measures (e.g. mention rate) of two datasets; see ``Dataset.compare``."""
     check_level(level)
     table_by_name = {
-        f"{side}.{role}": frame
-        for side, dataset in zip(
+        f"{window_name}.{role}": frame
+        for window_name, dataset in zip(
             WINDOW_NAMES, (current_dataset, earlier_dataset or {}), strict=True
         )
         for role in _REQUIREMENTS_BY_ROLE
@@ -109,17 +109,17 @@ def _tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataFrame]
 
 def _rename_to_standard(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame whose known columns have their standard names, such as ``mention_rate``."""
-    originals_by_standard: dict[str, list[str]] = {}
+    names_by_standard: dict[str, list[str]] = {}
     metadata = metadata_of(frame)
     for name in metadata.columns:
         standard_name = _standard_name(name, metadata.declaration_of(name))
-        originals_by_standard.setdefault(standard_name, []).append(name)
-    standard_by_original = {
-        originals[0]: name
-        for name, originals in originals_by_standard.items()
-        if len(originals) == 1 and name not in frame.columns
+        names_by_standard.setdefault(standard_name, []).append(name)
+    standard_by_name = {
+        names_of_standard[0]: name
+        for name, names_of_standard in names_by_standard.items()
+        if len(names_of_standard) == 1 and name not in frame.columns
     }
-    return rename(frame, columns=standard_by_original) if standard_by_original else frame
+    return rename(frame, columns=standard_by_name) if standard_by_name else frame
 
 
 def _standard_name(name: str, column: Column) -> str:
@@ -151,26 +151,26 @@ def headline_of(
         sources_of(
             metadata_of(frame)
             for name, frame in table_by_name.items()
-            if name.startswith(f"{side}.")
+            if name.startswith(f"{window_name}.")
         )
-        for side in WINDOW_NAMES[: 1 + has_before]
+        for window_name in WINDOW_NAMES[: 1 + has_before]
     ]
     _, side_names = name_sides(
         [()] * len(sources_of_sides), sources_of_sides, ("host",), ("subject", "name")
     )
     planned_row = ComparedRow(measure=MENTION_RATE, key=("all prompts", None), unit=FRACTION)
-    design = INDEPENDENT_DESIGN
+    design_effect = INDEPENDENT_DESIGN
 
     def comparisons_for(question: HeadlineQuestion) -> list[ComparedRow] | str:
         return _comparisons_for_question(
-            table_by_name, question, has_before, level, design, side_names
+            table_by_name, question, has_before, level, design_effect, side_names
         )
 
     for question in _PLANNED_QUESTIONS:
         comparisons = comparisons_for(question)
         if isinstance(comparisons, list):
             planned_row = comparisons[0]
-            design = design_effect_of(planned_row.change)
+            design_effect = design_effect_of(planned_row.change)
             break
         planned_row = replace(planned_row, why=planned_row.why or comparisons)
     rows = [replace(planned_row, is_planned=True)]
@@ -194,7 +194,7 @@ def headline_of(
         or row.change.after != planned_change.after
         or row.change.before != planned_change.before
     ]
-    figure_rows = comparisons_for(_KEY_FIGURES)
+    figure_rows = comparisons_for(_KEY_FIGURE_QUESTION)
     if isinstance(figure_rows, list):
         rows += _figures_not_compared(figure_rows, rows)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
@@ -216,8 +216,8 @@ def _comparisons_for_question(
     subject, measure, role, by, cluster, is_total = question
     section = _REQUIREMENTS_BY_ROLE[role][0]
     frames = []
-    for i, side in enumerate(WINDOW_NAMES[: 1 + has_before]):
-        frame = table_by_name.get(f"{side}.{role}")
+    for i, window_name in enumerate(WINDOW_NAMES[: 1 + has_before]):
+        frame = table_by_name.get(f"{window_name}.{role}")
         if frame is None or (by and by not in frame.columns):
             return f"{side_names[i]}: the section {section} was not read, or has no such table"
         frames.append(frame)
@@ -259,10 +259,12 @@ def _comparisons_for_question(
 def _select_own_brands(
     table_by_name: TableByName, frames: Sequence[pd.DataFrame]
 ) -> list[pd.DataFrame]:
-    """Return the rows of each frame on those own brands of the project that all frames have."""
+    """Select from each frame the rows of the project's own brands, if all frames have the brand."""
     brand_sets = [{*frame["brand"]} for frame in frames]
-    for side in WINDOW_NAMES[: len(frames)]:
-        leader_table = table_by_name.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))
+    for window_name in WINDOW_NAMES[: len(frames)]:
+        leader_table = table_by_name.get(
+            f"{window_name}.leaders", pd.DataFrame({"brand": [], "own": []})
+        )
         brand_sets.append(
             {*leader_table.loc[leader_table["own"].fillna(False).astype(bool), "brand"]}
         )
@@ -287,14 +289,14 @@ def design_effect_of(change: Change) -> tuple[Any, Any]:
     simple = pooled * (1 - pooled) * (1 / sizes[0] + 1 / sizes[1])
     ratio_to_simple = np.maximum(change.error**2 / np.maximum(simple, 1e-300), 1.0)
     deff = np.where(simple > 0, ratio_to_simple, 1.0)
-    name_variables()
+    name_traced_variables()
     return deff, change.df
 
 
 def _figures_not_compared(
     figure_rows: Sequence[ComparedRow], compared_rows: Sequence[ComparedRow]
 ) -> list[ComparedRow]:
-    """Return a row without a test for each key figure that is not in ``compared_rows``."""
+    """Return a comparison without a test for each key figure that ``compared_rows`` lacks."""
     compared_measures = {
         row.measure
         for row in compared_rows
@@ -307,10 +309,12 @@ def _figures_not_compared(
     }
     uncompared_rows = []
     for row in figure_rows:
-        metric = "_".join(tokens(str(row.key[1])))
-        if metric not in compared_measures:
-            reason = row.why or f"the service gives no counts of {metric} by prompt"
+        metric_name = "_".join(tokens(str(row.key[1])))
+        if metric_name not in compared_measures:
+            reason = row.why or f"the service gives no counts of {metric_name} by prompt"
             unit = FRACTION if row.is_rate else None
-            renamed_row = replace(row, measure=metric, key=(row.key[0], metric), unit=unit)
+            renamed_row = replace(
+                row, measure=metric_name, key=(row.key[0], metric_name), unit=unit
+            )
             uncompared_rows.append(replace(renamed_row, why=reason, method="", notes=()))
     return uncompared_rows

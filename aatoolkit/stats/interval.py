@@ -13,7 +13,7 @@ import pandas as pd
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
-from aatoolkit.frame.aggregation_plan import names_by_declared
+from aatoolkit.frame.aggregation_plan import names_by_declared_name
 from aatoolkit.frame.cell_status import cells_of, combine_cells
 from aatoolkit.frame.groupby import By, as_floats, check_columns, flatten_index
 from aatoolkit.metadata.attrs import metadata_of
@@ -37,7 +37,7 @@ from aatoolkit.stats.trace import (
     column_values,
     count_of,
     interval_quantile,
-    name_variables,
+    name_traced_variables,
     plain_columns,
     plain_value,
     random_number,
@@ -82,11 +82,11 @@ def interval(
         plain_value, (estimates.low, estimates.high, estimates.clusters)
     )
     reasons = []
-    verdict_texts = []
+    verdicts = []
     for group_position, (low, high, k) in enumerate(zip(lows, highs, cluster_counts, strict=True)):
         why = ""
         if not sums.used_row_counts[group_position]:
-            why = str(sums.states[group_position])
+            why = str(sums.availabilities[group_position])
         elif panel == "sampled" and k < MIN_CLUSTERS:
             why = (
                 f"{k:g} different values of {cluster} cannot say how much such values differ, "
@@ -101,7 +101,7 @@ def interval(
             if panel == "fixed":
                 why = f"one number for each value of {cluster} cannot say how much answers differ"
         reasons.append(why)
-        verdict_texts.append(
+        verdicts.append(
             f"{CANNOT_SAY}: {why}"
             if why
             else f"{100 * level:g} % interval: {amount(low, is_rate)} to {amount(high, is_rate)}"
@@ -125,10 +125,10 @@ def interval(
             f"{column}_clusters": estimates.clusters,
             f"{column}_n": estimates.size,
             f"{column}_method": f"{interval_kind}, {level:.0%}, {population_text}",
-            f"{column}_verdict": verdict_texts,
+            f"{column}_verdict": verdicts,
         },
         [sums.metadata],
-        combine(sums.states),
+        combine(sums.availabilities),
         key_columns=[*map(str, group_keys.columns)],
         unit=sums.unit,
         level=level,
@@ -148,10 +148,10 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
         rule = user_rule
         count_columns = user_rule.over or ("",)
     if not all(count_columns):
-        counts = rule.over or rule.counts or ()
-        missing_counts = ", ".join(name for name in counts if name not in frame.columns)
-        needed_counts = missing_counts or ", ".join(counts)
-        reason = f"it needs {needed_counts} as read, or aggregated with it" if counts else rule.why
+        names = rule.over or rule.counts or ()
+        missing_counts = ", ".join(name for name in names if name not in frame.columns)
+        needed_counts = missing_counts or ", ".join(names)
+        reason = f"it needs {needed_counts} as read, or aggregated with it" if names else rule.why
         raise refusal(column, "interval", reason or no_counts_text(rule))
     cell_statuses = combine_cells(
         *(cells_of(frame, count_column, metadata) for count_column in count_columns)
@@ -164,7 +164,7 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     denominators = plain_value(trials)
     has_counts = cell_statuses.has_number & (denominators > 0)
     if metadata.declaration_of(column).unit == PER_UNIT:  # of rows that are fractions
-        unit_columns = names_by_declared(metadata, metadata.columns[column].table).get("unit")
+        unit_columns = names_by_declared_name(metadata, metadata.columns[column].table).get("unit")
         if not unit_columns:
             raise refusal(column, "interval", "it needs the unit of each row")
         has_counts &= equals_text(frame[unit_columns[0]], "fraction")
@@ -173,7 +173,7 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
         raise refusal(column, "interval", "its numerator is no part of its denominator")
     rate = hits / trials
     q = interval_quantile(level)
-    name_variables()
+    name_traced_variables()
     low, high = (np.where(is_valid, bound, np.nan) for bound in wilson(rate, trials, q))
     interval_columns = plain_columns({f"{column}_low": low, f"{column}_high": high})
     array_by_column = {
@@ -214,10 +214,10 @@ def bounds(
 ) -> Bounds:
     """Return the confidence interval of each row of a frame, for error bars.
 
-    ``rows`` is an optional frame with a row per prompt; ``frame`` has the sums of its groups.
-    If given, the interval accounts for the correlation of answers to one prompt. ``by`` are the
-    columns of both frames that tell the groups apart. The result is a `Bounds`: the arrays ``low``
-    and ``high``, and the ``method`` as text.
+    ``rows`` is an optional frame with a row per prompt, whose sums by group are the rows of
+    ``frame``. With it, the intervals account for the correlation of answers to one prompt. ``by``
+    are the columns of both frames that tell the groups apart. The result is a `Bounds`: the arrays
+    ``low`` and ``high``, and the ``method`` as text.
 
     Examples
     --------
@@ -239,8 +239,8 @@ def bounds(
                 return prompt_bounds
         intervals = interval(frame, column)
     except AvailabilityError:
-        missing_numbers = np.full(len(frame), np.nan)
-        return Bounds(missing_numbers, missing_numbers)
+        nan_bounds = np.full(len(frame), np.nan)
+        return Bounds(nan_bounds, nan_bounds)
     metadata = metadata_of(frame)
     if PROMPT_COLUMN in metadata.key:
         method = ONE_PROMPT_METHOD
@@ -269,9 +269,9 @@ def _prompt_bounds(
 
 
 def _bounds_of(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
-    """Return the lower and the upper ends of a column's interval as two arrays.
+    """Return the lower and the upper ends of a column's intervals as two arrays.
 
-    They are read from its ``_low`` and ``_high`` columns.
+    The ends are in the columns beside it whose names end in ``_low`` and ``_high``.
     """
     return as_floats(frame[f"{column}_low"]), as_floats(frame[f"{column}_high"])
 
@@ -302,7 +302,7 @@ def stability(
     pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
     agree = sums_by_cluster.total(pairs)
     combinations = sums_by_cluster.count(pairs)
-    name_variables()
+    name_traced_variables()
     confidence = setting("level", level)
     agreement = estimate(SingleGroup, agree, combinations, confidence, "sampled", is_rate=True)
     icc = _icc(y, n)
@@ -346,7 +346,9 @@ def stability(
             }
         ],
         [sums.metadata],
-        sums.metadata.columns[column].availability if len(sums.states) != 1 else sums.states[0],
+        sums.metadata.columns[column].availability
+        if len(sums.availabilities) != 1
+        else sums.availabilities[0],
         level=level,
         by=names[0],
     )
@@ -355,8 +357,8 @@ def stability(
 def _icc(y: Any, n: Any) -> Any:
     """Return the intra-class correlation of repeated answers, e.g. to one prompt by one engine.
 
-    ``y`` has the number of hits of each combination of prompt and engine, ``n`` the number of
-    answers.
+    ``y`` has the numerator (e.g. mentions) of each combination of prompt and engine, ``n`` the
+    number of answers.
     """
     # The estimator is by analysis of variance (Ridout, Demétrio & Firth, *Biometrics* 55, 1999).
     k = count_of(n)
@@ -365,7 +367,7 @@ def _icc(y: Any, n: Any) -> Any:
     between = (total_of(n * (y / n) ** 2) - size * mean**2) / (k - 1)
     within = total_of(n * (y / n) * (1 - y / n)) / (size - k)
     common = (size - total_of(n**2) / size) / (k - 1)
-    name_variables()
+    name_traced_variables()
     return (between - within) / (between + (common - 1) * within)
 
 
@@ -374,19 +376,21 @@ def _icc_interval(
 ) -> list[float]:
     """Return both ends of the jackknife interval of the intra-class correlation.
 
-    ``y`` has the number of hits of each combination of prompt and engine, ``n`` the number of
-    answers, ``cluster_of_combination`` the number of the prompt.
+    ``y`` has the numerator (e.g. mentions) of each combination of prompt and engine, ``n`` the
+    number of answers, ``cluster_of_combination`` the index of its prompt.
     """
     # The jackknife leaves out each cluster in turn. It works on the scale of
     # ½·log((1+(m-1)ρ)/(1-ρ)), for the correlation ρ and m answers to a combination (Fisher 1925,
     # §38), with Student's t: on this scale the standard error does not depend on ρ. A bootstrap
     # over clusters would be too narrow.
-    cluster_size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
+    combination_size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
     masks_without_cluster = (
         cluster_of_combination != cluster for cluster in range(cluster_of_combination.max() + 1)
     )
     iccs = np.array([_icc(y, n), *(_icc(y[mask], n[mask]) for mask in masks_without_cluster)])
-    scaled_icc, *scaled_jackknife_iccs = 0.5 * np.log((1 + (cluster_size - 1) * iccs) / (1 - iccs))
+    scaled_icc, *scaled_jackknife_iccs = 0.5 * np.log(
+        (1 + (combination_size - 1) * iccs) / (1 - iccs)
+    )
     scaled_estimates = np.array(scaled_jackknife_iccs)[np.isfinite(scaled_jackknife_iccs)]
     estimate_count = len(scaled_estimates)
     if estimate_count < MIN_CLUSTERS or not np.isfinite(scaled_icc):
@@ -398,7 +402,7 @@ def _icc_interval(
     )
     half_width = t_quantile((1 + level) / 2, estimate_count - 1) * standard_error
     ratios = [math.exp(min(2 * (scaled_icc + sign * half_width), 700)) for sign in (-1, 1)]
-    return [(ratio - 1) / (ratio + cluster_size - 1) for ratio in ratios]
+    return [(ratio - 1) / (ratio + combination_size - 1) for ratio in ratios]
 
 
 def samples(
@@ -410,7 +414,7 @@ def samples(
     *,
     answers: int | None = None,
 ) -> pd.DataFrame:
-    """Compute how many prompts are needed for a margin of error, or the margin of many answers.
+    """Compute the number of prompts for a margin of error, or the margin for a number of answers.
 
     Give either ``margin``, the margin of error to reach, or ``answers``, as many as can be paid.
 
@@ -470,24 +474,22 @@ def samples(
     if not 0 < rate < 1 or not (margin is None or 0 < margin < 1) or not 0 <= icc <= 1:
         raise ArgumentError("rate and margin are between 0 and 1, icc from 0 to 1")
     if answers is not None:
-        run_counts = [count for count in run_counts if count <= answers / MIN_CLUSTERS]
+        run_counts = [run_count for run_count in run_counts if run_count <= answers / MIN_CLUSTERS]
     if not run_counts or min(run_counts) < 1:
         raise ArgumentError(f"runs are whole numbers from 1, for {MIN_CLUSTERS} prompts or more")
     rows = []
     max_half_width = margin or math.inf
     for run_count in run_counts:
         deff = 1 + (run_count - 1) * icc
-        error = math.sqrt(rate * (1 - rate) * deff / run_count)
+        sd = math.sqrt(rate * (1 - rate) * deff / run_count)
         z = interval_quantile(level)
-        prompts = max(MIN_CLUSTERS, math.ceil((z * error / max_half_width) ** 2)) - 1
+        prompts = max(MIN_CLUSTERS, math.ceil((z * sd / max_half_width) ** 2)) - 1
         if answers is not None:
             prompts = answers // run_count - 1
         half_width = math.nan
         while not half_width <= max_half_width:  # Student's t takes a few more
             prompts += 1
-            half_width = (
-                float(t_quantile((1 + level) / 2, prompts - 1)) * error / math.sqrt(prompts)
-            )
+            half_width = float(t_quantile((1 + level) / 2, prompts - 1)) * sd / math.sqrt(prompts)
         verdict = f"{prompts:,} prompts × {run_count:,} runs give ±{100 * half_width:.1f} points"
         rows.append(
             {

@@ -46,12 +46,12 @@ from aatoolkit.stats.trace import (
     Integers,
     Numbers,
     Row,
+    as_float,
     column_values,
     count_of,
-    name_all,
-    name_variables,
+    name_traced,
+    name_traced_variables,
     normal_quantile,
-    number,
     plain_value,
     random_number,
     setting,
@@ -101,14 +101,14 @@ def rank(
     value = np.where(
         denominators > 0, size if sums.is_count else group_sums.total(y) / size, np.nan
     )
-    name_variables()
+    name_traced_variables()
     plain_values = plain_value(value)
     # Where one cluster has most answers, the variance of a rate cannot be estimated.
     is_ranked = np.isfinite(plain_values) & (sums.is_count | (denominators**2 >= 2 * square_sums))
-    scores = -plain_values if sums.unit == RANK and not sums.is_count else plain_values
-    order_scores = np.where(is_ranked, scores, -np.inf)
-    scaled_differences, p = _scaled_differences_and_p(
-        contributions, np.where(is_ranked, scores, 0.0), is_ranked, level
+    signed_values = -plain_values if sums.unit == RANK and not sums.is_count else plain_values
+    sort_values = np.where(is_ranked, signed_values, -np.inf)
+    scaled_differences, critical_p = _scaled_differences_and_p(
+        contributions, np.where(is_ranked, signed_values, 0.0), is_ranked, level
     )
     rank_count = int(is_ranked.sum())
 
@@ -117,8 +117,8 @@ def rank(
 
     method = (
         "a difference whose p-value, by Student's t with its own degrees of freedom, is below "
-        f"{p:.3g}: that of the largest of all in {BOOTSTRAP_DRAWS} draws of normal multipliers of "
-        f"{cluster} (seed 0)"
+        f"{critical_p:.3g}: that of the largest of all in {BOOTSTRAP_DRAWS} draws of normal "
+        f"multipliers of {cluster} (seed 0)"
     )
     is_better = scaled_differences > 1
     low = as_traced_ranks(
@@ -127,12 +127,12 @@ def rank(
     high = as_traced_ranks(
         "rank_high", rank_count - is_better.sum(axis=1), f"{rank_count} - those worse by {method}"
     )
-    sample_ranks = 1 + (order_scores > scores[:, None]).sum(axis=1)
-    verdict_texts = []
+    sample_ranks = 1 + (sort_values > signed_values[:, None]).sum(axis=1)
+    verdicts = []
     reason = f"it has no number, or one {cluster} has most of its answers"
     for best, worst in zip(plain_value(low), plain_value(high), strict=True):
         rank_text = f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {rank_count}"
-        verdict_texts.append(rank_text if np.isfinite(best) else f"{CANNOT_SAY}: {reason}")
+        verdicts.append(rank_text if np.isfinite(best) else f"{CANNOT_SAY}: {reason}")
     clusters = count_of(take(n, np.unique(sums.cluster_ids, return_index=True)[1]))
     return make_result(
         "rank",
@@ -144,7 +144,7 @@ def rank(
             "rank_high": high,
             "n": size,
             "clusters": clusters,
-            "verdict": verdict_texts,
+            "verdict": verdicts,
             "method": f"simultaneous pairwise differences over {cluster}, multiplier bootstrap",
         },
         [sums.metadata],
@@ -152,14 +152,14 @@ def rank(
         key_columns=(by,),
         unit=sums.column.unit,
         level=level,
-        row_order=np.argsort(-order_scores, kind="stable"),
+        row_order=np.argsort(-sort_values, kind="stable"),
         column=column,
         cluster=cluster,
     )
 
 
 def _contributions(sums: ClusterSums) -> Numbers:
-    """Return how far each cluster (e.g. a prompt) moves the estimate of each member (e.g. a brand).
+    """Return how much each cluster (e.g. prompt) changes the estimate of each member (e.g. brand).
 
     The result is a matrix with a row per cluster and a column per member; each column has mean 0.
     """
@@ -191,15 +191,18 @@ def _scaled_differences_and_p(
     # With k-1 degrees of freedom for all (k clusters), the confidence sets of ten tied members over
     # 8 to 20 prompts would have a coverage of only 84 to 88 %.
     k, member_count = contributions.shape
-    resampled = np.random.default_rng(0).standard_normal((BOOTSTRAP_DRAWS, k)) @ contributions
+    draws = np.random.default_rng(0).standard_normal((BOOTSTRAP_DRAWS, k)) @ contributions
     # The sums over clusters of the second and fourth powers of all pairs' differences.
-    squares = contributions**2
-    cubes = (contributions**3).T @ contributions
-    square_sums = squares.sum(axis=0)
-    fourth_sums = (squares**2).sum(axis=0)
+    squared_contributions = contributions**2
+    cube_products = (contributions**3).T @ contributions
+    square_sums = squared_contributions.sum(axis=0)
+    fourth_power_sums = (squared_contributions**2).sum(axis=0)
     square_distances = square_sums[:, None] + square_sums - 2 * (contributions.T @ contributions)
     fourth_powers = (
-        fourth_sums[:, None] + fourth_sums - 4 * (cubes + cubes.T) + 6 * (squares.T @ squares)
+        fourth_power_sums[:, None]
+        + fourth_power_sums
+        - 4 * (cube_products + cube_products.T)
+        + 6 * (squared_contributions.T @ squared_contributions)
     )
     standard_errors = np.sqrt(np.maximum(square_distances, 0) * k / (k - 1))
     min_standard_error = 1e-12 * max(float(standard_errors.max(initial=0.0)), 1e-300)
@@ -209,7 +212,7 @@ def _scaled_differences_and_p(
     for member in range(member_count):
         largest_differences = np.maximum(
             largest_differences,
-            (np.abs(resampled[:, [member]] - resampled) / finite_errors[member]).max(axis=1),
+            (np.abs(draws[:, [member]] - draws) / finite_errors[member]).max(axis=1),
         )
     critical_p = two_sided(float(np.quantile(largest_differences, level)), math.inf)
     df = np.where(is_tested & (fourth_powers > 0), square_distances**2 / fourth_powers, k - 1)
@@ -251,19 +254,19 @@ def concentration(
         raise refusal(column, "concentration", f"its rule ({count_plan.rule}) is no sum of counts")
     cell_statuses = cells_of_plan(count_plan, flat_frame, metadata, groups)
     row_counts = as_floats(flat_frame[column])
-    is_hit = cell_statuses.has_number & (row_counts > 0)
-    if (row_counts[is_hit] % 1 != 0).any():
-        why = "it holds fractions; name the count behind it"
-        raise refusal(column, "concentration", why)
-    state_code_by_group, distinct_states = groups.combine_availability(cell_statuses)
+    is_counted = cell_statuses.has_number & (row_counts > 0)
+    if (row_counts[is_counted] % 1 != 0).any():
+        reason = "it holds fractions; name the count behind it"
+        raise refusal(column, "concentration", reason)
+    availability_code_by_group, distinct_availabilities = groups.combine_availability(cell_statuses)
     rows = []
-    for i, state_code in enumerate(state_code_by_group.tolist()):
+    for group_position, availability_code in enumerate(availability_code_by_group.tolist()):
         counts = column_values(
-            "c", flat_frame, column, np.flatnonzero(is_hit & (groups.of_row == i))
+            "c", flat_frame, column, np.flatnonzero(is_counted & (groups.of_row == group_position))
         )
         n = total_of(counts)
         members = count_of(counts)
-        name_variables()
+        name_traced_variables()
         row = {"n": n, "members": members}
         if MIN_TOTAL <= n <= _MAX_TOTAL:
             row |= _concentration_of(counts, n, top, level)
@@ -271,11 +274,9 @@ def concentration(
             interval_text = f"{low:.1f} or more" if np.isinf(high) else f"{low:.1f} to {high:.1f}"
             row["verdict"] = f"as concentrated as {effective:.1f} equal ones ({interval_text})"
         else:
-            availability = distinct_states[state_code]
-            reason = f" ({availability})" if availability.status != Status.AVAILABLE else ""
-            row["verdict"] = (
-                f"{CANNOT_SAY}: {n:g} in all, and it takes at least {MIN_TOTAL}{reason}"
-            )
+            availability = distinct_availabilities[availability_code]
+            note = f" ({availability})" if availability.status != Status.AVAILABLE else ""
+            row["verdict"] = f"{CANNOT_SAY}: {n:g} in all, and it takes at least {MIN_TOTAL}{note}"
         rows.append(row)
     column_names = [
         f"{name}{suffix}"
@@ -293,7 +294,10 @@ def concentration(
             "method": "multinomial bootstrap, basic interval",
         },
         [metadata],
-        combine(distinct_states[int(state_code)] for state_code in state_code_by_group),
+        combine(
+            distinct_availabilities[int(availability_code)]
+            for availability_code in availability_code_by_group
+        ),
         key_columns=tuple(by_columns),
         level=level,
         column=column,
@@ -312,18 +316,21 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> Row:
     whose share is computed.
     """
     counts = plain_value(c)
-    size = int(number(n))
+    size = int(as_float(n))
     largest = take(c, np.argsort(counts, kind="stable")[-top:])
     hhi = (total_of(c**2) - n) / (n * (n - 1))
     top_share = total_of(largest) / n
-    name_variables()
+    name_traced_variables()
     rng = np.random.default_rng(0)
-    shares = counts / size
+    member_shares = counts / size
     resampled_counts = (
-        np.sort(rng.multinomial(size, shares)).astype(np.float64) for _ in range(_RESAMPLES)
+        np.sort(rng.multinomial(size, member_shares)).astype(np.float64) for _ in range(_RESAMPLES)
     )
     resampled_sums = np.array(
-        [((resampled**2).sum(), resampled[-top:].sum()) for resampled in resampled_counts]
+        [
+            ((sampled_counts**2).sum(), sampled_counts[-top:].sum())
+            for sampled_counts in resampled_counts
+        ]
     )
     resampled_indices = (resampled_sums - [size, 0]) / [size * (size - 1), size]
     tail_levels = [(1 - level) / 2, (1 + level) / 2]
@@ -331,7 +338,7 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> Row:
     shift_description = (
         f"the quantile of {_RESAMPLES} multinomial samples of {size:,} (seed 0), less their mean"
     )
-    lowest_shift = _top_share_lower_bound(counts, top, rng, level) - number(top_share)
+    lowest_shift = _top_share_lower_bound(counts, top, rng, level) - as_float(top_share)
     shifts[0, 1] = min(lowest_shift, shifts[0, 1])
     row = {"hhi": hhi, "top_share": top_share}
     for index_position, (name, value) in enumerate([*row.items()]):
@@ -342,12 +349,12 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> Row:
             row[f"{name}{suffix}"] = np.maximum(
                 np.minimum(shifted_value, setting("most", 1.0)), 0.0
             )
-    name_all(**row)
+    name_traced(**row)
     # The effective number is 1 over the index, and its bounds are 1 over those of the index.
-    suffix_triples = zip(
+    suffixes_and_defaults = zip(
         _INTERVAL_SUFFIXES, ("", "_high", "_low"), (NAN, NAN, math.inf), strict=True
     )
-    for suffix, hhi_suffix, bound_if_not_positive in suffix_triples:
+    for suffix, hhi_suffix, bound_if_not_positive in suffixes_and_defaults:
         hhi_bound = row[f"hhi{hhi_suffix}"]
         row[f"effective{suffix}"] = 1 / hhi_bound if hhi_bound > 0 else bound_if_not_positive
     return row
@@ -361,11 +368,12 @@ def _top_share_lower_bound(
     # random half of the sample, and their share is taken in the other half. This is repeated for
     # many halves.
     repeat_count = min(max(_MAX_CELLS // (8 * len(counts)), 20), _MAX_HALVES)
-    halves = rng.binomial(counts.astype(np.int64), 0.5, (repeat_count, len(counts)))
-    other_halves = counts - halves
-    leading_positions = np.argsort(-halves, axis=1, kind="stable")[:, :top]
+    half_counts = rng.binomial(counts.astype(np.int64), 0.5, (repeat_count, len(counts)))
+    other_half_counts = counts - half_counts
+    leading_positions = np.argsort(-half_counts, axis=1, kind="stable")[:, :top]
     mean_share = np.nanmean(
-        np.take_along_axis(other_halves, leading_positions, 1).sum(1) / other_halves.sum(1)
+        np.take_along_axis(other_half_counts, leading_positions, 1).sum(1)
+        / other_half_counts.sum(1)
     )
     return float(wilson(mean_share, counts.sum(), normal_quantile((1 + level) / 2))[0])
 
@@ -421,18 +429,19 @@ def overlap(
 def _compare_answers(
     flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
 ) -> list[Row]:
-    """Return a row of the result for each pair of members (values of ``between``), e.g. engines.
+    """Compute the overlap of answers for each pair of members: two values of ``between``.
 
-    The row has the overlap of the answers of the two members; the keys of the dict are the columns
-    of the result.
+    Returns a row of the result per pair, as a dict by column.
     """
-    coded_answers, members, prompts = _encode_answers(flat_frame, column, between, cluster, repeat)
+    encoded_answers, members, prompts = _encode_answers(
+        flat_frame, column, between, cluster, repeat
+    )
     if len(members) > MAX_BETWEEN:
         reason = f"{len(members)} different ones; {MAX_BETWEEN} are the most: choose some first"
         raise refusal(between, "overlap", reason)
     jaccard = np.full((len(prompts), len(members), len(members)), np.nan)
     answer_counts = np.zeros((len(prompts), len(members)))
-    for prompt_position, (_, rows_of_prompt) in enumerate(coded_answers.groupby(cluster)):
+    for prompt_position, (_, rows_of_prompt) in enumerate(encoded_answers.groupby(cluster)):
         jaccard[prompt_position], answer_counts[prompt_position] = _overlap_of_prompt(
             rows_of_prompt[repeat], rows_of_prompt[between], rows_of_prompt[column], len(members)
         )
@@ -468,7 +477,7 @@ def _compare_answers(
         )
         ceiling = mean_over_prompts(repeat_indices, confidence, "ceiling")
         differences = take(jaccard_indices, np.flatnonzero(has_repeats[has_both])) - repeat_indices
-        name_all(g=differences)
+        name_traced(g=differences)
         gap = mean_over_prompts(differences, confidence, "gap")
         answers_of_both = traced_by_prompt(
             "answers", answer_counts[:, a] + answer_counts[:, b], has_both, "answers of both", pair
@@ -530,29 +539,30 @@ def mean_over_prompts(values: Any, level: Any, name: str) -> Change:
 def _encode_answers(
     flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str
 ) -> tuple[pd.DataFrame, list[str], list[Any]]:
-    """Return a frame of answers encoded as integers, the names of members, and the prompts.
+    """Encode the columns of a frame of answers as integers.
 
-    Members are the values to compare, such as engines.
+    Returns the encoded frame, the names of the members (the values to compare, such as engines),
+    and the prompts.
     """
     rows = flat_frame.loc[flat_frame[column].notna(), [cluster, between, repeat, column]]
     for name in (between, cluster, repeat):
         refuse_missing(name, rows[name].isna())
-    coded_answers = pd.DataFrame({name: pd.factorize(rows[name])[0] for name in rows.columns})
-    coded_answers[between], members = pd.factorize(rows[between].astype(str), sort=True)
+    encoded_answers = pd.DataFrame({name: pd.factorize(rows[name])[0] for name in rows.columns})
+    encoded_answers[between], members = pd.factorize(rows[between].astype(str), sort=True)
     for name in (between, cluster):
-        if (coded_answers.groupby(repeat)[name].nunique() > 1).any():
+        if (encoded_answers.groupby(repeat)[name].nunique() > 1).any():
             reason = f"one value of {repeat} has several of {name}: it names no single answer"
             raise AvailabilityError(f"{repeat} names no answer: {reason}", columns={repeat: reason})
-    return coded_answers.drop_duplicates([repeat, column]), [*members], [*rows[cluster].unique()]
+    return encoded_answers.drop_duplicates([repeat, column]), [*members], [*rows[cluster].unique()]
 
 
 def _overlap_of_prompt(
     answers: pd.Series, members: pd.Series, values: pd.Series, member_count: int
 ) -> tuple[Numbers, Integers]:
-    """Return each pair of members' mean Jaccard index, and each member's number of answers.
+    """Return the mean Jaccard index of each pair of members, and each member's number of answers.
 
-    The three Series have an entry per row of one prompt: its answer, its member (e.g. engine) and
-    its value (e.g. a domain).
+    ``answers``, ``members`` and ``values`` have an entry per row of one prompt: the code of its
+    answer, of its member (e.g. an engine), and of its value (e.g. a domain).
     """
     _, first_rows, row_positions = np.unique(answers, return_index=True, return_inverse=True)
     distinct_values, column_positions = np.unique(values, return_inverse=True)
@@ -563,9 +573,11 @@ def _overlap_of_prompt(
     sampled_answers = []
     member_of_answer = members.to_numpy()[first_rows]
     for member_code in range(member_count):  # all answers, or so many of a member, evenly spaced
-        positions = np.flatnonzero(member_of_answer == member_code)
-        spaced_positions = np.linspace(0, len(positions) - 1, min(len(positions), MAX_REPEATS))
-        sampled_answers += positions[spaced_positions.round().astype(np.int64)].tolist()
+        answer_positions = np.flatnonzero(member_of_answer == member_code)
+        spaced_positions = np.linspace(
+            0, len(answer_positions) - 1, min(len(answer_positions), MAX_REPEATS)
+        )
+        sampled_answers += answer_positions[spaced_positions.round().astype(np.int64)].tolist()
     has_value = has_value[sampled_answers]
     member_of_answer = member_of_answer[sampled_answers]
     shared_counts = (has_value @ has_value.T).astype(np.float64)

@@ -309,7 +309,8 @@ def make_result(
     texts |= {"unit": unit or "-", "change": change_unit or "-", "level": f"{level:.0%}"}
     texts |= {"up": UP, "down": DOWN, "no_evidence": NO_EVIDENCE, "cannot_say": CANNOT_SAY}
     fields_by_column = {
-        name.format(**texts): fields for name, *fields in RESULT_COLUMNS_BY_STATISTIC[verb]
+        name.format(**texts): declaration_fields
+        for name, *declaration_fields in RESULT_COLUMNS_BY_STATISTIC[verb]
     }
     if not isinstance(values, Mapping):
         column_names = dict.fromkeys(name for row in values for name in row) or fields_by_column
@@ -320,7 +321,7 @@ def make_result(
     refused_rule = refused(
         "a result of statistics: compute it anew, from the table that it was computed from"
     )
-    series = {}
+    series_by_column = {}
     columns = []
     for name in dict.fromkeys((*key_columns, *fields_by_column)):
         if name not in values:
@@ -331,10 +332,10 @@ def make_result(
                 is_text = all(isinstance(cell, str) or cell is None for cell in cells)
                 cells = pd.Series(cells, dtype=object)
                 cells = cells.astype("string") if is_text else cells.infer_objects()
-            series[name] = cells
+            series_by_column[name] = cells
             continue
         dtype, unit_template, doc_template = fields_by_column[name]
-        series[name] = to_column(cells, dtype)
+        series_by_column[name] = to_column(cells, dtype)
         column_unit = unit_template.format(**texts)
         column_unit = None if column_unit == "-" else _UNIT_BY_WORD.get(column_unit, column_unit)
         columns.append(
@@ -346,20 +347,26 @@ def make_result(
     register_table(
         table_name, Table(table_name, f"Results of {verb}.", records("rows"), (), tuple(columns))
     )
-    result_frame = pd.DataFrame(series)
+    result_frame = pd.DataFrame(series_by_column)
     if row_order is not None:
         result_frame = result_frame.take(row_order).reset_index(drop=True)
     result_frame = show_as(result_frame, display_options_of(result_frame))
-    key_metadata = (
-        {name: inputs[0].columns.get(name, NO_METADATA) for name in series} if inputs else {}
+    metadata_by_column = (
+        {name: inputs[0].columns.get(name, NO_METADATA) for name in series_by_column}
+        if inputs
+        else {}
     )
     for column in columns:
         column_availability = (availability_by_column or {}).get(column.name, input_availability)
         cause = Cause.NO_ROW if availability_by_column else Cause.INSUFFICIENT_SAMPLE
         availability = _result_availability(result_frame[column.name], column_availability, cause)
-        key_metadata[column.name] = ColumnMetadata(f"{table_name}.{column.name}", availability)
+        metadata_by_column[column.name] = ColumnMetadata(
+            f"{table_name}.{column.name}", availability
+        )
     sources = dict.fromkeys(source for metadata in inputs for source in metadata.sources)
-    return attach(result_frame, FrameMetadata(key_metadata, tuple(key_columns), tuple(sources)))
+    return attach(
+        result_frame, FrameMetadata(metadata_by_column, tuple(key_columns), tuple(sources))
+    )
 
 
 _DETAIL_COLUMNS = (
@@ -403,9 +410,9 @@ def display_options_of(frame: pd.DataFrame) -> ShowAs:
 def _marks_and_remarks(
     frame: pd.DataFrame, shown_columns: Collection[str]
 ) -> tuple[Marks, list[str]]:
-    """Return an empty dict and the remarks below a printed result: why it says "cannot say".
+    """Return the remarks to print below a result, which say why it says "cannot say".
 
-    The dict would have the numbers with an asterisk; a result has none.
+    They come with an empty dict, as no number of a result gets an asterisk.
     """
     remarks = []
     if {"verdict", "why"} <= {*frame} and "why" not in shown_columns:
@@ -418,8 +425,8 @@ def _marks_and_remarks(
             )
         if len(reasons) > _MAX_REASONS:
             remarks.append(f"{CANNOT_SAY}: {len(reasons) - _MAX_REASONS} more reasons, in .why")
-        notes = frame["why"][~is_unanswered].str.extract(_CHANGE_NOTE)[0].dropna()
-        remarks += map(visible, notes.unique()[:_MAX_REASONS])
+        change_notes = frame["why"][~is_unanswered].str.extract(_CHANGE_NOTE)[0].dropna()
+        remarks += map(visible, change_notes.unique()[:_MAX_REASONS])
     return {}, remarks
 
 
@@ -429,7 +436,7 @@ def equals_text(values: pd.Series, text: str) -> np.ndarray:
 
 
 def to_column(values: Iterable[Any], dtype: Any) -> pd.Series:
-    """Return values as a Series of ``dtype``; the dtype "date" stands for days."""
+    """Convert values to a Series of ``dtype``; "date" stands for days without a time zone."""
     if dtype == "date":
         day_column = pd.Series(pd.to_datetime(list(values)))
         return day_column.dt.tz_localize(None).astype("datetime64[us]")

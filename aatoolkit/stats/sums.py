@@ -22,7 +22,7 @@ from aatoolkit.frame.aggregation_plan import (
     Plan,
     ResponseTotals,
     Rules as Rules,
-    names_by_declared,
+    names_by_declared_name,
     plan_columns,
 )
 from aatoolkit.frame.duplicates import response_scope
@@ -74,7 +74,7 @@ class ClusterSums:
     n: Numbers  # denominators
     is_rate: bool  # whether the column is a rate between 0 and 1
     used_row_counts: Integers  # by group, the number of rows with a number
-    states: list[Availability]  # by group, whether its numbers were measured
+    availabilities: list[Availability]  # by group, whether its numbers were measured
     row_positions: Integers  # the positions of the rows with a number
     pair_of_row: Integers  # for each of these rows, the position of its pair in `y` and `n`
     plan: Plan  # the rule by which the column is aggregated
@@ -132,8 +132,8 @@ class ClusterSums:
         first_pair, end_pair = np.searchsorted(
             self.group_ids, [group_position, group_position + 1]
         ).tolist()
-        labels = self.cluster_labels[self.cluster_ids[first_pair:end_pair]].tolist()
-        return dict(zip(labels, range(first_pair, end_pair), strict=True))
+        cluster_labels = self.cluster_labels[self.cluster_ids[first_pair:end_pair]].tolist()
+        return dict(zip(cluster_labels, range(first_pair, end_pair), strict=True))
 
     def y_and_n(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
         """Return the numerators and the denominators of clusters as two arrays of equal length.
@@ -156,12 +156,16 @@ class ClusterSums:
 
 
 def shared_positions(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
-    """Return two lists of the positions, one per frame, of the clusters that both frames have.
+    """Return the positions of the clusters that both of two frames have, as a list per frame.
 
     Each of ``sides`` maps the clusters of one frame, such as prompts, to their positions.
     """
     return [
-        [position_by_cluster[cluster] for cluster in sides[0] if cluster in sides[1]]
+        [
+            position_by_cluster[cluster_label]
+            for cluster_label in sides[0]
+            if cluster_label in sides[1]
+        ]
         for position_by_cluster in sides
     ]
 
@@ -187,14 +191,9 @@ def cluster_sums(
     rules = rules or {}
     is_boolean = pd.api.types.is_bool_dtype(flat_frame[column].dtype)
     # A share of what one answer can hold several of does not vary as a rate of answers does.
-    declared_rule, count_columns = rule_and_counts(metadata, column)
-    has_no_rule = declared_rule.rule == "none"
-    if (
-        has_no_rule
-        and not declared_rule.within
-        and all(count_columns)
-        and (groups.sizes <= 1).all()
-    ):
+    column_rule, count_columns = rule_and_counts(metadata, column)
+    has_no_rule = column_rule.rule == "none"
+    if has_no_rule and not column_rule.within and all(count_columns) and (groups.sizes <= 1).all():
         rules = {column: ratio(*count_columns), **rules}
     (column_plan,) = plan_columns(
         flat_frame, metadata, groups, column, rules, with_shares=has_no_rule
@@ -209,44 +208,44 @@ def cluster_sums(
             advice = f"df.aa.interval({declaration.name!r}) gives that of each row"
             reason = f"{SEVERAL_TEXT} between answers; {advice}"
         raise refusal(column, "interval", reason)
-    statuses = cells_of_plan(column_plan, flat_frame, metadata, groups)
+    cell_statuses = cells_of_plan(column_plan, flat_frame, metadata, groups)
     input_values = [as_floats(flat_frame[name]) for name in column_plan.inputs]
     y = input_values[0]
     n = input_values[1] if len(input_values) > 1 else np.ones(len(flat_frame))
     if rule.over is None:
         y = y * n
-    is_used = statuses.has_number & (n > 0) & np.isfinite(y)
+    is_used = cell_statuses.has_number & (n > 0) & np.isfinite(y)
     is_rate = is_boolean and not is_count
     if rule.over is not None:
         is_possible = (y >= 0) & (y <= n)
         is_rate = bool(is_possible[is_used].mean() >= 0.5) if is_used.any() else True
         # A row with more hits than trials is left out; the other rows are still those of a rate.
         is_used = is_used & is_possible if is_rate else is_used
-    clusters = np.arange(len(flat_frame)) * (not is_count)
-    labels = pd.Index(range(len(flat_frame)))
+    cluster_of_row = np.arange(len(flat_frame)) * (not is_count)
+    cluster_labels = pd.Index(range(len(flat_frame)))
     if cluster is not None:
-        clusters, distinct_clusters = pd.factorize(clusters_of(flat_frame, cluster))
-        labels = pd.Index(distinct_clusters)
-        refuse_missing(cluster, (clusters < 0) & is_used)
-    cluster_count = max(len(labels), 1)
-    pair_id_of_row = groups.of_row * cluster_count + clusters
+        cluster_of_row, distinct_clusters = pd.factorize(clusters_of(flat_frame, cluster))
+        cluster_labels = pd.Index(distinct_clusters)
+        refuse_missing(cluster, (cluster_of_row < 0) & is_used)
+    cluster_count = max(len(cluster_labels), 1)
+    pair_id_of_row = groups.of_row * cluster_count + cluster_of_row
     if is_count:  # a sum is left out if the count of one of its rows is missing
         is_used = is_used & ~np.isin(
-            pair_id_of_row, pair_id_of_row[statuses.is_applicable & ~is_used]
+            pair_id_of_row, pair_id_of_row[cell_statuses.is_applicable & ~is_used]
         )
     if response_totals is not None:
         is_used = is_used & (response_totals.absent_counts == 0)[groups.of_row]
     used_pair_ids, pair_of_used_row = np.unique(pair_id_of_row[is_used], return_inverse=True)
     numerators, denominators = (
-        np.bincount(pair_of_used_row, values[is_used], len(used_pair_ids)).astype(np.float64)
-        for values in (y, n)
+        np.bincount(pair_of_used_row, row_numbers[is_used], len(used_pair_ids)).astype(np.float64)
+        for row_numbers in (y, n)
     )
     group_of_pair, cluster_of_pair = np.divmod(used_pair_ids, cluster_count)
     return ClusterSums(
         flat_frame,
         metadata,
         groups,
-        labels,
+        cluster_labels,
         cluster,
         group_of_pair,
         cluster_of_pair,
@@ -254,7 +253,7 @@ def cluster_sums(
         np.ones(len(used_pair_ids)) if is_count else denominators,
         is_rate,
         groups.count(is_used),
-        _availability_by_group(statuses, groups, is_used, response_totals),
+        _availability_by_group(cell_statuses, groups, is_used, response_totals),
         np.flatnonzero(is_used),
         pair_of_used_row,
         column_plan,
@@ -262,12 +261,11 @@ def cluster_sums(
 
 
 def clusters_of(frame: pd.DataFrame, column: str, prompt_column: str = PROMPT_COLUMN) -> pd.Series:
-    """Return the cluster of each row; the ids of prompts get their host as a prefix.
+    """Return the cluster of each row, from the column of clusters ``column``.
 
-    The prefix tells apart prompts of two hosts with the same id. ``column`` is the column of
-    clusters, and ``prompt_column`` is the column with the ids of prompts. Without a column
-    ``host``, the host is that of the responses; rows of several hosts then have no prompt in common
-    with another frame.
+    If it is ``prompt_column``, the ids of prompts get their host as a prefix, which tells apart
+    prompts of two hosts with the same id. Without a column ``host``, the host is that of the
+    responses. If these are of several hosts, no prompt is the same as in another frame.
 
     Examples
     --------
@@ -281,8 +279,8 @@ def clusters_of(frame: pd.DataFrame, column: str, prompt_column: str = PROMPT_CO
     hosts = hosts.pop() if len(hosts) == 1 else str(id(frame)) if hosts else ""
     if host_columns(frame):
         hosts = frame["host"].astype("string").fillna("")
-    clusters: pd.Series = hosts + " " + frame[column].astype("string")
-    return clusters.str.lstrip()
+    prefixed_ids: pd.Series = hosts + " " + frame[column].astype("string")
+    return prefixed_ids.str.lstrip()
 
 
 def host_columns(frame: pd.DataFrame) -> list[str]:
@@ -292,10 +290,10 @@ def host_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def refuse_missing(column: str, is_missing: Any) -> None:
-    """Raise `AvailabilityError` if rows cannot be grouped, as they have no value in ``column``.
+    """Raise `AvailabilityError` if a row cannot be grouped, as it has no value in ``column``.
 
-    ``is_missing`` is a boolean mask that is True for each row that has a number to be used, but no
-    value in the grouping column ``column``.
+    ``is_missing`` is a boolean mask: True for each row that has a number to use, but no value in
+    the grouping column ``column``.
     """
     if count := int(is_missing.sum()):
         reason = f"{count} rows with a value have no {column}; drop them, or name another column"
@@ -312,21 +310,21 @@ def _availability_by_group(
     ``is_used`` is a boolean mask of the rows with a number. ``totals`` has the number of responses
     without a row, for each group.
     """
-    state_code_by_group, distinct_states = groups.combine_availability(cell_statuses)
-    used_rows = groups.count(is_used)
-    expected_rows = groups.count(cell_statuses.is_applicable)
-    group_states = []
-    for i, state_code in enumerate(state_code_by_group.tolist()):
-        state = distinct_states[state_code]
-        if 0 < used_rows[i] < expected_rows[i]:
-            state = replace(state, status=Status.PARTIAL)
+    availability_code_by_group, distinct_availabilities = groups.combine_availability(cell_statuses)
+    used_counts = groups.count(is_used)
+    expected_counts = groups.count(cell_statuses.is_applicable)
+    group_availabilities = []
+    for i, availability_code in enumerate(availability_code_by_group.tolist()):
+        availability = distinct_availabilities[availability_code]
+        if 0 < used_counts[i] < expected_counts[i]:
+            availability = replace(availability, status=Status.PARTIAL)
         elif totals is not None and totals.absent_counts[i]:
             reason = f"{totals.absent_counts[i]} of {totals.counts[i]} responses have no row of it"
-            state = Availability(Status.UNAVAILABLE, Cause.NO_ROW, reason)
-        elif not used_rows[i] and state.status == Status.AVAILABLE:
-            state = Availability(Status.UNAVAILABLE, state.cause, "no answers")
-        group_states.append(state)
-    return group_states
+            availability = Availability(Status.UNAVAILABLE, Cause.NO_ROW, reason)
+        elif not used_counts[i] and availability.status == Status.AVAILABLE:
+            availability = Availability(Status.UNAVAILABLE, availability.cause, "no answers")
+        group_availabilities.append(availability)
+    return group_availabilities
 
 
 SEVERAL_TEXT = "one answer can hold several of what it is a share of, so nothing says how it varies"
@@ -343,7 +341,7 @@ _IGNORED_NAME_WORDS = frozenset(("count", "number", "num", "total", "after", "no
 
 
 def split_off_period(column_name: str) -> tuple[bool, tuple[str, ...]]:
-    """Return whether a column name is about the previous period, and the main words of the name.
+    """Return whether a column is about the previous period, and the main words of its name.
 
     Examples
     --------
@@ -397,22 +395,23 @@ def current_name_by_previous(frame: pd.DataFrame) -> dict[str, str]:
 def resolve_window_before(
     now: pd.DataFrame, before: pd.DataFrame | None, measure: str, rules: Rules | None
 ) -> tuple[pd.DataFrame, Rules | None, str]:
-    """Return the frame to compare ``now`` with, its rules, and why a comparison fails, or "".
+    """Return the frame to compare ``now`` with, and its aggregation rules by column.
 
-    If ``before`` is None, this frame is made of the columns of ``now`` that are about the previous
-    period, such as ``previous_rank``. The rules are aggregation rules by column.
+    The third result is the reason why the frames cannot be compared, or "". If ``before`` is None,
+    the frame is made of the columns of ``now`` about the previous period, such as
+    ``previous_rank``.
     """
     flat_frame = flatten_index(now)
     check_columns(flat_frame, [measure])
     if before is not None:
         return before, rules, overlap_reason(now, before, measure)
     metadata = metadata_of(flat_frame)
-    now_names = current_name_by_previous(flat_frame)
+    current_names = current_name_by_previous(flat_frame)
     rule, count_columns = rule_and_counts(metadata, measure)
     rules_before = dict(rules or {})
-    has_previous_measure = measure in now_names.values()
-    if not has_previous_measure and not {*count_columns} <= {*now_names.values()} - {""}:
-        alternatives = f", or one of {', '.join(now_names.values())}" if now_names else ""
+    has_previous_measure = measure in current_names.values()
+    if not has_previous_measure and not {*count_columns} <= {*current_names.values()} - {""}:
+        alternatives = f", or one of {', '.join(current_names.values())}" if current_names else ""
         raise ItemNotFound(
             f"nothing here says what {measure} was in the window before; compare with an earlier "
             f"window{alternatives}",
@@ -421,26 +420,24 @@ def resolve_window_before(
     shared_columns = [
         name
         for name in flat_frame.columns
-        if name not in now_names
-        and name not in now_names.values()
+        if name not in current_names
+        and name not in current_names.values()
         and (name in metadata.key or not pd.api.types.is_numeric_dtype(flat_frame[name].dtype))
     ]
-    window = rename(flat_frame[[*shared_columns, *now_names]], columns=now_names)
+    past_frame = rename(flat_frame[[*shared_columns, *current_names]], columns=current_names)
     if not has_previous_measure:
-        metadata_before = metadata_of(window)
-        window[measure] = window[count_columns[0]] / window[count_columns[1]]
-        availability = combine(
-            [metadata_before.columns[name].availability for name in count_columns]
-        )
+        past_metadata = metadata_of(past_frame)
+        past_frame[measure] = past_frame[count_columns[0]] / past_frame[count_columns[1]]
+        availability = combine([past_metadata.columns[name].availability for name in count_columns])
         column = ColumnMetadata(metadata.columns[measure].declared_name, availability)
-        window = attach(
-            window, replace(metadata_before, columns={**metadata_before.columns, measure: column})
+        past_frame = attach(
+            past_frame, replace(past_metadata, columns={**past_metadata.columns, measure: column})
         )
         rules_before.setdefault(measure, ratio(*count_columns))
     elif rule.rule == "sum" and rule.counts is None:
         rules_before.setdefault(measure, rule)
-    old_names = {measure_name: name for name, measure_name in now_names.items()}
-    return trace_frame(window, now, source_name_by_column=old_names), rules_before, ""
+    old_names = {measure_name: name for name, measure_name in current_names.items()}
+    return trace_frame(past_frame, now, source_name_by_column=old_names), rules_before, ""
 
 
 def rule_and_counts(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:
@@ -450,7 +447,7 @@ def rule_and_counts(metadata: FrameMetadata, measure: str) -> tuple[Aggregation,
     """
     rule = metadata.declaration_of(measure).aggregate
     table = metadata.columns[measure].table
-    columns_by_declared_name = names_by_declared(metadata, table)
+    columns_by_declared_name = names_by_declared_name(metadata, table)
     count_columns = tuple(
         columns_by_declared_name.get(count_name, [""])[-1]
         for count_name in rule.over or rule.counts or ()
@@ -473,50 +470,57 @@ def choose_cluster_columns(
     by: Sequence[str],
     pair: str | None,
     cluster: str | None,
-    prompt: str,
+    prompt_column: str,
 ) -> tuple[str | None, str | None]:
     """Return the column of paired clusters and the column of unpaired ones; at least one is None.
 
     A cluster is a set of similar rows, such as the answers to one prompt. ``pair`` and ``cluster``
-    are the user's arguments. By default, the prompts in the column ``prompt`` are paired if both
-    frames have some in common.
+    are the user's arguments. By default, the prompts in the column ``prompt_column`` are paired if
+    both frames have some in common.
     """
     # By default prompts: pairs if the frames share prompts, else clusters.
     frames = [flatten_index(frame) for frame in (now, before)]
     column = pair or cluster
     for frame in frames:
         check_columns(frame, [column] if column else [])
-    if column or prompt in by or not all(prompt in frame.columns for frame in frames):
+    if column or prompt_column in by or not all(prompt_column in frame.columns for frame in frames):
         return pair, cluster
-    prompt_sets = [{*clusters_of(frame, prompt, prompt).dropna()} for frame in frames]
-    return (prompt, None) if prompt_sets[0] & prompt_sets[1] else (None, prompt)
+    prompt_sets = [{*clusters_of(frame, prompt_column, prompt_column).dropna()} for frame in frames]
+    return (prompt_column, None) if prompt_sets[0] & prompt_sets[1] else (None, prompt_column)
 
 
 def overlap_reason(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
-    """Return why two frames cannot be compared, as they contain the same answers; else ""."""
-    sides = [metadata_of(frame, with_levels=True) for frame in (now, before)]
+    """Return "" unless two frames contain the same answers, else why they cannot be compared."""
+    metadata_of_sides = [metadata_of(frame, with_levels=True) for frame in (now, before)]
     # Where all rows have the same denominator, as in a table of brands, they are different rates
     # of the same answers.
-    denominator = sides[0].declaration_of(rule_and_counts(sides[0], measure)[1][-1])
+    denominator = metadata_of_sides[0].declaration_of(
+        rule_and_counts(metadata_of_sides[0], measure)[1][-1]
+    )
     has_common_total = denominator is not UNDECLARED and denominator.aggregate.rule == "none"
     overlaps = [
         (response_scope(source), response_scope(other_source))
-        for source, other_source in product(*(side.sources for side in sides))
+        for source, other_source in product(
+            *(side_metadata.sources for side_metadata in metadata_of_sides)
+        )
         if source.section == other_source.section
         and not response_scope(source).is_disjoint(response_scope(other_source))
     ]
-    brand_filters = {side.filters[[*FILTERS].index("brand")] for pair in overlaps for side in pair}
-    keys = [*sides[0].key]
-    if overlaps and keys and [*sides[1].key] == keys:
-        key_of_measure = {*declared_key(sides[0].columns[measure].table)}
+    brand_filters = {
+        side_metadata.filters[[*FILTERS].index("brand")]
+        for scope_pair in overlaps
+        for side_metadata in scope_pair
+    }
+    keys = [*metadata_of_sides[0].key]
+    if overlaps and keys and [*metadata_of_sides[1].key] == keys:
+        key_of_measure = {*declared_key(metadata_of_sides[0].columns[measure].table)}
         # Where a filter chose the brand, rows of other brands are of the same answers.
         is_brand_filtered = (
-            len(brand_filters) > 1 and sides[0].declaration_of(measure) is not UNDECLARED
+            len(brand_filters) > 1
+            and metadata_of_sides[0].declaration_of(measure) is not UNDECLARED
         )
-        filtered_columns = (
-            {"brand", "filter_brand"} - key_of_measure if is_brand_filtered else set()
-        )
-        ignored_columns = filtered_columns | (key_of_measure if has_common_total else set())
+        filter_columns = {"brand", "filter_brand"} - key_of_measure if is_brand_filtered else set()
+        ignored_columns = filter_columns | (key_of_measure if has_common_total else set())
         keys = [name for name in keys if name not in ignored_columns]
         side_keys = [flatten_index(frame)[keys].drop_duplicates() for frame in (now, before)]
         overlaps = overlaps if not keys or len(side_keys[0].merge(side_keys[1], on=keys)) else []
@@ -528,8 +532,8 @@ def overlap_reason(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str
         if other_scope == scope
         else f"the windows overlap ({other_scope}, and {scope})"
     )
-    remedy = "read windows that do not overlap, or compare one of them with 'previous'"
+    remedy_text = "read windows that do not overlap, or compare one of them with 'previous'"
     is_same_window = scope.since == other_scope.since and scope.until == other_scope.until
     if is_same_window and (has_common_total or len(brand_filters) > 1):
-        remedy = "compare aa.stats.answers of both, which are paired by prompt"
-    return f"{reason}: the same answers are on both sides; {remedy}"
+        remedy_text = "compare aa.stats.answers of both, which are paired by prompt"
+    return f"{reason}: the same answers are on both sides; {remedy_text}"

@@ -125,7 +125,7 @@ def plain_value(value: Any) -> Any:
     return value.value if isinstance(value, Traced) else value
 
 
-def number(value: Any) -> float:
+def as_float(value: Any) -> float:
     """Return a plain or `Traced` number as a float."""
     return float(plain_value(value))
 
@@ -149,42 +149,41 @@ def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
     return call_with_traced
 
 
-def name_fields(numbers: T, suffix: str = "") -> T:
+def name_traced_fields(numbers: T, suffix: str = "") -> T:
     """Name the `Traced` numbers in a dataclass after its fields, and return the dataclass.
 
     ``suffix`` is added to each name. Numbers that already have a name keep it.
     """
-    name_all(**{f"{name}{suffix}": value for name, value in vars(numbers).items()})
+    name_traced(**{f"{name}{suffix}": value for name, value in vars(numbers).items()})
     return numbers
 
 
-def name_all(**values: Any) -> None:
+def name_traced(**values: Any) -> None:
     """Name each `Traced` number after its keyword; numbers that already have a name keep it."""
     for name, value in values.items():
         if isinstance(value, Traced) and not value.name:
             value.name = name
 
 
-def name_variables() -> None:
+def name_traced_variables() -> None:
     """Name the `Traced` numbers in the calling function after its local variables.
 
     The names appear in the formulas of explanations.
     """
     if CURRENT_TRACER.get() is not None:
-        name_all(**sys._getframe(1).f_locals)
+        name_traced(**sys._getframe(1).f_locals)
 
 
 def setting(name: str, value: Any) -> Any:
-    """Return an argument of a statistic, such as the level, as a number for formulas.
+    """Return ``value``, an argument of a statistic such as the level, for use in formulas.
 
-    While a result is explained, this is a `Traced` number with the given name; otherwise ``value``
-    itself.
+    While a result is explained, it is returned as a `Traced` number called ``name``.
     """
     return value if CURRENT_TRACER.get() is None else Traced(value, SETTING_OP, name=name)
 
 
 def random_number(name: str, value: Any, description: str, *inputs: Any) -> Any:
-    """Return a random number unchanged; while a result is explained, as a `Traced` number.
+    """Return ``value``, a random number; while a result is explained, as a `Traced` number.
 
     ``description`` says how it was drawn, and ``inputs`` are the numbers that it was computed from.
     """
@@ -199,7 +198,7 @@ def alias(name: str, value: Any) -> Any:
 
 
 def input_numbers(name: str, values: Any, explain_element: Callable[[Any, int], Any]) -> Any:
-    """Return input numbers of a statistic; while it is explained, as a `Traced` array.
+    """Return ``values``, the input of a statistic; while it is explained, as a `Traced` array.
 
     ``explain_element(tracer, position)`` must return the explanation of the number at a position.
     """
@@ -218,7 +217,7 @@ def traced_to_rows(
     columns: Sequence[str],
     origin_of: Callable[[int], tuple[Any, ...]],
 ) -> Any:
-    """Return numbers; while a result is explained, as a `Traced` array that refers to frame rows.
+    """Return ``values``; while a result is explained, as a `Traced` array that links to rows.
 
     ``origin_of(position)`` must return, for the number at a position, the positions of its rows in
     ``frame`` and a text that says how it was computed.
@@ -233,9 +232,9 @@ def traced_to_rows(
 
 
 def column_values(name: str, frame: pd.DataFrame, column: str, row_positions: Any) -> Any:
-    """Return the cells of a column in the positions ``row_positions`` as floats.
+    """Return the cells of a column in the rows at ``row_positions`` as floats.
 
-    While a result is explained, this is a `Traced` array that refers to these cells.
+    While a result is explained, the floats are a `Traced` array that links to these cells.
     """
     values = as_floats(frame[column])[row_positions]
     return traced_to_rows(
@@ -298,7 +297,7 @@ class SingleGroup:
     count = staticmethod(count_of)
 
     @staticmethod
-    def spread(value: Any) -> Any:
+    def broadcast(value: Any) -> Any:
         """Return ``value`` unchanged; numpy broadcasts it to all clusters of the group."""
         return value
 
@@ -326,12 +325,12 @@ class GroupSums:
         counts = np.bincount(self.group_of_cluster, minlength=self.group_count).astype(np.float64)
         return self._trace(values, counts, GROUP_COUNT_OP)
 
-    def spread(self, values: Any) -> Any:
+    def broadcast(self, values: Any) -> Any:
         """Return an array that has, for each cluster, the element of ``values`` for its group."""
         return take(values, self.group_of_cluster)
 
     def _trace(self, values: Any, sums: Numbers, operation: str) -> Any:
-        """Return ``sums``; if ``values`` are `Traced`, as a `Traced` array with ``operation``."""
+        """Return ``sums``, as a `Traced` array with ``operation`` if ``values`` are `Traced`."""
         if not isinstance(values, Traced):
             return sums
         return Traced(
@@ -340,10 +339,10 @@ class GroupSums:
 
 
 def named_operands(node: Traced, position: int | None) -> Iterator[tuple[Traced, int | None]]:
-    """Yield the named numbers in the formula of ``node``, without duplicates, with positions.
+    """Yield each named number in the formula of ``node`` once, with a position.
 
-    Of an array, the position is that of the element that is used; otherwise it is None.
-    ``position`` is that of the element of ``node`` that is explained.
+    If the named number is an array, the position is that of the element used; otherwise it is None.
+    If ``node`` is an array, ``position`` is that of the element whose formula is meant.
     """
     seen_keys = set()
     pending_operands = [*reversed(_operands(node, position))]
@@ -362,14 +361,17 @@ def named_operands(node: Traced, position: int | None) -> Iterator[tuple[Traced,
 
 
 def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]]:
-    """Return the operands of a `Traced` number, each with its position in an array or None."""
+    """Return the operands of a `Traced` number, each with the position of the element used.
+
+    The position is None if the whole operand was used.
+    """
     if node.operation == TAKE_OP:
         positions = node.positions if position is None else [node.positions[position]]
-        return [(node.operands[0], int(element)) for element in positions]
+        return [(node.operands[0], int(element_position)) for element_position in positions]
     if node.operation in (GROUP_TOTAL_OP, GROUP_COUNT_OP) and position is not None:
         return [
-            (node.operands[0], int(element))
-            for element in np.flatnonzero(node.positions == position)
+            (node.operands[0], int(element_position))
+            for element_position in np.flatnonzero(node.positions == position)
         ]
     return [
         (operand, None if node.operation in (TOTAL_OP, COUNT_OP, DRAWN_OP) else position)
@@ -378,7 +380,7 @@ def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]
 
 
 def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
-    """Return the operands of a `Traced` number; for ``np.where``, only the selected one."""
+    """Return the operands of a `Traced` number; of ``np.where``, only the one that was chosen."""
     if node.operation != "where":
         return node.operands
     condition = np.asarray(plain_value(node.operands[0]))
@@ -408,13 +410,13 @@ def _write_formula(
 
     Operands of a lower precedence are put in parentheses.
     """
-    op = node.operation if isinstance(node, Traced) else ""
-    is_sum = op in (TOTAL_OP, COUNT_OP, GROUP_TOTAL_OP, GROUP_COUNT_OP)
-    is_single_text = not op or (node.name and not is_outermost)
+    operation = node.operation if isinstance(node, Traced) else ""
+    is_sum = operation in (TOTAL_OP, COUNT_OP, GROUP_TOTAL_OP, GROUP_COUNT_OP)
+    is_single_text = not operation or (node.name and not is_outermost)
     if is_single_text or (is_sum and in_numbers):
         value = plain_value(node)
         value = value if position is None or np.ndim(value) == 0 else value[position]
-        text = node.name if op and not in_numbers else _short_text(value)
+        text = node.name if operation and not in_numbers else _short_text(value)
         return text, 3 if text.startswith("-") else 9
     args = node.operands
 
@@ -423,22 +425,22 @@ def _write_formula(
         text, precedence = _write_formula(operand, operand_position, in_numbers=in_numbers)
         return text if precedence >= min_precedence else f"({text})"
 
-    if op in (ALIAS_OP, TAKE_OP, "where"):
-        if op == TAKE_OP and (position is not None or not node.is_vector):
+    if operation in (ALIAS_OP, TAKE_OP, "where"):
+        if operation == TAKE_OP and (position is not None or not node.is_vector):
             position = int(node.positions[position or 0])
         return _write_formula(_used_operands(node, position)[0], position, in_numbers=in_numbers)
-    if op in _SIGN_AND_PRECEDENCE_BY_UFUNC:
-        sign, precedence = _SIGN_AND_PRECEDENCE_BY_UFUNC[op]
-        right_precedence = precedence + (op in ("subtract", "divide"))
+    if operation in _SIGN_AND_PRECEDENCE_BY_UFUNC:
+        sign, precedence = _SIGN_AND_PRECEDENCE_BY_UFUNC[operation]
+        right_precedence = precedence + (operation in ("subtract", "divide"))
         return f"{write(args[0], precedence)} {sign} {write(args[1], right_precedence)}", precedence
-    if op in ("power", "square"):
-        exponent = 2 if op == "square" else plain_value(args[1])
+    if operation in ("power", "square"):
+        exponent = 2 if operation == "square" else plain_value(args[1])
         return f"{write(args[0], 5)}{ {2: '²', 4: '⁴'}.get(exponent) or f'^{exponent:g}' }", 4
-    if op == "negative":
+    if operation == "negative":
         return f"-{write(args[0], 3)}", 3
     function_name = {GROUP_TOTAL_OP: TOTAL_OP, GROUP_COUNT_OP: COUNT_OP}.get(
-        op
-    ) or _FORMULA_NAME_BY_UFUNC.get(op, op)
+        operation
+    ) or _FORMULA_NAME_BY_UFUNC.get(operation, operation)
     return f"{function_name}({', '.join(write(operand, 0) for operand in args)})", 9
 
 

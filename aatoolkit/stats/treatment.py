@@ -35,10 +35,10 @@ from aatoolkit.stats.trace import (
     GroupSums,
     Integers,
     Numbers,
+    as_float,
     input_numbers,
-    name_all,
-    name_variables,
-    number,
+    name_traced,
+    name_traced_variables,
     plain_value,
     setting,
     statistic,
@@ -216,7 +216,7 @@ def effect(
     judgements = judge(comparisons, level, noun="difference")
     effect_row = judgements[0]
     if plain_value(effect_row["verdict"]) != CANNOT_SAY:
-        p_values = [number(row["p_adjusted"]) for row in judgements]
+        p_values = [as_float(row["p_adjusted"]) for row in judgements]
         if doubt_reason := _reason_to_doubt(
             differences, p_values, panels, cluster, sums.is_rate, level
         ):
@@ -235,7 +235,7 @@ def effect(
         "effect",
         judgements,
         [sums.metadata],
-        combine(sums.states),
+        combine(sums.availabilities),
         unit=sums.unit,
         level=level,
         column=column,
@@ -284,8 +284,8 @@ def _selected_prompts(
     check_columns(flat_frame, [str(name) for name in values_by_column])
     is_selected = np.ones(len(flat_frame), bool)
     for name, values in values_by_column.items():
-        wanted_values: Any = values if pd.api.types.is_list_like(values) else [values]
-        is_selected &= flat_frame[name].isin([*wanted_values]).to_numpy(bool)
+        selected_values: Any = values if pd.api.types.is_list_like(values) else [values]
+        is_selected &= flat_frame[name].isin([*selected_values]).to_numpy(bool)
     prompt_of_row = clusters_of(flat_frame, cluster)
     prompts = {*prompt_of_row[is_selected].dropna()}
     if split_prompts := prompts & {*prompt_of_row[~is_selected].dropna()}:
@@ -304,7 +304,7 @@ def _selected_prompts(
 
 @dataclass(frozen=True)
 class PromptDays:
-    """A panel: numerators y and denominators n of a group, with an entry per prompt and day."""
+    """The panel of one group: a numerator y and a denominator n for each prompt and day."""
 
     group_name: str
     prompt_positions: Integers  # for each entry, the number of its prompt
@@ -384,7 +384,7 @@ def _difference_of_groups(
     """
     change_by_group = dict(zip(GROUP_NAMES, group_changes, strict=True))
     for name, group_change in change_by_group.items():
-        name_all(
+        name_traced(
             **{
                 f"{name}_before": group_change.before,
                 f"{name}_after": group_change.after,
@@ -398,11 +398,11 @@ def _difference_of_groups(
         for group_change in group_changes
         for mean in (group_change.before, group_change.after)
     ]
-    k = np.minimum(treated.clusters, control.clusters)
-    if k < MIN_CLUSTERS or not varies(change.error, np.max(np.abs(means))):
+    smaller_cluster_count = np.minimum(treated.clusters, control.clusters)
+    if smaller_cluster_count < MIN_CLUSTERS or not varies(change.error, np.max(np.abs(means))):
         change = Change(change.change)
     n = group_changes[0].n + group_changes[1].n
-    change = replace(change, before=NAN, size_after=n, clusters=k)
+    change = replace(change, before=NAN, size_after=n, clusters=smaller_cluster_count)
     return DoubleDifference(difference_kind, day, change_by_group, change)
 
 
@@ -410,7 +410,7 @@ def change_within(panel: PromptDays, day: float) -> GroupChange:
     """Return the mean change within prompts, from the days before ``day`` to the days since."""
     periods = [panel.select(panel.days >= day), panel.select(panel.days < day)]
     sums = [period.by_prompt(values) for period in periods for values in (period.y, period.n)]
-    has_answers_after, has_answers_before = (plain_value(sums[i]) > 0 for i in (1, 3))
+    has_answers_after, has_answers_before = (plain_value(sums[position]) > 0 for position in (1, 3))
     used_prompts = np.flatnonzero(has_answers_after & has_answers_before)
     left_out_count = int((has_answers_after ^ has_answers_before).sum())
     if not len(used_prompts):
@@ -418,7 +418,7 @@ def change_within(panel: PromptDays, day: float) -> GroupChange:
     y1, n1, y0, n0 = (take(values, used_prompts) for values in sums)
     m = n1 * n0 / (n1 + n0)
     weight = total_of(m)
-    name_variables()
+    name_traced_variables()
     # The values before and after are means with the same weights.
     before, after = (total_of(m * y / n) / weight for y, n in ((y0, n0), (y1, n1)))
     mean_change = estimate_sample(m * (y1 / n1 - y0 / n0), m, panel.group_name)
@@ -428,7 +428,7 @@ def change_within(panel: PromptDays, day: float) -> GroupChange:
 def _placebo_checks(
     panels: Sequence[PromptDays], action_day: pd.Timestamp, level: Any
 ) -> list[DoubleDifference]:
-    """Return checks that use only the days before the action: the trend and the placebo effects.
+    """Return the checks that use only the days before the action: trend and placebo effects.
 
     ``action_day`` is the day of the action.
     """
@@ -444,7 +444,9 @@ def _placebo_checks(
     group_trends = [slope_within([panel], days_between) for panel in panels_before]
     differences = [_difference_of_groups("pre-trend", None, group_trends, level)]
     quarters = (2,) if len(days_before) < 16 else (1, 2, 3)
-    for day_position in dict.fromkeys(quarter * len(days_before) // 4 for quarter in quarters):
+    for day_position in dict.fromkeys(
+        quarter_number * len(days_before) // 4 for quarter_number in quarters
+    ):
         placebo_day = float(days_before[day_position])
         group_changes = [change_within(panel, placebo_day) for panel in panels_before]
         differences.append(
@@ -456,10 +458,10 @@ def _placebo_checks(
 
 
 def slope_within(panels: Sequence[PromptDays], days_between: Any) -> GroupChange:
-    """Return the mean linear trend within prompts, as the change over ``days_between`` days.
+    """Return the mean linear trend within the prompts of a group, over ``days_between`` days.
 
-    ``panels`` are the periods of one group. In the fit, each period has its own level, and all
-    share one slope.
+    ``panels`` are the periods of the group. In the fit, each prompt has its own level in each
+    period, and one slope in all periods.
     """
     sums = []
     for panel in panels:
@@ -467,14 +469,14 @@ def slope_within(panels: Sequence[PromptDays], days_between: Any) -> GroupChange
         total = panel.by_prompt(panel.y)
         middle = panel.by_prompt(panel.n * panel.day) / size
         offset = panel.day - take(middle, panel.prompt_positions)
-        name_variables()
+        name_traced_variables()
         sums.append(
             (panel.by_prompt(panel.n * offset**2), panel.by_prompt(offset * panel.y), size, total)
         )
     spread, products, size, total = (
         reduce(add, prompt_sums) for prompt_sums in zip(*sums, strict=True)
     )
-    name_variables()
+    name_traced_variables()
     used_prompts = np.flatnonzero(plain_value(spread) > 0)
     if not len(used_prompts):
         return GroupChange()
@@ -483,7 +485,7 @@ def slope_within(panels: Sequence[PromptDays], days_between: Any) -> GroupChange
     usable_prompts = np.flatnonzero(plain_value(size) > 0)
     y = take(total, usable_prompts)
     n = take(size, usable_prompts)
-    name_variables()
+    name_traced_variables()
     start = total_of(y) / total_of(n)
     slope = estimate_sample(used_products * days_between, m, panels[0].group_name)
     return GroupChange(slope, start, start + slope.value, total_of(n))
@@ -502,7 +504,7 @@ def _reason_to_doubt(
 ) -> str:
     """Return why an effect is doubtful, e.g. as the groups differed before; "" if it is not.
 
-    ``differences`` has the effect and then its checks, ``p_values`` their p-values.
+    ``differences`` has the effect, followed by its checks. ``p_values`` has their p-values.
     """
     effect_difference, *checks = differences
     failed_checks = [
@@ -515,8 +517,8 @@ def _reason_to_doubt(
     if not checks or not p_values[0] < 1 - level:
         return ""
     # The difference of the trends within both periods, from the middle of one to the other.
-    days = np.unique(np.concatenate([panel.days for panel in panels]))
-    days_between = float(days[days >= 0].mean() - days[days < 0].mean())
+    all_days = np.unique(np.concatenate([panel.days for panel in panels]))
+    days_between = float(all_days[all_days >= 0].mean() - all_days[all_days < 0].mean())
     periods = [(panel.select(panel.days < 0), panel.select(panel.days >= 0)) for panel in panels]
     group_slopes = [slope_within(period_panels, days_between) for period_panels in periods]
     trend_difference = _difference_of_groups("trend", None, group_slopes, level).change

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit._util.files import write_whole
-from aatoolkit._util.text import counted, visible, wrapped_in_ipython
+from aatoolkit._util.text import counted, print_wrapped, visible
 from aatoolkit.errors import ItemNotFound, StudyError, unknown
 from aatoolkit.frame.csv import as_texts
 from aatoolkit.frame.groupby import flatten_index
@@ -96,7 +96,7 @@ class StudyDiff:
                 )
         return "\n".join(lines)
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
 
 def difference_sentences(changes: pd.DataFrame) -> list[str]:

@@ -23,9 +23,9 @@ from pathlib import Path
 from subprocess import DEVNULL
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.defaults import needed
+from aatoolkit._util.defaults import requiring_package
 from aatoolkit._util.files import FilePath, write_whole
-from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
+from aatoolkit._util.text import clipped, print_wrapped, visible
 from aatoolkit.client.client import BASE_URL_ENV, TOKEN_ENV, TOKEN_FILE_ENV, replace_clients
 from aatoolkit.errors import ArgumentError, StudyError
 from aatoolkit.study.comparing import ResultComparison, compare_results, read_rerun_frames
@@ -105,7 +105,7 @@ class Rerun:
         header = f"<Rerun: {summary}, in {self.seconds:.0f} s>"
         return "\n".join([header, *(f"  {line}" for line in self.lines())])
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
 
 def rerun(study: Study, notebook: Path, *, out: FilePath | None, timeout: float) -> Rerun:
@@ -152,7 +152,7 @@ def rerun(study: Study, notebook: Path, *, out: FilePath | None, timeout: float)
 
 def _read_notebook(path: Path) -> Any:
     """Read a notebook, and convert it to version 4 of the format."""
-    with needed("a rerun needs", "notebook"):
+    with requiring_package("a rerun needs", "notebook"):
         import ipykernel  # noqa: F401
         import nbclient  # noqa: F401
         import nbformat

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from aatoolkit._util.attributes import Chaptered
+from aatoolkit._util.attributes import ShortHelpMeta
 from aatoolkit._util.files import FilePath, remove_abandoned, write_whole
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import Names, code, counted, some_of, visible
@@ -87,7 +87,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-class Study(metaclass=Chaptered):
+class Study(metaclass=ShortHelpMeta):
     """The recorded responses of an analysis, which can be verified and replayed.
 
     ``Study.create(path)`` begins a study. Every response that ``study.project(…)`` then reads is

@@ -18,7 +18,7 @@ value that may be such a statement, but was not understood.
     The function `detect`, which calls all of these.
 """
 
-from aatoolkit.availability.detect.declared_rules import state_by
+from aatoolkit.availability.detect.declared_rules import read_value
 from aatoolkit.availability.detect.detection import (
     Detection,
     detect,
@@ -41,6 +41,6 @@ __all__ = [
     "is_availability_header",
     "is_sample_size",
     "raw",
+    "read_value",
     "read_word",
-    "state_by",
 ]

@@ -26,8 +26,8 @@ from aatoolkit.availability.detect.words import (
     rate_key,
     read_word,
     state_of_flag,
+    state_of_listed_names,
     state_of_named_flag,
-    state_of_names_under,
     with_reason,
 )
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
@@ -37,8 +37,8 @@ from aatoolkit.sections.availability_rule import (
     DAYS_PLACEHOLDER,
     REFERENCE_RULE,
     Rule,
-    extent_word,
     join_short_list,
+    to_extent,
     to_word,
 )
 
@@ -83,7 +83,7 @@ class RuleValue(NamedTuple):
 def read_rules(
     response_scan: ResponseScan, rules: tuple[Rule, ...], headers: Mapping[str, str]
 ) -> bool:
-    """Read a response by the user's rules, which name the JSON paths of its statements on data.
+    """Find by the user's rules, which name JSON paths, what a response says on its missing data.
 
     Add a `Signal` to ``response_scan`` for each value at such a path that says whether data could
     be measured. Return whether the rules cover the whole response, so that the general rules, for
@@ -197,10 +197,10 @@ def explain_signals(response_scan: ResponseScan) -> AvailabilityByTarget:
 def _with_cause(
     availability: Availability, target: str | None, availability_by_target: AvailabilityByTarget
 ) -> Availability:
-    """Return ``availability``; if it is ``unavailable`` without a cause, one with a cause.
+    """Replace the availability ``unavailable`` without a cause by a known one with a cause.
 
-    The one with a cause is looked up in ``availability_by_target`` by ``target``, an engine or
-    field. If there is none, ``availability`` is returned unchanged.
+    The known availability is that of ``target``, an engine or field, in ``availability_by_target``.
+    Any other availability is returned unchanged.
     """
     lacks_cause = availability.status == Status.UNAVAILABLE and availability.cause is None
     return availability_by_target.get(target, availability) if lacks_cause else availability
@@ -222,7 +222,7 @@ def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
     }
 
 
-def state_by(
+def read_value(
     rule: Rule, value: Any, names: FieldNames, reason: object = None
 ) -> Availability | None:
     """Return the availability (a status, cause and reason) that a rule gives to a value, or None.
@@ -233,13 +233,13 @@ def state_by(
     Examples
     --------
     >>> rule = Rule(words={"green": "available", True: "not_run"})
-    >>> str(state_by(rule, "green", ("light",))), str(state_by(rule, True, ("light",)))
+    >>> str(read_value(rule, "green", ("light",))), str(read_value(rule, True, ("light",)))
     ('available', 'unavailable (not run)')
-    >>> str(state_by(rule, False, ("light",))), str(state_by(rule, False, ("hasData",)))
+    >>> str(read_value(rule, False, ("light",))), str(read_value(rule, False, ("hasData",)))
     ('unknown: False', 'unavailable')
     """
     if isinstance(value, dict):
-        return state_by(rule, rule.value_in(value), (*names, rule.status), value.get(rule.reason))
+        return read_value(rule, rule.value_in(value), (*names, rule.status), value.get(rule.reason))
     if value is MISSING or isinstance(value, list):
         return None
     text = to_word(value)
@@ -250,14 +250,14 @@ def state_by(
         return None
     if isinstance(value, bool):
         name = next((name for name in reversed(names) if name not in _NEUTRAL_NAMES), "")
-        is_state_name = rate_key(name) > 0 and state_of_names_under(name) is None
+        is_state_name = rate_key(name) > 0 and state_of_listed_names(name) is None
         availability = state_of_named_flag(name, value) or (
             state_of_flag(value, name) if is_state_name else None
         )
         if availability is not None:
             return with_reason(availability, reason if isinstance(reason, str) and reason else None)
-    phrase = find_word_in_text(text) if " " in text.strip() and find_word(text) is None else None
-    return phrase.because(text) if phrase else read_word(value, reason)
+    term = find_word_in_text(text) if " " in text.strip() and find_word(text) is None else None
+    return term.with_reason(text) if term else read_word(value, reason)
 
 
 def _find_rule_values(
@@ -286,7 +286,9 @@ def _find_rule_values(
     rows = response_scan.vector.descend(
         [*parent_steps, last_step] if isinstance(last_step, Each) else parent_steps
     )
-    list_depth = max((n for n, s in enumerate(parent_steps, 1) if isinstance(s, Each)), default=0)
+    list_depth = max(
+        (depth for depth, step in enumerate(parent_steps, 1) if isinstance(step, Each)), default=0
+    )
     outer_records = (
         response_scan.vector.descend(parent_steps[:list_depth]).values if list_depth else []
     )
@@ -303,7 +305,7 @@ def _find_rule_values(
         values = [record.get(last_step.name) for record in records]
         index_suffix = f"[{columns.index(last_step.name)}]" if last_step.name in columns else ""
     words_by_subject: dict[tuple[str, str] | None, set[str]] = {}
-    row_values = []
+    row_statements = []
     for position, (item, record) in enumerate(zip(values, records, strict=True)):
         target = rows.path(position).removeprefix("$").removeprefix(".")
         path = value_vector.path(position) + index_suffix
@@ -313,29 +315,29 @@ def _find_rule_values(
                 yield RuleValue("part", target.rpartition(".")[0], entry, (), path + key_step(name))
         elif type(item) in (str, int, bool, type(None)):
             if rule.total and item is not None:
-                item = extent_word(item, record.get(rule.total, window_days))
+                item = to_extent(item, record.get(rule.total, window_days))
                 if item is None:
                     continue
             _, named_engine = rule.meaning_of(item)
             subject = None
             if rule.of == "engine" or named_engine:
-                row_keys, fields = rows.level.keys, record if isinstance(record, dict) else {}
+                row_keys, row_fields = rows.level.keys, record if isinstance(record, dict) else {}
                 outer_record = outer_records[position] if len(outer_records) == len(rows) else None
-                if isinstance(outer_record, dict) and rule.engines not in fields:
-                    fields = outer_record  # the row is an object in it
-                engine = fields.get(rule.engines, row_keys[position] if row_keys else None)
+                if isinstance(outer_record, dict) and rule.engines not in row_fields:
+                    row_fields = outer_record  # the row is an object in it
+                engine = row_fields.get(rule.engines, row_keys[position] if row_keys else None)
                 if named_engine and not isinstance(engine, str):
                     engine = response_scan.engine_names.get(fold(named_engine), named_engine)
-                subject = ("engine", engine) if isinstance(engine, str) else find_target(fields)
+                subject = ("engine", engine) if isinstance(engine, str) else find_target(row_fields)
             elif isinstance(last_step, Each) and target.count("[") > 1:
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
             words_by_subject.setdefault(subject, set()).add(to_word(item))
             if item is not None or "null" in rule.words:
-                row_values.append((subject, target, item, path, record))
-    for subject, target, item, path, record in row_values:
+                row_statements.append((subject, target, item, path, record))
+    for subject, target, item, path, record in row_statements:
         # What differs between the rows of an engine is stated of these rows.
-        is_of_row = len(words_by_subject[subject]) > 1 if subject else not rule.of
-        scope, stated_target = ("row", target) if is_of_row else subject or ("section", None)
+        is_row_value = len(words_by_subject[subject]) > 1 if subject else not rule.of
+        scope, stated_target = ("row", target) if is_row_value else subject or ("section", None)
         row = record if scope == "row" and isinstance(record, dict) else {}
         yield RuleValue(scope, stated_target, item, field_names, path, row)
 
@@ -351,12 +353,11 @@ the name of the rule, and the value that was read.
 def _read_rule_values(
     response_scan: ResponseScan, rule: Rule, rule_values: Sequence[RuleValue]
 ) -> list[JointStatement]:
-    """Add a `Signal` (a statement on missing data) to ``response_scan`` for each value with a
-    meaning.
+    """Add a `Signal` (a statement on missing data) for each value that has a meaning.
 
-    If the values are about all engines (AI assistants) or all rows, they together describe all
-    data. The result is then a list with one `JointStatement` (the availability of each engine or
-    row), else an empty list.
+    The signals are added to ``response_scan``. If the values are about all engines (AI assistants)
+    or all rows, they together describe all data. The result is then a list with one
+    `JointStatement` (the availability of each engine or row), else an empty list.
     """
     signal_count_before = len(response_scan.signals)
     value_count = len(rule_values)
@@ -433,7 +434,7 @@ def _is_about_all_engines(rule: Rule) -> bool:
     """
     if rule.of != "engine" or any("{engine}" in word for word in rule.words):
         return False
-    may_list_missing = rule.kind == "rows" or state_of_names_under([*rule.steps][-1]) is not None
+    may_list_missing = rule.kind == "rows" or state_of_listed_names([*rule.steps][-1]) is not None
     return "available" in rule.words.values() or not may_list_missing
 
 
@@ -445,7 +446,7 @@ def _find_known_state(
     A value that the rule does not explain may say that data are missing, so it is stored in
     ``response_scan`` as a `Hint` (a value to show to the user).
     """
-    availability = state_by(rule, rule_value.value, rule_value.names)
+    availability = read_value(rule, rule_value.value, rule_value.names)
     if availability is None or availability.status != Status.UNKNOWN:
         return availability
     # If the rule gives one value of a flag a meaning, the other value needs none and no hint.
@@ -479,8 +480,8 @@ def _read_object(
             path = f"{object_path}{key_step(name)}{key_step(target)}"
             rule_values.append(RuleValue(scope, target, statement, field_names, path))
     for scope, target, statement, field_names, path, _ in rule_values:
-        word = rule.value_in(statement, response_scan.requested_days)
-        meaning, engine = rule.meaning_of(word)
+        status = rule.value_in(statement, response_scan.requested_days)
+        meaning, engine = rule.meaning_of(status)
         if meaning == NO_MEANING:
             continue
         if engine and scope == "section":
@@ -488,7 +489,7 @@ def _read_object(
         sample_size, as_of = map(statement.get, (rule.sample_size, rule.as_of))
         sample_size = sample_size if type(sample_size) is int else None
         as_of = as_of if isinstance(as_of, str) else None
-        availability = state_by(rule, word, field_names, statement.get(rule.reason)) or UNKNOWN
+        availability = read_value(rule, status, field_names, statement.get(rule.reason)) or UNKNOWN
         response_scan.add(
             scope,
             target,

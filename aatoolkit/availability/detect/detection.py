@@ -38,8 +38,8 @@ from aatoolkit.availability.detect.words import (
     is_state_key,
     partial_if_measured,
     rate_key,
+    state_of_listed_names,
     state_of_named_flag,
-    state_of_names_under,
 )
 from aatoolkit.availability.status import EMPTY, Cause, Status, combine
 from aatoolkit.errors import SchemaDriftWarning, warn
@@ -116,9 +116,9 @@ def detect(
     """
     engines = () if options is None else options.engines["engine"].astype(str)
     response_scan = ResponseScan(document, engines, vector, days)
-    failure, is_ruled = None, False
+    failure, is_documented = None, False
     try:
-        is_ruled = _add_signals(response_scan, to_rule_tuple(rule), status, headers or {})
+        is_documented = _add_signals(response_scan, to_rule_tuple(rule), status, headers or {})
         if options is not None:
             _add_engines_without_data(response_scan, options)
     except Warning:
@@ -127,7 +127,7 @@ def detect(
         failure = _describe_failure(error)
     if failure is not None:
         warn(failure, SchemaDriftWarning)
-    return Detection(response_scan, headers or {}, failure, is_ruled)
+    return Detection(response_scan, headers or {}, failure, is_documented)
 
 
 class Detection:
@@ -139,7 +139,7 @@ class Detection:
         The statements of the response on which of its data could be measured.
     failure : str or None
         The error message, if detection failed.
-    is_ruled : bool
+    is_documented : bool
         Whether only the documented ``availability`` object was read.
     """
 
@@ -148,11 +148,12 @@ class Detection:
         response_scan: ResponseScan,
         headers: Mapping[str, str],
         failure: str | None,
-        is_ruled: bool,
+        is_documented: bool,
     ) -> None:
-        self.signals, self.failure, self.is_ruled = response_scan.signals, failure, is_ruled
+        self.signals = response_scan.signals
+        self.failure, self.is_documented = failure, is_documented
         self._scan, self._headers = response_scan, headers
-        if is_ruled:
+        if is_documented:
             response_scan.document = None
         response_scan.free_memory()
 
@@ -161,7 +162,7 @@ class Detection:
         """A list of values that may say which data could be measured, but were not understood."""
         failures = [Hint("$", None, self.failure)] if self.failure else []
         try:
-            hints = find_hints(self._scan, {} if self.is_ruled else self._headers)
+            hints = find_hints(self._scan, {} if self.is_documented else self._headers)
             self._scan.free_memory()
             return failures + hints
         except Exception as error:
@@ -184,7 +185,7 @@ def _add_signals(
     rule_headers = {rule.header for rule in declared_rules if rule.kind == "header"}
     read_headers(
         response_scan,
-        {name: text for name, text in headers.items() if name.lower() not in rule_headers},
+        {name: value for name, value in headers.items() if name.lower() not in rule_headers},
     )
     covers_response = read_rules(response_scan, declared_rules, headers)
     if not covers_response:
@@ -272,7 +273,7 @@ def _is_of_each_engine(signal: Signal) -> bool:
     if signal.scope != "engine" or signal.rule != "map":
         return False
     key = re.split(r"[.\[\]\"]+", signal.path.rstrip('"]'))[-2]
-    return state_of_names_under(key) is None and not matches_form(key, "reasons")
+    return state_of_listed_names(key) is None and not matches_form(key, "reasons")
 
 
 def _describe_failure(error: Exception) -> str:
@@ -325,7 +326,7 @@ _BOOL_BY_TEXT = {"true": True, "false": False, "yes": True, "no": False, "1": Tr
 
 
 def read_status(response_scan: ResponseScan, status: int) -> bool:
-    """Add a `Signal` (a statement on missing data) if the HTTP status, such as 204, makes one.
+    """Add a `Signal` (a statement on missing data) if the HTTP status, such as 204, implies one.
 
     Return whether the rest of the response is to be ignored.
     """
@@ -333,9 +334,9 @@ def read_status(response_scan: ResponseScan, status: int) -> bool:
         return False
     meaning = MEANING_BY_HTTP_STATUS.get(status, FAILURE)
     text_by_key = dict(iter_error_texts(response_scan.document))
-    word = find_error_word(text_by_key.values())
-    if word and word.canonical not in ("available", "partial", "unavailable", "error"):
-        meaning = word.availability
+    term = find_error_word(text_by_key.values())
+    if term and term.canonical not in ("available", "partial", "unavailable", "error"):
+        meaning = term.availability
     meaning = replace(meaning, reason=find_reason(text_by_key))
     meaning = partial_if_measured(meaning, response_scan.nonzero_flags) if status < 400 else meaning
     response_scan.add("section", None, meaning, "status", "transport", status)
@@ -366,22 +367,22 @@ def explains_absence(status: int, body: Any) -> bool:
         if ends_with_word_of(key, "reason") or is_state_key(key)
     ]
     codes = [text for _, text in keys_and_texts if is_code(text)]
-    code_word = find_strongest_word(codes, STRONG)
-    is_about_source = code_word and code_word.canonical in _DATA_SOURCE_TERMS
+    code_term = find_strongest_word(codes, STRONG)
+    is_about_source = code_term and code_term.canonical in _DATA_SOURCE_TERMS
     if is_about_source and not any(map(_HOST_PROBLEM_PATTERN.search, map(spaced, codes))):
         # The code is decisive: its sentence may well name the domain that is not connected.
         texts = codes
     sentence = " ".join(map(spaced, texts))
-    word = find_error_word(texts)
+    term = find_error_word(texts)
     is_about_call = _CALL_PROBLEM_PATTERN.search(sentence) or _HOST_PROBLEM_PATTERN.search(sentence)
-    if is_about_call or word is None or word.strength < STRONG:
+    if is_about_call or term is None or term.strength < STRONG:
         return False
     if status == 400:
-        return word.canonical == "not_connected"
-    if word.canonical == "forbidden":
+        return term.canonical == "not_connected"
+    if term.canonical == "forbidden":
         return _PAID_PLAN_PATTERN.search(sentence) is not None
     # An unavailable service is not an unavailable section.
-    return word.canonical not in ("error", "available", "unavailable" if status == 503 else "error")
+    return term.canonical not in ("error", "available", "unavailable" if status == 503 else "error")
 
 
 def _names_parameter(body: Any, depth: int = 0) -> bool:
@@ -407,17 +408,17 @@ def read_headers(response_scan: ResponseScan, headers: Mapping[str, str]) -> Non
 
     An example is ``X-Data: partial; reason="late"``.
     """
-    for name, text in headers.items():
-        if not (is_availability_header(name) and isinstance(text, str)):
+    for name, header_value in headers.items():
+        if not (is_availability_header(name) and isinstance(header_value, str)):
             continue
         key = name.lower().removeprefix("x-")
         signal_count_before = len(response_scan.signals)
-        first_part, *parameters = re.split(r"[;,]\s*", text.strip())
+        first_part, *parameters = re.split(r"[;,]\s*", header_value.strip())
         text_by_parameter = dict(
             header_part.split("=", 1) for header_part in parameters if "=" in header_part
         )
         value = _BOOL_BY_TEXT.get(
-            first_part.lower(), first_part.strip('"') if text_by_parameter else text
+            first_part.lower(), first_part.strip('"') if text_by_parameter else header_value
         )
         value_by_parameter = {
             name.strip().lower(): header_part.strip().strip('"')
@@ -430,17 +431,17 @@ def read_headers(response_scan: ResponseScan, headers: Mapping[str, str]) -> Non
         ]
 
 
-def is_availability_header(header: str) -> bool:
-    """Return whether a response header, by its name, may say whether data could be measured.
+def is_availability_header(header_name: str) -> bool:
+    """Return whether the name of a response header suggests that it states missing data.
 
     Examples
     --------
     >>> is_availability_header("X-Data-Availability"), is_availability_header("Content-Type")
     (True, False)
     """
-    key = header.lower().removeprefix("x-")
+    key = header_name.lower().removeprefix("x-")
     return (
         rate_key(key) == STATED
-        or header.lower() in ("warning", "link")
+        or header_name.lower() in ("warning", "link")
         or any(state_of_named_flag(key, value) for value in (False, True))
     )

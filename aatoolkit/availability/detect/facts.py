@@ -23,7 +23,7 @@ from aatoolkit.availability.detect.words import (
     is_sample_size,
     partial_if_measured,
     rate_key,
-    state_of_names_under,
+    state_of_listed_names,
 )
 from aatoolkit.availability.status import EMPTY, Availability, Status
 from aatoolkit.availability.subject import Condition, make_engine_conditions
@@ -287,7 +287,7 @@ class ResponseScan:
     def is_null(self, field_name: str) -> bool:
         """Return whether any field with this name has the value null."""
         return any(
-            type(None) in path_values.vector.kinds
+            type(None) in path_values.vector.types
             for path_values in self.all_path_values
             if fold(path_values.key) == fold(field_name)
         )
@@ -310,8 +310,10 @@ class ResponseScan:
             for path_values in list_values
             if has_word_of(path_values.key, "when") or path_values.steps.count(Each()) > 1
         )
-        texts = (text for path_values in day_values for text in path_values.vector.of_type(str))
-        return {text[:10] for text in texts if DAY_PATTERN.match(text)}
+        date_texts = (
+            text for path_values in day_values for text in path_values.vector.of_type(str)
+        )
+        return {text[:10] for text in date_texts if DAY_PATTERN.match(text)}
 
     @cached_property
     def has_list_of_numbers(self) -> bool:
@@ -333,7 +335,7 @@ class ResponseScan:
             if path_values.steps and not path_values.is_in_list
         ]
         are_empty = [
-            len(vector.elements()) == 0 for vector in vectors if vector.kinds & {list, type(None)}
+            len(vector.elements()) == 0 for vector in vectors if vector.types & {list, type(None)}
         ]
         return bool(are_empty) and all(are_empty) and not self.nonzero_flags
 
@@ -359,7 +361,7 @@ class ResponseScan:
             has_numbers(path_values.vector.values)
             for path_values in counted_values
             if path_values.is_in_list
-            and str in path_values.vector.kinds
+            and str in path_values.vector.types
             and not has_word_of(path_values.key, "id")
         ):
             nonzero_flags.add(True)  # numbers that are written as texts
@@ -387,7 +389,7 @@ class ResponseScan:
         while unvisited_values:
             all_path_values.append(path_values := unvisited_values.pop())
             steps, vector, key, is_in_list = path_values
-            value_types = vector.kinds if len(steps) < _MAX_DEPTH else set()
+            value_types = vector.types if len(steps) < _MAX_DEPTH else set()
             if list in value_types:
                 unvisited_values.append(PathValues((*steps, Each()), vector.elements(), key, True))
             field_names = vector.fields() if dict in value_types else []
@@ -405,7 +407,7 @@ class ResponseScan:
 
     @property
     def records(self) -> Iterator[Records]:
-        """Yield a `Records` (the JSON objects in the lists at one path) per path with data."""
+        """Yield, for each path to lists of data, the JSON objects in these lists as `Records`."""
         for items in self.all_path_values:
             if not items.is_list or not len(items.vector) or any(map(rate_key, items.names)):
                 continue
@@ -438,7 +440,9 @@ def _may_hold_data(name: str) -> bool:
 def _is_about_fields(name: str) -> bool:
     """Return whether a field may say which other fields are missing, such as ``nullReasons``."""
     is_statement = (
-        rate_key(name) > 0 or state_of_names_under(name) is not None or is_word_of(name, "footnote")
+        rate_key(name) > 0
+        or state_of_listed_names(name) is not None
+        or is_word_of(name, "footnote")
     )
     return is_statement or name.lower().endswith("reasons")
 

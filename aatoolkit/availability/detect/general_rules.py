@@ -28,7 +28,6 @@ from aatoolkit.availability.detect.facts import (
     RowAvailabilities,
 )
 from aatoolkit.availability.detect.words import (
-    ABSENT,
     AVAILABILITY_BY_TERM,
     FAILURE,
     MEANING_BY_HTTP_STATUS,
@@ -36,8 +35,10 @@ from aatoolkit.availability.detect.words import (
     PLAIN,
     STATED,
     STRONG,
+    UNAVAILABLE,
     WEAK,
     Word,
+    add_explanation,
     echoes_request,
     find_absence_word,
     find_entry_kind,
@@ -61,12 +62,11 @@ from aatoolkit.availability.detect.words import (
     read_word,
     split_key,
     state_of_entry,
+    state_of_listed_names,
     state_of_loss,
     state_of_named_flag,
-    state_of_names_under,
     state_of_series_flag,
     state_of_sibling,
-    with_explanation,
     with_reason,
 )
 from aatoolkit.availability.status import Availability, Cause, Status
@@ -206,17 +206,17 @@ def read_names_without_data(
     """
     key, value = member.key, member.value
     scope, is_map = find_entry_kind(key), isinstance(value, dict)
-    availability, is_failure = state_of_names_under(key), False
+    availability, is_failure = state_of_listed_names(key), False
     if is_map and any(
         isinstance(item, list) and dict in map(type, item) for item in value.values()
     ):
         return False  # such as the rows of `gaps`, beside their count
     if availability is not None:
-        availability = availability if is_map else with_explanation(availability, member.siblings)
+        availability = availability if is_map else add_explanation(availability, member.siblings)
     elif has_word_of(key, "failure"):
         availability, is_failure = AVAILABILITY_BY_TERM["error"], True
     elif is_map and matches_form(key, "reasons"):
-        availability = ABSENT
+        availability = UNAVAILABLE
     else:
         return False
     signal_count_before = len(response_scan.signals)
@@ -262,8 +262,8 @@ def _state_of_entry_without_data(
         return item_meaning if item_meaning.reason else with_reason(item_meaning, find_reason(item))
     if not is_in_map or not isinstance(item, str):
         return availability
-    word = find_strong_word([item])
-    return with_reason(word.availability if word else availability, item)
+    term = find_strong_word([item])
+    return with_reason(term.availability if term else availability, item)
 
 
 def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
@@ -303,7 +303,7 @@ def read_list_of_states(response_scan: ResponseScan, member: Member) -> bool:
 def read_statement(
     response_scan: ResponseScan, member: Member, *, is_about_all: bool = True
 ) -> bool:
-    """Read the value of a key such as ``dataAvailability``, which may be a text, object or list.
+    """Read the text, object or list under a key such as ``dataAvailability``.
 
     Add a `Signal` to ``response_scan`` for each statement on missing data in the value. Return
     whether a signal was added. ``is_about_all`` says whether the statement is about all data of the
@@ -317,9 +317,9 @@ def read_statement(
     min_strength = WEAK if is_availability_key else STRONG
     meaning, text = None, value
     if isinstance(value, str):
-        word = find_word(value)
-        if word and word.strength >= min_strength:
-            meaning = with_explanation(word.availability, member.siblings)
+        term = find_word(value)
+        if term and term.strength >= min_strength:
+            meaning = add_explanation(term.availability, member.siblings)
     elif isinstance(value, dict):
         meaning = read_object_state(value, min_strength)
         nested_values = (
@@ -538,11 +538,11 @@ def read_envelope(response_scan: ResponseScan, envelope: Member, depth: int = 0)
             and any(isinstance(item, dict | list) for item in value.values())
             and not has_word_of(key, "business")
         )
-        is_wrapper = is_whole_body or is_word_of(key, "wrapper")
-        if depth < _MAX_DEPTH and (is_wrapper or ends_with_word_of(key, "holder")):
+        wraps_data = is_whole_body or is_word_of(key, "wrapper")
+        if depth < _MAX_DEPTH and (wraps_data or ends_with_word_of(key, "holder")):
             read_envelope(
                 response_scan,
-                member if is_wrapper else member._replace(declared_path=""),
+                member if wraps_data else member._replace(declared_path=""),
                 depth + 1,
             )
         else:
@@ -579,9 +579,9 @@ def _read_notices(response_scan: ResponseScan, member: Member) -> bool:
             member.child(name, {"field": name, "text": item}) for name, item in value.items()
         ]
     for notice in notices:
-        text = find_reason(notice.value) if notice.is_dict else notice.value
-        if is_note and isinstance(text, str) and text.strip():
-            availability = with_reason(PARTIAL, text)
+        notice_text = find_reason(notice.value) if notice.is_dict else notice.value
+        if is_note and isinstance(notice_text, str) and notice_text.strip():
+            availability = with_reason(PARTIAL, notice_text)
             response_scan.add("section", None, availability, notice.path, "note", notice.value)
         elif not is_note:
             _read_notice(response_scan, notice, is_about_all=is_notice)
@@ -602,9 +602,9 @@ def _read_notice(response_scan: ResponseScan, notice: Member, *, is_about_all: b
         for name in list_notice_targets(value_by_key)
         if response_scan.is_engine(name) or response_scan.has_field(name)
     ]
-    word = find_strong_word(texts) if target_names else None
-    if word:
-        availability = word.because(next((text for text in texts if " " in text), None))
+    term = find_strong_word(texts) if target_names else None
+    if term:
+        availability = term.with_reason(next((text for text in texts if " " in text), None))
         # A field that has numbers all the same was measured in part.
         partial_availability = replace(availability, status=Status.PARTIAL)
         for name in target_names:
@@ -622,13 +622,13 @@ def _read_notice(response_scan: ResponseScan, notice: Member, *, is_about_all: b
                     "notice",
                     notice.value,
                 )
-    if word or not is_about_all:
+    if term or not is_about_all:
         return
     for text in filter(read_absence_code, texts):
         scope, target = find_target(value_by_key) or ("section", None)
         target = response_scan.path_of(target) if scope == "field" and target else target
         availability = with_reason(
-            read_absence_code(text) or ABSENT, find_reason(value_by_key) or text
+            read_absence_code(text) or UNAVAILABLE, find_reason(value_by_key) or text
         )
         availability = partial_if_measured(availability, response_scan.nonzero_flags)
         response_scan.add(scope, target, availability, notice.path, "notice", notice.value)
@@ -668,14 +668,18 @@ def iter_prose_statements(response_scan: ResponseScan) -> Iterator[tuple[Availab
     Messages that are not about missing data are left out.
     """
     for notice in response_scan.prose_notices:
-        text = notice.value if isinstance(notice.value, str) else notice.key
-        word = (
-            None if _REQUEST_PATTERN.search(text) else find_word(text) or find_absence_word([text])
+        notice_text = notice.value if isinstance(notice.value, str) else notice.key
+        term = (
+            None
+            if _REQUEST_PATTERN.search(notice_text)
+            else find_word(notice_text) or find_absence_word([notice_text])
         )
         # Everyday words are trusted only where they are the code.
-        is_everyday = word and word.canonical in ("available", "unavailable", "error")
-        if word and (word.means_missing or (is_code(text) and not is_everyday)):
-            availability = partial_if_measured(word.because(text), response_scan.nonzero_flags)
+        is_everyday = term and term.canonical in ("available", "unavailable", "error")
+        if term and (term.means_missing or (is_code(notice_text) and not is_everyday)):
+            availability = partial_if_measured(
+                term.with_reason(notice_text), response_scan.nonzero_flags
+            )
             if availability.status == Status.UNAVAILABLE and True in response_scan.nonzero_flags:
                 availability = replace(availability, status=Status.PARTIAL)
             yield availability, notice
@@ -695,8 +699,8 @@ def find_error_word(texts: Iterable[str]) -> Word | None:
     Word(canonical='forbidden', strength=2)
     """
     texts = [*texts]
-    words = [find_strongest_word(filter(is_code, texts)), *map(find_word_in_text, texts)]
-    return max(filter(None, words), key=lambda word: word.strength, default=None)
+    terms = [find_strongest_word(filter(is_code, texts)), *map(find_word_in_text, texts)]
+    return max(filter(None, terms), key=lambda term: term.strength, default=None)
 
 
 def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -736,7 +740,7 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
     an error, else None.
     """
     key, value, siblings = member.key, member.value, member.siblings
-    texts = [text for text in siblings.values() if isinstance(text, str)]
+    sibling_texts = [text for text in siblings.values() if isinstance(text, str)]
     section_statuses = [
         signal.availability.status for signal in response_scan.signals if signal.scope == "section"
     ]
@@ -757,7 +761,7 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
         is_error_word = isinstance(value, str) and find_word(value) == find_word("error")
         is_explained = is_error_word and len(siblings) <= 6 and find_reason(siblings)
         error = siblings if has_code or is_explained else None
-    elif find_absence_word(texts):
+    elif find_absence_word(sibling_texts):
         error_fields = {fold(name): item for name, item in siblings.items()}
         if key != "code":
             error_fields = {
@@ -769,7 +773,7 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
     if error is None:
         return None
     text_by_key = dict(iter_error_texts(error if isinstance(error, dict) else {"error": error}))
-    word = find_error_word(text_by_key.values())
+    term = find_error_word(text_by_key.values())
     error_values = error.values() if isinstance(error, dict) else ()
     meaning = next(
         (
@@ -779,7 +783,7 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
         ),
         FAILURE,
     )
-    meaning = word.availability if word and word.means_missing else meaning
+    meaning = term.availability if term and term.means_missing else meaning
     meaning = replace(meaning, status=Status.PARTIAL) if response_scan.nonzero_flags else meaning
     reason = find_reason(text_by_key) or (error if isinstance(error, str) else None)
     response_scan.add("section", None, replace(meaning, reason=reason), member.path, "error", error)
@@ -793,9 +797,9 @@ def _is_about_part(response_scan: ResponseScan, path: Any) -> bool:
     in GraphQL) leads to a part if the response has numbers, unless it begins with a field of
     ``data``: then ``data`` itself is incomplete.
     """
-    data = response_scan.document.get("data")
-    is_graphql = isinstance(data, dict) and isinstance(path, list) and path[:1] != []
-    is_in_data = is_graphql and path[0] in data
+    data_object = response_scan.document.get("data")
+    is_graphql = isinstance(data_object, dict) and isinstance(path, list) and path[:1] != []
+    is_in_data = is_graphql and path[0] in data_object
     return isinstance(path, str) or bool(path and response_scan.nonzero_flags and not is_in_data)
 
 
@@ -831,14 +835,14 @@ def _read_flag(response_scan: ResponseScan, member: Member) -> RuleResult:
         return None
     if availability.cause == Cause.WITHHELD and response_scan.nonzero_flags:
         return None
-    word = value and find_word(spaced(key, ("is",)))
+    term = value and find_word(spaced(key, ("is",)))
     if (
-        word
-        and not word.means_missing
+        term
+        and not term.means_missing
         and not (response_scan.has_list_of_numbers or response_scan.is_without_data)
     ):
         return None
-    return with_explanation(availability, member.siblings)
+    return add_explanation(availability, member.siblings)
 
 
 def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
@@ -846,13 +850,13 @@ def _read_job_status(response_scan: ResponseScan, member: Member) -> RuleResult:
 
     ``member`` has the key and the status, which is a text.
     """
-    word = find_word(member.value)
-    if word is None or word.canonical not in _BUSINESS_TERMS or response_scan.nonzero_flags:
+    term = find_word(member.value)
+    if term is None or term.canonical not in _BUSINESS_TERMS or response_scan.nonzero_flags:
         return None
-    is_sole_word = len(tokens(member.key)) == 1 and word.canonical != "not_run"
+    is_single_word = len(tokens(member.key)) == 1 and term.canonical != "not_run"
     return (
-        with_explanation(word.availability, member.siblings)
-        if is_sole_word or response_scan.is_without_data
+        add_explanation(term.availability, member.siblings)
+        if is_single_word or response_scan.is_without_data
         else None
     )
 
@@ -896,7 +900,7 @@ def _read_named_reason(response_scan: ResponseScan, member: Member) -> RuleResul
     record = member.value if member.is_dict else {"reason": member.value}
     key_text = " ".join(tokens(member.key)[: None if member.is_dict else -1])
     has_list = any(isinstance(item, list) for item in record.values())
-    meaning = state_of_names_under(key_text) if find_reason(record) and not has_list else None
+    meaning = state_of_listed_names(key_text) if find_reason(record) and not has_list else None
     if (
         meaning
         and member.is_dict
@@ -904,7 +908,7 @@ def _read_named_reason(response_scan: ResponseScan, member: Member) -> RuleResul
         and response_scan.nonzero_flags
     ):
         meaning = replace(meaning, status=Status.PARTIAL)
-    return with_explanation(meaning, record) if meaning else None
+    return add_explanation(meaning, record) if meaning else None
 
 
 def _may_list_names(key: str) -> bool:
@@ -913,7 +917,7 @@ def _may_list_names(key: str) -> bool:
     An engine is an AI assistant.
     """
     may_list_failures = has_word_of(key, "failure") or matches_form(key, "reasons")
-    return state_of_names_under(key) is not None or may_list_failures
+    return state_of_listed_names(key) is not None or may_list_failures
 
 
 TypeSet = set[type]
@@ -939,7 +943,7 @@ ENVELOPE_RULES = (
     GeneralRule("reason", lambda key: is_word_of(key, "message"), _TEXT_TYPE, _read_message),
     GeneralRule("reason", lambda key: split_key(key)[1] == "reason",
          _TEXT_TYPE, _read_named_reason),
-    GeneralRule("reason", state_of_names_under, _DICT_TYPE, _read_named_reason),
+    GeneralRule("reason", state_of_listed_names, _DICT_TYPE, _read_named_reason),
     GeneralRule("map", _may_list_names, _DICT_TYPE | _LIST_TYPE, read_names_without_data),
     GeneralRule("map", find_entry_kind, _DICT_TYPE | _LIST_TYPE, read_list_of_states),
     GeneralRule("statement", rate_key, _LIST_TYPE, read_statement),
@@ -958,7 +962,7 @@ def read_rows(response_scan: ResponseScan) -> None:
     """
     for records in response_scan.records:
         for name in records.names if len(records.names) <= MAX_FIELDS else ():
-            value_types = records.rows.field(name).kinds
+            value_types = records.rows.field(name).types
             for rule in ROW_RULES:
                 if rule.value_types & value_types and rule.matches_key(name):
                     row_availabilities = rule.read_value(records, name)
@@ -970,7 +974,7 @@ def read_rows(response_scan: ResponseScan) -> None:
 
 
 def _read_row_flags(records: Records, name: str) -> RowAvailabilities | None:
-    """Return the availability of rows that the boolean field ``name`` of each row states.
+    """Return the availability of each row, as its boolean field ``name`` states it.
 
     The result is a list of tuples: the position of a row, from 0, and its availability. Return None
     if the field is not about availability.

@@ -17,9 +17,9 @@ from aatoolkit.availability.detect.words import (
     find_word,
     find_word_of_parts,
     rate_key,
+    state_of_listed_names,
     state_of_loss,
     state_of_named_flag,
-    state_of_names_under,
 )
 from aatoolkit.jsontree.paths import is_within
 
@@ -78,16 +78,16 @@ def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]
 
     A higher score means that the header is more likely to report missing data.
     """
-    for name, text in headers.items():
+    for name, value in headers.items():
         key = name.lower().removeprefix("x-")
         is_about_data = has_word_of(key, "about_data") or has_word_of(key, "of_process")
-        is_statement = isinstance(text, str) and (
-            is_about_data or rate_key(key) or state_of_names_under(key)
+        is_statement = isinstance(value, str) and (
+            is_about_data or rate_key(key) or state_of_listed_names(key)
         )
-        if name.lower() == "link" and re.search(r'rel="?next\b', str(text)):
-            yield _SURE_SCORE, Hint("header link", raw(text), _WHY_MORE)
+        if name.lower() == "link" and re.search(r'rel="?next\b', str(value)):
+            yield _SURE_SCORE, Hint("header link", raw(value), _WHY_MORE)
         elif is_statement and not _STANDARD_HEADER_PATTERN.fullmatch(name.lower()):
-            yield _SURE_SCORE, Hint(f"header {name.lower()}", raw(text), _WHY_KEY)
+            yield _SURE_SCORE, Hint(f"header {name.lower()}", raw(value), _WHY_KEY)
 
 
 def _find_member_hints(response_scan: ResponseScan) -> Iterator[tuple[int, Hint]]:
@@ -103,10 +103,10 @@ def _find_member_hints(response_scan: ResponseScan) -> Iterator[tuple[int, Hint]
         and any(value in (None, []) for value in document.values())
     )
     pending_members = [Member("", document, "$", {})]
-    for outer in pending_members:  # it grows meanwhile
-        is_leaf = not outer.is_dict or len(outer.value) > 100 or outer.path.count(".") > _MAX_DEPTH
-        for key, value in () if is_leaf else outer.value.items():
-            member = outer.child(key, value)
+    for node in pending_members:  # it grows meanwhile
+        is_leaf = not node.is_dict or len(node.value) > 100 or node.path.count(".") > _MAX_DEPTH
+        for key, value in () if is_leaf else node.value.items():
+            member = node.child(key, value)
             if echoes_request(key) and fold(key) not in ("window", "cursor", "paging", "schema"):
                 continue
             if not has_word_of(key, "business"):
@@ -208,5 +208,5 @@ def _score_member(response_scan: ResponseScan, key: str, value: Any) -> int:
 
 def _means_available(text: str) -> bool:
     """Return whether a text means the status ``available``."""
-    word = find_word(text)
-    return word is not None and word.canonical == "available"
+    term = find_word(text)
+    return term is not None and term.canonical == "available"

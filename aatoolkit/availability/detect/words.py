@@ -40,23 +40,23 @@ PLAIN text counts everywhere.
 _TERM_ROWS = read_text_table(Path(__file__).with_name("states.txt"))
 
 WORDS: Mapping[str, tuple[Status, Cause | None]] = {
-    word: (Status(status), None if cause == "-" else Cause(cause))
-    for word, status, cause, *_ in _TERM_ROWS
+    term: (Status(status), None if cause == "-" else Cause(cause))
+    for term, status, cause, *_ in _TERM_ROWS
 }
 """Maps each standard term, such as ``not_connected``, to its status and cause."""
 
 NO_MEANING = "nothing"
-"""The meaning that a user's rule gives to a text that says nothing about availability."""
+"""A user's rule gives this meaning to a text that says nothing about availability."""
 
-AVAILABILITY_BY_TERM = {word: Availability(*meaning) for word, meaning in WORDS.items()}
-ABSENT, PARTIAL, AVAILABLE = (
+AVAILABILITY_BY_TERM = {term: Availability(*meaning) for term, meaning in WORDS.items()}
+UNAVAILABLE, PARTIAL, AVAILABLE = (
     AVAILABILITY_BY_TERM["unavailable"],
     AVAILABILITY_BY_TERM["partial"],
     AVAILABILITY_BY_TERM["available"],
 )
 MEANING_BY_HTTP_STATUS: Mapping[int, Availability] = {
-    int(code): AVAILABILITY_BY_TERM[word]
-    for word, *_, codes in _TERM_ROWS
+    int(code): AVAILABILITY_BY_TERM[term]
+    for term, *_, codes in _TERM_ROWS
     for code in codes.strip("-").split()
 }
 """Maps HTTP statuses, such as 204, to the availability that they mean."""
@@ -66,7 +66,7 @@ FAILURE = AVAILABILITY_BY_TERM["error"]
 
 _STRENGTH_BY_NAME = {"weak": WEAK, "strong": STRONG, "plain": PLAIN}
 # The terms that may follow a name in one text, as in ``GA4_NOT_CONNECTED``.
-_SUFFIX_TERMS = {word for word, _, _, after_source, _ in _TERM_ROWS if after_source == "yes"}
+_SUFFIX_TERMS = {term for term, _, _, after_source, _ in _TERM_ROWS if after_source == "yes"}
 _NEGATION_PATTERN = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
 _DENIAL_PATTERN = re.compile(r"(?i)\b(not|no|never|none|without|cannot)\b|n't\b")
 _CONTRACTION_REPLACEMENTS = (
@@ -85,7 +85,7 @@ _NUMBER = re.compile(rf"(?:[A-Z]{{3}}\s|{_SIGN}\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{{
 
 @dataclass(frozen=True)
 class Word:
-    """The standard term for the availability of data that a text means, and how surely it does.
+    """What a text says on the availability of data: a standard term, and how surely it is meant.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Word:
         """The `Availability` (status and cause) that the term stands for, without a reason."""
         return AVAILABILITY_BY_TERM[self.canonical]
 
-    def because(self, reason: str | None) -> Availability:
+    def with_reason(self, reason: str | None) -> Availability:
         """Return the `Availability` that the term stands for, with ``reason`` as its reason."""
         return replace(AVAILABILITY_BY_TERM[self.canonical], reason=reason)
 
@@ -127,17 +127,17 @@ def _compile_phrase_patterns() -> list[tuple[Word, re.Pattern[str]]]:
 
 @cache
 def _compile_sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
-    """Return tuples of a `Word` for missing data and a pattern that finds it inside a sentence."""
+    """Return tuples of a `Word` (a term for missing data) and a pattern for it in a sentence."""
     return [
-        (word, re.compile(rf"\b(?:{pattern.pattern})\b"))
-        for word, pattern in _compile_phrase_patterns()
-        if word.means_missing
+        (term, re.compile(rf"\b(?:{pattern.pattern})\b"))
+        for term, pattern in _compile_phrase_patterns()
+        if term.means_missing
     ]
 
 
 @lru_cache(maxsize=4096)
 def find_word(text: str) -> Word | None:
-    """Return the standard term for the availability of data that a short text means, or None.
+    """Find the standard term for data availability that a short text means; None if none.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def find_word(text: str) -> Word | None:
 
 @lru_cache(maxsize=4096)
 def find_word_of_parts(name_parts: tuple[str, ...]) -> Word | None:
-    """Return the standard term for the availability of data that a name means, or None.
+    """Find the standard term for data availability that the words of a name mean; None if none.
 
     ``name_parts`` are the words of the name in lower case, such as ``("not", "connected")``.
     """
@@ -157,10 +157,10 @@ def find_word_of_parts(name_parts: tuple[str, ...]) -> Word | None:
     if not kept_parts:
         return None
     for start in range(min(4, len(kept_parts))):
-        text = " ".join(kept_parts[start:])
-        for word, pattern in _compile_phrase_patterns():
-            if (start == 0 or word.canonical in _SUFFIX_TERMS) and pattern.fullmatch(text):
-                return word
+        phrase = " ".join(kept_parts[start:])
+        for term, pattern in _compile_phrase_patterns():
+            if (start == 0 or term.canonical in _SUFFIX_TERMS) and pattern.fullmatch(phrase):
+                return term
     type_word_positions = [
         position
         for position, name_part in enumerate(name_parts[:-1])
@@ -178,12 +178,12 @@ def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Wo
     If several texts mean a term, the term that is meant most surely is returned.
     ``min_strength`` is the least strength that counts: `WEAK`, `STRONG` or `PLAIN`.
     """
-    matching_words = [
-        word
+    matching_terms = [
+        term
         for text in texts
-        if isinstance(text, str) and (word := find_word(text)) and word.strength >= min_strength
+        if isinstance(text, str) and (term := find_word(text)) and term.strength >= min_strength
     ]
-    return max(matching_words, key=lambda word: word.strength, default=None)
+    return max(matching_terms, key=lambda term: term.strength, default=None)
 
 
 @lru_cache(maxsize=1024)
@@ -198,20 +198,20 @@ def find_word_in_text(text: str) -> Word | None:
     """
     for pattern, replacement in _CONTRACTION_REPLACEMENTS:
         text = pattern.sub(replacement, text)
-    vague_word: Word | None = None
+    vague_term: Word | None = None
     for sentence in re.split(r"[.!?;:](?:\s|$)", text):
-        spaced_words = " ".join(part for part in tokens(sentence) if part not in words_of("noise"))
+        spaced_words = " ".join(word for word in tokens(sentence) if word not in words_of("noise"))
         phrase_matches = [
-            (match.start(), match[0], word)
-            for word, pattern in _compile_sentence_patterns()
+            (match.start(), match[0], term)
+            for term, pattern in _compile_sentence_patterns()
             if (match := pattern.search(spaced_words))
             and not _NEGATION_PATTERN.search(spaced_words[: match.start()])
         ]
-        for _, phrase, word in sorted(phrase_matches, key=lambda match: match[0]):
-            if not (word.canonical in ("unavailable", "partial") or phrase.endswith("measured")):
-                return word
-            vague_word = vague_word or word
-    return vague_word
+        for _, phrase, term in sorted(phrase_matches, key=lambda phrase_match: phrase_match[0]):
+            if not (term.canonical in ("unavailable", "partial") or phrase.endswith("measured")):
+                return term
+            vague_term = vague_term or term
+    return vague_term
 
 
 def find_strong_word(texts: Iterable[object]) -> Word | None:
@@ -220,9 +220,9 @@ def find_strong_word(texts: Iterable[object]) -> Word | None:
     A standard term is a cause or status, such as ``not_run``. Codes such as ``plan_required`` are
     searched before sentences.
     """
-    all_texts = [text for text in texts if isinstance(text, str)]
-    sentences = (text for text in all_texts if find_word(text) is None)
-    return find_strongest_word(all_texts, STRONG) or next(
+    text_list = [text for text in texts if isinstance(text, str)]
+    sentences = (text for text in text_list if find_word(text) is None)
+    return find_strongest_word(text_list, STRONG) or next(
         filter(None, map(find_word_in_text, sentences)), None
     )
 
@@ -233,8 +233,8 @@ def find_absence_word(texts: Iterable[object]) -> Word | None:
     A standard term is a cause or status, such as ``not_run``. Return None also if the term is
     ``available``.
     """
-    word = find_strong_word(texts)
-    return word if word and word.means_missing else None
+    term = find_strong_word(texts)
+    return term if term and term.means_missing else None
 
 
 def is_code(text: object) -> bool:
@@ -247,11 +247,11 @@ def read_absence_code(text: str) -> Availability | None:
 
     Return None if the text is no code, or does not mean missing data.
     """
-    word = find_word(text) if is_code(text) else None
-    return word.availability if word and word.means_missing else None
+    term = find_word(text) if is_code(text) else None
+    return term.availability if term and term.means_missing else None
 
 
-def read_word(word: object, reason: object = None) -> Availability:
+def read_word(status: object, reason: object = None) -> Availability:
     """Return the availability that a status text means; ``unknown`` if the text is not known.
 
     ``reason`` is the explanation, or the code of a cause, that belongs to the status.
@@ -266,12 +266,12 @@ def read_word(word: object, reason: object = None) -> Availability:
     Availability(status=<Status.UNKNOWN: 'unknown'>, cause=None, reason="'blue moon'")
     """
     reason_text = reason if isinstance(reason, str) and reason else None
-    known_word = find_word(word) if isinstance(word, str) else None
-    if known_word is None:
+    term = find_word(status) if isinstance(status, str) else None
+    if term is None:
         return Availability(
-            Status.UNKNOWN, None, reason_text or (None if word is None else repr(word))
+            Status.UNKNOWN, None, reason_text or (None if status is None else repr(status))
         )
-    return with_reason(known_word.availability, reason_text)
+    return with_reason(term.availability, reason_text)
 
 
 def with_reason(availability: Availability, reason: str | None) -> Availability:
@@ -280,11 +280,11 @@ def with_reason(availability: Availability, reason: str | None) -> Availability:
     If the availability has no cause, and the reason is a code such as ``not_connected``, the copy
     has this cause.
     """
-    word = find_word(reason) if reason is not None and is_code(reason) else None
-    if word and availability == ABSENT and word.availability.status in EMPTY:
-        availability = word.availability
-    elif word and availability == PARTIAL:
-        availability = replace(availability, cause=word.availability.cause)
+    term = find_word(reason) if reason is not None and is_code(reason) else None
+    if term and availability == UNAVAILABLE and term.availability.status in EMPTY:
+        availability = term.availability
+    elif term and availability == PARTIAL:
+        availability = replace(availability, cause=term.availability.cause)
     return replace(availability, reason=reason)
 
 
@@ -361,7 +361,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_series_flag(key: str, value: bool) -> Availability | None:
-    """Return the availability of a day's data from a boolean such as ``final``, or None.
+    """Return the availability of a day's data that a boolean such as ``final`` means, or None.
 
     Examples
     --------
@@ -374,7 +374,7 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
 
 
 @lru_cache(maxsize=4096)
-def state_of_names_under(key: str) -> Availability | None:
+def state_of_listed_names(key: str) -> Availability | None:
     """Return the availability of the data that are listed under a key such as ``missingFields``.
 
     The list has the names of fields or of engines (AI assistants), which have this availability.
@@ -382,16 +382,17 @@ def state_of_names_under(key: str) -> Availability | None:
     """
     key_text = spaced(key, words_of("field", "engine", "idle"))
     if matches_form(key_text, "denies"):
-        return ABSENT
-    word = find_word_of_parts(tuple(key_text.split()))
-    return word.availability if word and word.canonical not in ("available", "error") else None
+        return UNAVAILABLE
+    term = find_word_of_parts(tuple(key_text.split()))
+    return term.availability if term and term.canonical not in ("available", "error") else None
 
 
 @lru_cache(maxsize=4096)
 def find_entry_kind(key: str) -> str | None:
-    """Return ``"engine"`` or ``"field"`` if a key has such a word, as ``missingFields``, else None.
+    """Return ``"field"`` for a key such as ``missingFields``, ``"engine"`` for ``idleEngines``.
 
-    The value of such a key may list names of engines (AI assistants) or of fields.
+    The value of such a key may list names of fields or of engines (AI assistants). Return None for
+    a key that names neither.
     """
     return (
         "engine" if has_word_of(key, "engine") else "field" if has_word_of(key, "field") else None
@@ -443,8 +444,8 @@ def _read_key_ending(ending_words: tuple[str, ...]) -> str | None:
         *ending_words
     } & availability_words:
         return "available" if "available" in ending_words else "status"
-    word = find_word_of_parts(ending_words)
-    if (word and word.means_missing) or matches_form(ending, "hidden_word"):
+    term = find_word_of_parts(ending_words)
+    if (term and term.means_missing) or matches_form(ending, "hidden_word"):
         return "denial"
     return "available" if matches_form(ending, "ready_word") else None
 
@@ -487,8 +488,8 @@ def has_numbers(
     (True, False)
     """
     if isinstance(value, dict):
-        items = ((name, item) for name, item in value.items() if not echoes_request(name))
-        return any(has_numbers(item, is_ignored, name) for name, item in items)
+        kept_items = ((name, item) for name, item in value.items() if not echoes_request(name))
+        return any(has_numbers(item, is_ignored, name) for name, item in kept_items)
     if isinstance(value, list):
         return any(has_numbers(item, is_ignored, key) for item in value)
     text = "" if isinstance(value, bool) else str(value).strip()
@@ -513,7 +514,7 @@ def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
 
 def is_no_status(text: str) -> bool:
     """Return whether a text cannot be a status of data, for example because it is too long."""
-    has_no_letters = not any(part.isalpha() for part in tokens(text))
+    has_no_letters = not any(token.isalpha() for token in tokens(text))
     return has_no_letters or matches_form(text, "stock") or len(text) > _MAX_TERM_LENGTH
 
 
@@ -536,7 +537,7 @@ def find_reason(record: Mapping[str, object]) -> str | None:
 
 
 def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Availability | None:
-    """Return the availability that a text or boolean among the values of an object states, or None.
+    """Return the availability that a text or boolean in a JSON object states, or None.
 
     ``min_strength`` is how surely the text must mean the availability: `WEAK`, `STRONG` or `PLAIN`.
     """
@@ -544,12 +545,10 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
     for name, value in record.items():
         if not isinstance(value, str):
             continue
-        word = find_word(value) if is_state_key(name) or is_word_of(name, "one_value") else None
-        if word and word.strength >= min_strength:
+        term = find_word(value) if is_state_key(name) or is_word_of(name, "one_value") else None
+        if term and term.strength >= min_strength:
             return (
-                word.availability
-                if reason == value
-                else with_explanation(word.availability, record)
+                term.availability if reason == value else add_explanation(term.availability, record)
             )
     meanings = [
         availability
@@ -559,11 +558,11 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
     lacking_meanings = [
         availability for availability in meanings if availability.status != Status.AVAILABLE
     ]
-    return with_explanation((lacking_meanings or meanings)[0], record) if meanings else None
+    return add_explanation((lacking_meanings or meanings)[0], record) if meanings else None
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
-    """Return the availability that one value of a dict such as ``{"gemini": "not_run"}`` means.
+    """Return the availability that a value in a dict such as ``{"gemini": "not_run"}`` means.
 
     The dict has one value for each engine (AI assistant) or field. ``key`` is the key under which
     the response has the dict. Return None if the value says nothing about availability.
@@ -571,8 +570,8 @@ def state_of_entry(value: Any, key: str) -> Availability | None:
     if isinstance(value, bool):
         return state_of_flag(value, key)
     if isinstance(value, str):
-        word = find_word(value)
-        return word.availability if word else None
+        term = find_word(value)
+        return term.availability if term else None
     if isinstance(value, dict):
         return read_object_state(value)
     return None
@@ -586,29 +585,29 @@ def state_of_flag(value: bool, key: str) -> Availability:
     """
     if value:
         return AVAILABLE
-    words_and_patterns = ((word, pattern) for (word, _), pattern in patterns("stem").items())
+    terms_and_patterns = ((term, pattern) for (term, _), pattern in patterns("stem").items())
     return AVAILABILITY_BY_TERM[
-        next(word for word, pattern in words_and_patterns if pattern.match(spaced(key)))
+        next(term for term, pattern in terms_and_patterns if pattern.match(spaced(key)))
     ]
 
 
-def with_explanation(availability: Availability, record: Mapping[str, Any]) -> Availability:
-    """Return an availability with the reason that the object ``record`` gives, and its cause.
+def add_explanation(availability: Availability, record: Mapping[str, Any]) -> Availability:
+    """Add the reason that the object ``record`` gives, and its cause, to an availability.
 
     The cause is added if the text of the reason is understood. If the reason contradicts the status
     ``available``, another availability is returned.
 
     Examples
     --------
-    >>> with_explanation(ABSENT, {"reason": "Search Console is not connected."}).cause
+    >>> add_explanation(UNAVAILABLE, {"reason": "Search Console is not connected."}).cause
     <Cause.NOT_CONNECTED: 'not_connected'>
-    >>> with_explanation(ABSENT, {"message": "Not enough data"}).cause
+    >>> add_explanation(UNAVAILABLE, {"message": "Not enough data"}).cause
     """
     reason = find_reason(record)
     if availability.status == Status.AVAILABLE and reason and " " in reason:
-        word = find_word_in_text(reason)
-        if word and word.canonical != "unavailable":
-            return word.because(reason)
+        term = find_word_in_text(reason)
+        if term and term.canonical != "unavailable":
+            return term.with_reason(reason)
         unknown = Availability(Status.UNKNOWN, None, reason)
         return unknown if _DENIAL_PATTERN.search(reason) else with_reason(availability, reason)
     availability = with_reason(availability, reason)
@@ -618,16 +617,16 @@ def with_explanation(availability: Availability, record: Mapping[str, Any]) -> A
         else ()
     ):
         if isinstance(text, str) and ends_with_word_of(key, "cause"):
-            word = find_word_in_text(text)
-            if word and word.availability.status in EMPTY:
-                return word.because(availability.reason)
+            term = find_word_in_text(text)
+            if term and term.availability.status in EMPTY:
+                return term.with_reason(availability.reason)
     return availability
 
 
 def partial_if_measured(
     availability: Availability, nonzero_flags: Collection[bool]
 ) -> Availability:
-    """Return an `Availability`, in which ``unavailable`` becomes ``partial`` if there are numbers.
+    """Change the status of an `Availability` from ``unavailable`` to ``partial`` if numbers exist.
 
     That is done only for the cause ``insufficient_sample``, and for ``pending`` if there is a
     number other than 0. ``nonzero_flags`` is a set of booleans: it has True if there is a number
@@ -654,7 +653,7 @@ def find_nonzero_flags(record: Mapping[str, Any]) -> set[bool]:
 
 
 def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
-    """Return the availability of a field that a field beside it states, or None.
+    """Return the availability that a field states for another field beside it, or None.
 
     For example, ``revenueReason`` states the availability of ``revenue``.
 
@@ -671,20 +670,20 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
         availability = read_object_state(value)
         reason = find_reason(value)
         is_reason = availability is None and kind == "reason" and sibling_value is None and reason
-        return replace(ABSENT, reason=reason) if is_reason else availability
+        return replace(UNAVAILABLE, reason=reason) if is_reason else availability
     if isinstance(value, bool):
         if kind in ("part", "denial"):
-            agrees_with_sibling = value and (sibling_value is None) == (kind == "denial")
-            return (ABSENT if sibling_value is None else PARTIAL) if agrees_with_sibling else None
-        return AVAILABLE if value else ABSENT
-    word = find_word(value)
-    if word and (word.strength >= STRONG or sibling_value is None):
+            is_consistent = value and (sibling_value is None) == (kind == "denial")
+            return (UNAVAILABLE if sibling_value is None else PARTIAL) if is_consistent else None
+        return AVAILABLE if value else UNAVAILABLE
+    term = find_word(value)
+    if term and (term.strength >= STRONG or sibling_value is None):
         nonzero_flags = set() if sibling_value is None else {sibling_value != 0}
         return partial_if_measured(
-            word.because(value if " " in value.strip() else None), nonzero_flags
+            term.with_reason(value if " " in value.strip() else None), nonzero_flags
         )
     if kind == "reason" and sibling_value is None and value.strip():
-        return with_explanation(ABSENT, {"reason": value})
+        return add_explanation(UNAVAILABLE, {"reason": value})
     return None
 
 
@@ -702,7 +701,7 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
     availability = read_object_state(siblings)
     reason = find_reason(siblings)
     if availability is None and record[value_key] is None and reason:
-        availability = with_reason(ABSENT, reason)
+        availability = with_reason(UNAVAILABLE, reason)
     return availability and partial_if_measured(
         availability, set() if record[value_key] is None else {record[value_key] != 0}
     )
@@ -733,7 +732,7 @@ def state_of_loss(key: str, value: Any) -> Availability | None:
     (None, None)
     """
     lost_count = value if type(value) in (int, float) else 0
-    is_present = lost_count > 0 or (isinstance(value, list) and len(value) > 0)
-    is_lost = is_present and matches_form(spaced(key).removesuffix(" count"), "loss")
+    has_lost_items = lost_count > 0 or (isinstance(value, list) and len(value) > 0)
+    is_lost = has_lost_items and matches_form(spaced(key).removesuffix(" count"), "loss")
     has_first_day = isinstance(value, str) and value != "" and matches_form(key, "since")
     return PARTIAL if is_lost or has_first_day else None

@@ -20,8 +20,8 @@ from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.display.plot.style import NO_VALUE_TEXT, Texts, are_states
 from aatoolkit.frame.aggregate import aggregate
-from aatoolkit.frame.cell_status import COVERAGE_END, Cells, cells_of, is_status_column
-from aatoolkit.frame.duplicates import is_joined, without_repeated_rows
+from aatoolkit.frame.cell_status import COVERAGE_SUFFIX, Cells, cells_of, is_status_column
+from aatoolkit.frame.duplicates import is_joined_table, without_repeated_rows
 from aatoolkit.frame.groupby import as_floats, flatten_index, period_groupers, to_naive_times
 from aatoolkit.metadata.arrow_schema import declaration_of
 from aatoolkit.metadata.attrs import (
@@ -93,7 +93,7 @@ _CATEGORY_CODE_PATTERN = re.compile(
 """Matches code words among categories, such as ``notStarted``; not names such as ``US``."""
 _ID_COLUMN_PATTERN = re.compile("(^|_)(id|sku|http|status|statut|code|year)(_|$)")
 """Matches names of identifiers, codes and years: numbers that nobody counts, adds or compares."""
-_DESCRIBING_COLUMN_PATTERN = re.compile(f"({COVERAGE_END}|_low|_high)$")
+_DESCRIBING_COLUMN_PATTERN = re.compile(f"({COVERAGE_SUFFIX}|_low|_high)$")
 """Matches names of columns that only describe another column, such as ``x_low`` for ``x``."""
 _TOTAL_NAME_PATTERN = re.compile(
     r"(?i)\W*(all|total|overall|sum|gesamt|summe|todos|tous|totale)\b.*"
@@ -272,7 +272,7 @@ class PlotData:
         table_names = [
             column.table
             for column in columns
-            if column.declared_name and not is_joined(column.table)
+            if column.declared_name and not is_joined_table(column.table)
         ]
         return max(table_names, key=table_names.count, default="")
 
@@ -714,8 +714,8 @@ class PlotData:
         is_incomplete |= (period_starts + period_length).dt.normalize() > pd.Timestamp(
             window_end or "2262"
         )
-        if name + COVERAGE_END in self.kind_by_column:
-            is_incomplete |= self.values(name + COVERAGE_END) < 1
+        if name + COVERAGE_SUFFIX in self.kind_by_column:
+            is_incomplete |= self.values(name + COVERAGE_SUFFIX) < 1
         return is_incomplete.to_numpy(bool) & ~np.isnan(self.values(name))
 
     def total_mask(self) -> Mask:
@@ -1057,12 +1057,12 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
     if (
         data.kind_by_column.get(sample_name) == "number"
     ):  # a size that may not be measured says nothing
-        has_no_sample = (data.values(sample_name) == 0) & ~data.cell_statuses(sample_name).has_any(
-            Status.UNKNOWN
-        )
+        has_no_sample = (data.values(sample_name) == 0) & ~data.cell_statuses(
+            sample_name
+        ).has_status(Status.UNKNOWN)
 
     def row_reason(row: int, unit: str | None) -> str:
-        state = cells.states[int(cells.state_codes[row])]
+        state = cells.availabilities[int(cells.codes[row])]
         status = state.status
         if status == Status.NOT_APPLICABLE:
             return NOTHING_TO_COUNT if state.reason in _ZERO_DENOMINATOR_REASONS else DOES_NOT_APPLY

@@ -23,7 +23,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from aatoolkit._util.text import Names, joined
+from aatoolkit._util.text import Names, drop_inner_stops
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
@@ -218,7 +218,7 @@ def _missing_notes(spec: Spec) -> list[str]:
     availability = data.combine_availability(names)
     if not names or availability.status == Status.AVAILABLE:
         return []
-    reasons = in_words(joined(availability.reason or "").rstrip(".")).split("; ")
+    reasons = in_words(drop_inner_stops(availability.reason or "").rstrip(".")).split("; ")
     return [WORDS_BY_STATUS[availability.status], *reasons]
 
 

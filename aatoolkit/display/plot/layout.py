@@ -21,7 +21,7 @@ from matplotlib import font_manager
 from matplotlib.ft2font import FT2Font, LoadFlags
 from matplotlib.ticker import MaxNLocator
 
-from aatoolkit._util.numbers import tick
+from aatoolkit._util.numbers import format_tick
 from aatoolkit._util.text import capitalized, visible
 from aatoolkit.display.plot.spec import Mark, Scale, Spec, WordColumn
 from aatoolkit.display.plot.style import Style
@@ -641,7 +641,9 @@ def number_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:
     ]
     if is_rank:
         tick_values = [1.0, *(tick_value for tick_value in tick_values if tick_value > 1.5)]
-    return tuple(Tick(tick_value, tick(tick_value, scale.unit)) for tick_value in tick_values)
+    return tuple(
+        Tick(tick_value, format_tick(tick_value, scale.unit)) for tick_value in tick_values
+    )
 
 
 def _time_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:

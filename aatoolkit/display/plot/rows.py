@@ -201,11 +201,11 @@ def tooltips_of(
         for sample_name in size_columns
         if sample_name and sample_name != column
     ]
-    state_codes = data.cell_statuses(column).state_codes.tolist()
+    state_codes = data.cell_statuses(column).codes.tolist()
     tooltips = []
     availability_texts = [
         f"{WORDS_BY_STATUS[availability.status]}: {availability.reason or ''}".removesuffix(": ")
-        for availability in data.cell_statuses(column).states
+        for availability in data.cell_statuses(column).availabilities
     ]
     units = data.units(column)
     for row_position, row_name in zip(

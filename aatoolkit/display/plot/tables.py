@@ -13,7 +13,7 @@ import numpy as np
 
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.numbers import number, signed
-from aatoolkit._util.text import capitalized, counted, humanize, joined
+from aatoolkit._util.text import capitalized, counted, drop_inner_stops, humanize
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     COLUMN_CONVENTIONS,
@@ -385,7 +385,7 @@ def plain_table(data: PlotData, options: Options) -> Spec:
     status = data.overall_availability.status
     reason = data.overall_availability.reason or ""
     rows_note = ", with no rows" if status != Status.UNAVAILABLE else ""
-    message = f"{WORDS_BY_STATUS[status]}{rows_note}. {in_words(joined(reason))}".strip()
+    message = f"{WORDS_BY_STATUS[status]}{rows_note}. {in_words(drop_inner_stops(reason))}".strip()
     style = UNMEASURED_STYLE if status in (Status.PARTIAL, Status.UNAVAILABLE) else NO_NUMBER_STYLE
     far_right = floats(INFINITY)
     row_middle = floats(0.5)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.numbers import number, p_value, signed
-from aatoolkit._util.show import fold
+from aatoolkit._util.show import foldable_html
 from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
 from aatoolkit.display.plot.data import Options, PlotData, to_plot_data
 from aatoolkit.display.plot.style import describe_scope, fetch_time
@@ -182,10 +182,10 @@ class _Page:
                 if table not in columns_by_open_table or (
                     number_arrays and np.isnan(number_arrays).all()
                 ):
-                    folded_tables.append(fold(table_heading, table_html))
+                    folded_tables.append(foldable_html(table_heading, table_html))
                 else:  # below a picture it is folded on screens, and open on paper
                     body_parts.append(
-                        fold(f"Table: {table_heading}", table_html, ' class="table"')
+                        foldable_html(f"Table: {table_heading}", table_html, ' class="table"')
                         if picture
                         else table_html
                     )
@@ -194,7 +194,9 @@ class _Page:
                     f'<p class="note">{escape(title_by_table[table])}: {escape(status, 600)}</p>'
                 )
         further_tables = (
-            fold(f"Further tables ({len(folded_tables)})", "".join(folded_tables), ' class="more"')
+            foldable_html(
+                f"Further tables ({len(folded_tables)})", "".join(folded_tables), ' class="more"'
+            )
             if folded_tables
             else ""
         )
@@ -371,7 +373,7 @@ def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], baseline_words: 
     column_headings = f"What,Before,Now,Change,{LEVEL:.0%} interval,Adjusted p,Verdict".split(",")
     header_cells = [f'<th scope="col">{name}</th>' for name in column_headings]
     table_html = scrolling_table("<b>Comparisons</b>", heading, header_cells, table_rows)
-    return fold(heading, f'<p class="note">{note}</p>{table_html}')
+    return foldable_html(heading, f'<p class="note">{note}</p>{table_html}')
 
 
 def _figure_name(comparison: Mapping[Any, Any]) -> str:

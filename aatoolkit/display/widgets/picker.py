@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import traitlets
 
-from aatoolkit._util.attributes import Chaptered
+from aatoolkit._util.attributes import ShortHelpMeta
 from aatoolkit._util.text import Names, clipped, code, counted, visible
 from aatoolkit.client.client import Project
 from aatoolkit.client.reading import check_sections, section_names
@@ -103,7 +103,7 @@ class _Group:
         return tuple(compress(self._values, is_chosen))
 
 
-class _PickerType(Chaptered, type(anywidget.AnyWidget)):  # type: ignore[misc]
+class _PickerType(ShortHelpMeta, type(anywidget.AnyWidget)):  # type: ignore[misc]
     """The metaclass of pickers; it shortens the output of ``help()``."""
 
 

@@ -20,8 +20,8 @@ class _SectionModules(Mapping[str, Section]):
     @cached_property
     def _names(self) -> list[str]:
         """The sorted names of the modules of this package that do not begin with ``_``."""
-        names = (module.name for module in pkgutil.iter_modules(__path__))
-        return sorted(name for name in names if not name.startswith("_"))
+        module_names = (module.name for module in pkgutil.iter_modules(__path__))
+        return sorted(name for name in module_names if not name.startswith("_"))
 
     def __getitem__(self, name: str) -> Section:
         if name not in self._names:

@@ -29,7 +29,7 @@ from aatoolkit.service.answer import (
     SectionAnswer,
     State,
     answers_availability,
-    missing_previous_states,
+    find_missing_states,
     scoped_engines,
     section,
     select_fields,
@@ -43,13 +43,13 @@ from aatoolkit.service.measures import (
     PREVIOUS_PREFIX,
     TOTAL,
     Grouping,
+    add_previous_prefix,
     count_citations,
     measure_brands,
     measure_focus_brands,
     ratio,
     why_no_mentions,
     why_no_own_citations,
-    with_previous_names,
 )
 from aatoolkit.service.observations import JsonObject, Observations
 
@@ -78,7 +78,7 @@ def overview(observations: Observations) -> SectionAnswer:
         why_no_mentions(observations),
         why_no_own_citations(observations),
     )
-    state_by_path = missing_previous_states(observations, _OVERVIEW_PREVIOUS_PATHS)
+    state_by_path = find_missing_states(observations, _OVERVIEW_PREVIOUS_PATHS)
     if mentions_reason:
         state_by_path |= {
             f"kpis.{kpi_name}": State("unavailable", mentions_reason)
@@ -88,10 +88,10 @@ def overview(observations: Observations) -> SectionAnswer:
         state_by_path["kpis.citationShare"] = State("unavailable", citations_reason)
     return SectionAnswer(
         {
-            "kpis": _kpi_objects(observations),
-            "trends": {"granularity": "day", "points": _daily_figures(observations)},
-            "topBrands": _top_brands(observations),
-            "engines": _engine_measures(observations),
+            "kpis": _compute_kpis(observations),
+            "trends": {"granularity": "day", "points": _compute_daily_figures(observations)},
+            "topBrands": _list_top_brands(observations),
+            "engines": _list_engine_measures(observations),
         },
         answers_availability(observations, reasons=reasons, fields=state_by_path),
     )
@@ -109,14 +109,14 @@ answerCount     answer_count     count
 """Each key figure: its name, its column, its unit, and the columns that it is a quotient of."""
 
 
-def _kpi_objects(observations: Observations) -> JsonObject:
+def _compute_kpis(observations: Observations) -> JsonObject:
     """Return a dict from the name of each key figure to its values in both windows and its unit.
 
     Key figures that are quotients also have their numerator and denominator.
     """
-    figures = _key_figures(observations)
+    figures = _compute_figures(observations)
     previous_figures = (
-        _key_figures(observations, PREVIOUS_PREFIX)
+        _compute_figures(observations, PREVIOUS_PREFIX)
         if observations.has_previous
         else dict.fromkeys(figures)
     )
@@ -128,7 +128,7 @@ def _kpi_objects(observations: Observations) -> JsonObject:
             "value": figures[column],
             "previous": previous_figures[column],
             **{operand: figures[column_by_operand[operand]] for operand in column_by_operand},
-            **with_previous_names(
+            **add_previous_prefix(
                 {
                     operand: previous_figures[column_by_operand[operand]]
                     for operand in column_by_operand
@@ -139,7 +139,7 @@ def _kpi_objects(observations: Observations) -> JsonObject:
     return kpis
 
 
-def _key_figures(observations: Observations, table_prefix: str = "") -> JsonObject:
+def _compute_figures(observations: Observations, table_prefix: str = "") -> JsonObject:
     """Return a dict of the key figures of one window, and the counts from which they are computed.
 
     ``table_prefix`` is "" for the requested window, or `PREVIOUS_PREFIX` for the window before.
@@ -154,7 +154,7 @@ def _key_figures(observations: Observations, table_prefix: str = "") -> JsonObje
     return figures
 
 
-def _daily_figures(observations: Observations) -> list[JsonObject]:
+def _compute_daily_figures(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per day of the window: its key figures."""
     measures = measure_focus_brands(observations, BY_DAY)
     citation_counts = count_citations(observations, BY_DAY)
@@ -178,18 +178,18 @@ def _daily_figures(observations: Observations) -> list[JsonObject]:
     ]
 
 
-def _previous_by_brand(observations: Observations) -> dict[str, JsonObject]:
+def _find_previous_by_brand(observations: Observations) -> dict[str, JsonObject]:
     """Return a dict from brand to its measures in the previous window."""
     rows = measure_brands(observations, PREVIOUS_PREFIX) if observations.has_previous else []
     return {row["brand"]: row for row in rows}
 
 
-def _top_brands(observations: Observations) -> list[JsonObject]:
+def _list_top_brands(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per brand: its measures, and how its mention rate changed.
 
     The change is from the window before to the requested window.
     """
-    previous_by_brand = _previous_by_brand(observations)
+    previous_by_brand = _find_previous_by_brand(observations)
     brand_objects = []
     for row in measure_brands(observations):
         previous_row = previous_by_brand.get(row["brand"], {})
@@ -205,13 +205,13 @@ def _top_brands(observations: Observations) -> list[JsonObject]:
                 "mentionRateChange": None
                 if None in mention_rates
                 else mention_rates[1] - mention_rates[0],
-                **with_previous_names(select_fields(previous_row, "mentionCount answerCount")),
+                **add_previous_prefix(select_fields(previous_row, "mentionCount answerCount")),
             }
         )
     return brand_objects
 
 
-def _engine_measures(observations: Observations) -> list[JsonObject]:
+def _list_engine_measures(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per engine: the measures of its answers."""
     measures = measure_focus_brands(observations, BY_ENGINE)
     return [
@@ -298,7 +298,7 @@ FROM cells GROUP BY prompt_id ORDER BY prompt_id
 @section("ranking")
 def ranking(observations: Observations) -> SectionAnswer:
     """Return the section ``ranking``: brands by rank, by prompt, by engine and by day."""
-    leaderboard = _leaderboard(observations)
+    leaderboard = _make_leaderboard(observations)
     has_mentions = observations.has_rows("mentions")
     brands = [row["brand"] for row in leaderboard]
     matrix_rows = observations.fetch_rows(
@@ -331,7 +331,7 @@ def ranking(observations: Observations) -> SectionAnswer:
         answers_availability(
             observations,
             reasons=[why_no_rows(observations, "mentions")],
-            fields=missing_previous_states(observations, _RANKING_PREVIOUS_PATHS),
+            fields=find_missing_states(observations, _RANKING_PREVIOUS_PATHS),
         ),
     )
 
@@ -347,9 +347,9 @@ byPrompt[].brands{}.previousMentionCount byPrompt[].brands{}.previousShareOfVoic
 """
 
 
-def _leaderboard(observations: Observations) -> list[JsonObject]:
+def _make_leaderboard(observations: Observations) -> list[JsonObject]:
     """Return a list of brands by rank, with measures in the requested window and the one before."""
-    previous_by_brand = _previous_by_brand(observations)
+    previous_by_brand = _find_previous_by_brand(observations)
     return [
         {
             **select_fields(
@@ -359,7 +359,7 @@ def _leaderboard(observations: Observations) -> list[JsonObject]:
                 firstPositionCount="first_count",
                 allMentionCount="all_voice_count",
             ),
-            **with_previous_names(
+            **add_previous_prefix(
                 select_fields(
                     previous_by_brand.get(row["brand"], {}),
                     _COMPARED_MEASURES,
@@ -411,7 +411,7 @@ ORDER BY occurrences DESC, claim_id
 def perception(observations: Observations) -> SectionAnswer:
     """Return the section ``perception``: sentiment by brand, its trend, attributes and claims."""
     sentiment_rows = [
-        {"brand": row["brand"], **_sentiment_shares(row), **select_fields(row, "own mentionCount")}
+        {"brand": row["brand"], **_select_sentiment(row), **select_fields(row, "own mentionCount")}
         for row in measure_brands(observations)
     ]
     day_rows = measure_focus_brands(observations, BY_DAY).items()
@@ -432,7 +432,7 @@ def perception(observations: Observations) -> SectionAnswer:
         {
             "sentiment": sentiment_rows,
             "sentimentTrend": [
-                {"date": day, **_sentiment_shares(row)}
+                {"date": day, **_select_sentiment(row)}
                 for day, row in day_rows
                 if row["scored_count"]
             ],
@@ -448,7 +448,7 @@ def perception(observations: Observations) -> SectionAnswer:
     )
 
 
-def _sentiment_shares(row: JsonObject) -> JsonObject:
+def _select_sentiment(row: JsonObject) -> JsonObject:
     """Return a JSON object with the sentiment score, and the share and count of each sentiment."""
     return select_fields(
         row,
@@ -509,14 +509,14 @@ FROM store.prompts WHERE host = $host
 @section("prompts")
 def prompts(observations: Observations) -> SectionAnswer:
     """Return the section ``prompts``: prompts with their measures, and the account's quota."""
-    rows = _prompt_rows(observations)
-    account_fields = _account_allowance(observations)
+    rows = _list_prompts(observations)
+    account_fields = _find_account_allowance(observations)
     state_by_path = {
         f"account.{field_name}": State("unavailable", "This is not known of the account.")
         for field_name, value in account_fields.items()
         if value is None
     }
-    state_by_path |= missing_previous_states(observations, _PROMPTS_PREVIOUS_PATHS)
+    state_by_path |= find_missing_states(observations, _PROMPTS_PREVIOUS_PATHS)
     return SectionAnswer(
         {
             "account": account_fields,
@@ -531,7 +531,7 @@ def prompts(observations: Observations) -> SectionAnswer:
     )
 
 
-def _account_allowance(observations: Observations) -> JsonObject:
+def _find_account_allowance(observations: Observations) -> JsonObject:
     """Return the plan of the account, and how many prompts it allows, are used, and remain."""
     project = observations.project
     prompt_allowance = project["prompt_allowance"]
@@ -547,16 +547,16 @@ def _account_allowance(observations: Observations) -> JsonObject:
     }
 
 
-def _prompt_rows(observations: Observations) -> list[JsonObject]:
+def _list_prompts(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per prompt: its properties and measures."""
     measures = measure_focus_brands(observations, BY_PROMPT)
     citation_counts = count_citations(observations, BY_PROMPT)
-    runs_by_prompt = _runs_by_prompt(observations)
-    rows = []
+    runs_by_prompt = _find_runs_by_prompt(observations)
+    prompt_objects = []
     for row in observations.fetch_rows(_PROMPTS_SQL):
         prompt_id = row["prompt_id"]
         search_volume = {"estimate": row["volume_estimate"], "band": row["volume_band"]}
-        rows.append(
+        prompt_objects.append(
             {
                 **select_fields(
                     row,
@@ -576,7 +576,7 @@ def _prompt_rows(observations: Observations) -> list[JsonObject]:
                     " ownCitationCount",
                 ),
                 "engines": runs_by_prompt.get(prompt_id, []),
-                **_previous_measures(
+                **_find_previous_measures(
                     observations,
                     BY_PROMPT,
                     prompt_id,
@@ -584,10 +584,10 @@ def _prompt_rows(observations: Observations) -> list[JsonObject]:
                 ),
             }
         )
-    return rows
+    return prompt_objects
 
 
-def _previous_measures(
+def _find_previous_measures(
     observations: Observations, grouping: Grouping, group: Any, names: str
 ) -> JsonObject:
     """Return measures of one group of answers in the window before the requested one.
@@ -601,10 +601,10 @@ def _previous_measures(
             "answer_count": 0,
             **measure_focus_brands(observations, grouping, PREVIOUS_PREFIX).get(group, {}),
         }
-    return with_previous_names(select_fields(row, names))
+    return add_previous_prefix(select_fields(row, names))
 
 
-def _runs_by_prompt(observations: Observations) -> dict[str, list[JsonObject]]:
+def _find_runs_by_prompt(observations: Observations) -> dict[str, list[JsonObject]]:
     """Return a dict from prompt to a list with one JSON object per AI engine.
 
     The object has the latest run of the prompt on the engine, and the measures of its answers.
@@ -623,7 +623,7 @@ def _runs_by_prompt(observations: Observations) -> dict[str, list[JsonObject]]:
                 **select_fields(
                     {"answer_count": 0, **measures.get(prompt_and_engine, {})}, _PROMPT_MEASURES
                 ),
-                **_previous_measures(
+                **_find_previous_measures(
                     observations, BY_PROMPT_AND_ENGINE, prompt_and_engine, _PROMPT_MEASURES
                 ),
             }
@@ -683,22 +683,22 @@ def chats(observations: Observations) -> SectionAnswer:
     A run is one prompt sent to an engine (AI assistant).
     """
     matched_count = observations.fetch_value("SELECT count(*) FROM named_runs")
-    rows = observations.fetch_rows(_CHATS_SQL, limit=MAX_CHATS)
-    chat_ids = [row["chatId"] for row in rows]
+    chat_rows = observations.fetch_rows(_CHATS_SQL, limit=MAX_CHATS)
+    chat_ids = [row["chatId"] for row in chat_rows]
     for field_name, sql in _SQL_BY_CHAT_FIELD.items():
         items_by_chat: dict[str, list[Any]] = {chat_id: [] for chat_id in chat_ids}
         for item in observations.fetch_rows(sql, chats=chat_ids):
             chat_id = item.pop("chat_id")
             items_by_chat[chat_id].append(item["query"] if field_name == "fanouts" else item)
-        for row in rows:
+        for row in chat_rows:
             # An engine that hides its query expansions leaves them unknown, not empty.
             row[field_name] = items_by_chat[row["chatId"]] or (None if row[field_name] else [])
-    sampling = {"returned": len(rows), "matched": matched_count, "method": "most_recent"}
-    reason = f"Sampled answers: {len(rows)} of {matched_count} matching answers returned."
+    sampling = {"returned": len(chat_rows), "matched": matched_count, "method": "most_recent"}
+    reason = f"Sampled answers: {len(chat_rows)} of {matched_count} matching answers returned."
     availability = answers_availability(
         observations,
         sample_count=matched_count,
-        reasons=[reason] if len(rows) < matched_count else (),
+        reasons=[reason] if len(chat_rows) < matched_count else (),
         fields={
             f"chats[].{table}": State("unavailable", empty_reason)
             for table in _SQL_BY_CHAT_FIELD
@@ -707,4 +707,4 @@ def chats(observations: Observations) -> SectionAnswer:
     )
     if matched_count and availability.status == "unavailable":
         availability = replace(availability, status="partial")
-    return SectionAnswer({"sampling": sampling, "chats": rows}, availability)
+    return SectionAnswer({"sampling": sampling, "chats": chat_rows}, availability)

@@ -120,15 +120,15 @@ def ads(observations: Observations) -> SectionAnswer:
         "totals": dict.fromkeys(("answersChecked", "answersWithAds", "adRate")),
         "observations": observations.fetch_rows(_AD_LIST_SQL),
         "advertisers": observations.fetch_rows(_ADVERTISERS_SQL),
-        "engineSupport": {engine["engine"]: engine["support"] for engine in engines},
+        "engineSupport": {row["engine"]: row["support"] for row in engines},
     }
     totals = observations.fetch_row(_AD_TOTALS_SQL)
     if totals["answersChecked"] and observations.has_rows("ads"):
         body["totals"] = totals
-    return SectionAnswer(body, _ads_availability(observations, engines, body))
+    return SectionAnswer(body, _find_ads_availability(observations, engines, body))
 
 
-def _ads_availability(
+def _find_ads_availability(
     observations: Observations, engines: list[JsonObject], body: JsonObject
 ) -> SectionAvailability:
     """Return the availability of the section ``ads``.
@@ -140,16 +140,16 @@ def _ads_availability(
     unexamined_labels = []
     reason_template = "Answers of {} were not examined for advertisements."
     state_by_engine = {}
-    for engine in engines:
-        name = engine["engine"]
-        label = engine["label"]
-        ad_support = engine["support"]
+    for row in engines:
+        engine = row["engine"]
+        label = row["label"]
+        ad_support = row["support"]
         if ad_support == "not_applicable":
-            state_by_engine[name] = State(ad_support, f"{label} carries no advertisements.")
+            state_by_engine[engine] = State(ad_support, f"{label} carries no advertisements.")
         elif ad_support == "not_checked":
-            state_by_engine[name] = State("unavailable", reason_template.format(label))
-            unexamined_labels += [label] if engine["answered"] else []
-    if engines and all(engine["support"] == "not_applicable" for engine in engines):
+            state_by_engine[engine] = State("unavailable", reason_template.format(label))
+            unexamined_labels += [label] if row["answered"] else []
+    if engines and all(row["support"] == "not_applicable" for row in engines):
         reason = " ".join(str(state.reason) for state in state_by_engine.values())
         return SectionAvailability("not_applicable", reason, engines=state_by_engine)
     if empty_reason := why_no_rows(observations, "ads"):
@@ -489,18 +489,18 @@ def conversions(observations: Observations) -> SectionAnswer:
                 f"Conversions are complete up to {last_day.isoformat()}; later days are left out."
             )
         reasons.append(sentence)
-        state = State("partial" if is_measured else "unavailable", sentence)
-        state_by_path = dict.fromkeys((_CONVERSION_PATHS + _REVENUE_PATHS).split(), state)
+        field_state = State("partial" if is_measured else "unavailable", sentence)
+        state_by_path = dict.fromkeys((_CONVERSION_PATHS + _REVENUE_PATHS).split(), field_state)
     if not has_currency:
-        state = State("unavailable", "The analytics property records no revenue.")
-        state_by_path |= dict.fromkeys(_REVENUE_PATHS.split(), state)
+        field_state = State("unavailable", "The analytics property records no revenue.")
+        state_by_path |= dict.fromkeys(_REVENUE_PATHS.split(), field_state)
     inseparable_labels = []
     reason_template = "{} traffic cannot be separated from other traffic."
     for row in observations.fetch_rows(_TRAFFIC_ENGINES_SQL, through=last_day):
         if row["inseparable"]:
             inseparable_labels.append(row["label"])
-            state = State("not_applicable", reason_template.format(row["label"]))
-            state_by_engine[row["engine"]] = state
+            field_state = State("not_applicable", reason_template.format(row["label"]))
+            state_by_engine[row["engine"]] = field_state
         elif not row["told_apart"]:
             reason = f"It is not known whether {row['label']} traffic can be distinguished."
             state_by_engine[row["engine"]] = State("unavailable", reason)

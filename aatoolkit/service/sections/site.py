@@ -166,7 +166,7 @@ def crawl(observations: Observations) -> SectionAnswer:
             )
             return SectionAnswer(body, availability)
     totals = observations.fetch_row(_CRAWL_TOTALS_SQL)
-    availability = _crawl_availability(observations, totals)
+    availability = _find_availability(observations, totals)
     if availability.status != "unavailable":
         # Without requests all totals are 0; else a total that no request recorded is null.
         total_by_name = {name: totals[name] for name in _TOTAL_NAMES}
@@ -186,7 +186,7 @@ def crawl(observations: Observations) -> SectionAnswer:
     return SectionAnswer(body, availability)
 
 
-def _crawl_availability(
+def _find_availability(
     observations: Observations, totals: Mapping[str, Any]
 ) -> SectionAvailability:
     """Return the availability of the section (kind of response) ``crawl``.

@@ -48,7 +48,7 @@ _RETRIEVAL_IS_KNOWN_SQL = "bool_and(exposes_retrieval IS NOT FALSE)"
 """SQL aggregate: whether no engine of a group is known to hide the sources that it retrieves."""
 
 
-def _sources_availability(observations: Observations, *json_paths: str) -> SectionAvailability:
+def _find_availability(observations: Observations, *json_paths: str) -> SectionAvailability:
     """Return the availability of a section (kind of response) about cited sources.
 
     ``json_paths`` are the JSON paths of numbers about retrieved sources, which some engines (AI
@@ -158,7 +158,7 @@ def domains(observations: Observations) -> SectionAnswer:
     Numbers of retrievals are null if an engine (AI assistant) that cites the domain hides its
     retrievals.
     """
-    availability = _sources_availability(
+    availability = _find_availability(
         observations,
         "domains[].retrievalCount",
         "domains[].citationRate",
@@ -227,7 +227,7 @@ ORDER BY citations DESC, url
 @section("urls")
 def urls(observations: Observations) -> SectionAnswer:
     """Return the section ``urls``: all web pages that answers cite, with their citation counts."""
-    availability = _sources_availability(observations, "items[].retrievalCount")
+    availability = _find_availability(observations, "items[].retrievalCount")
     page_rows = observations.fetch_rows(_CITED_PAGES_SQL)
     item_count = None if availability.status == "unavailable" else len(page_rows)
     paging = {"nextCursor": None, "hasMore": False, "total": item_count}
@@ -366,11 +366,11 @@ def gaps(observations: Observations) -> SectionAnswer:
     )
     if availability.status == "unavailable":
         return SectionAnswer(body, availability)
-    rows = observations.fetch_rows(
+    domain_gaps = observations.fetch_rows(
         _GAP_DOMAINS_SQL, own=body["ownBrand"], tolerance=SHARED_TOLERANCE
     )
-    body["counts"] = {kind: sum(row["kind"] == kind for row in rows) for kind in GAP_KINDS}
-    body["domainGaps"] = rows
+    body["counts"] = {kind: sum(row["kind"] == kind for row in domain_gaps) for kind in GAP_KINDS}
+    body["domainGaps"] = domain_gaps
     body["topicGaps"] = observations.fetch_rows(_GAP_TOPICS_SQL, own=body["ownBrand"])
     return SectionAnswer(body, availability)
 
@@ -439,7 +439,7 @@ def fanouts(observations: Observations) -> SectionAnswer:
         "terms": [],
         "engineSupport": observations.fetch_rows(_FANOUT_SUPPORT_SQL),
     }
-    availability = _fanouts_availability(observations)
+    availability = _find_fanouts_availability(observations)
     if availability.status not in ("available", "partial"):
         return SectionAnswer(body, availability)
     body["totals"] = observations.fetch_row(_FANOUT_TOTALS_SQL)
@@ -452,7 +452,7 @@ def fanouts(observations: Observations) -> SectionAnswer:
     return SectionAnswer(body, replace(availability, sample_count=answer_count))
 
 
-def _fanouts_availability(observations: Observations) -> SectionAvailability:
+def _find_fanouts_availability(observations: Observations) -> SectionAvailability:
     """Return the availability of the section (kind of response) ``fanouts``.
 
     It names the engines (AI assistants) that hide their search queries.

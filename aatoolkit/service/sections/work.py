@@ -44,7 +44,7 @@ from aatoolkit.service.answer import (
     SectionAnswer,
     SectionAvailability,
     answers_availability,
-    last_run_time,
+    find_last_run_time,
     scoped_engines,
     section,
     why_no_rows,
@@ -53,7 +53,7 @@ from aatoolkit.service.measures import (
     PREVIOUS_PREFIX,
     TOTAL,
     count_answers,
-    focus_brands,
+    find_focus_brands,
     why_no_mentions,
     why_no_own_citations,
 )
@@ -108,7 +108,9 @@ GROUP BY "group" ORDER BY "group"
 def actions(observations: Observations) -> SectionAnswer:
     """Return the section ``actions``: actions by group, and the number of actions by state."""
     if reason := why_no_rows(observations, "actions"):
-        availability = SectionAvailability("unavailable", reason, 0, last_run_time(observations))
+        availability = SectionAvailability(
+            "unavailable", reason, 0, find_last_run_time(observations)
+        )
         return SectionAnswer(
             {"stateCounts": dict.fromkeys(_ACTION_STATES), "groups": []}, availability
         )
@@ -120,7 +122,9 @@ def actions(observations: Observations) -> SectionAnswer:
     }
     return SectionAnswer(
         {"stateCounts": count_by_state, "groups": groups},
-        SectionAvailability("available", reason, len(action_states), last_run_time(observations)),
+        SectionAvailability(
+            "available", reason, len(action_states), find_last_run_time(observations)
+        ),
     )
 
 
@@ -183,10 +187,12 @@ def impact(observations: Observations) -> SectionAnswer:
         "mentionRate": why_no_mentions(observations),
         "citationCount": why_no_own_citations(observations),
     }
-    countable_metrics = {name for name, reason in reason_by_metric.items() if reason is None}
+    countable_metrics = {
+        metric_name for metric_name, reason in reason_by_metric.items() if reason is None
+    }
     has_experiments = observations.has_rows("experiments")
     experiments = (
-        observations.fetch_rows(_EXPERIMENTS_SQL, about=focus_brands(observations))
+        observations.fetch_rows(_EXPERIMENTS_SQL, about=find_focus_brands(observations))
         if has_experiments
         else []
     )
@@ -213,7 +219,7 @@ def impact(observations: Observations) -> SectionAnswer:
             sample_count += metric["before"]["sampleCount"] + metric["after"]["sampleCount"]
     reason = " ".join(reasons) or None
     return SectionAnswer(
-        body, SectionAvailability(status, reason, sample_count, last_run_time(observations))
+        body, SectionAvailability(status, reason, sample_count, find_last_run_time(observations))
     )
 
 
@@ -239,8 +245,8 @@ def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> Jso
     ]
     metrics = [_compare_metric(name, rows_by_window) for name in metric_names]
     control = None
-    is_compared = is_measured and "mentionRate" in countable_metrics
-    if is_compared and experiment["prompt_ids"] is not None and experiment["control"] is not None:
+    has_control = is_measured and "mentionRate" in countable_metrics
+    if has_control and experiment["prompt_ids"] is not None and experiment["control"] is not None:
         rates = [
             _sum_column(rows, "mentions") / _sum_column(rows, "answers")
             for rows in split_windows(False)
@@ -271,25 +277,27 @@ def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) ->
     ``rows_by_window`` has two lists of rows, for the windows before and after. A row has the counts
     of one prompt.
     """
-    column = _COUNT_COLUMN_BY_METRIC[metric_name]
+    count_column = _COUNT_COLUMN_BY_METRIC[metric_name]
     is_rate = metric_name == "mentionRate"
     counts_by_prompt: dict[str, list[int]] = {}
     estimates: list[JsonObject] = []
     rates: list[float] = []
 
     for window_number, rows in enumerate(rows_by_window):
-        total = _sum_column(rows, column)
-        size = _sum_column(rows, "answers")
+        metric_total = _sum_column(rows, count_column)
+        sample_size = _sum_column(rows, "answers")
         low = None
         high = None
         if is_rate and len(rows) >= _MIN_PROMPTS:
-            low, high = clustered_interval([(row[column], row["answers"]) for row in rows])
-        rates.append(total / size)
-        value = rates[-1] if is_rate else total
-        estimates.append({"value": value, "sampleCount": size, "ciLow": low, "ciHigh": high})
+            low, high = clustered_interval([(row[count_column], row["answers"]) for row in rows])
+        rates.append(metric_total / sample_size)
+        estimate_value = rates[-1] if is_rate else metric_total
+        estimates.append(
+            {"value": estimate_value, "sampleCount": sample_size, "ciLow": low, "ciHigh": high}
+        )
         for row in rows:
             counts = counts_by_prompt.setdefault(row["prompt"], [0, 0, 0, 0])
-            counts[2 * window_number : 2 * window_number + 2] = row[column], row["answers"]
+            counts[2 * window_number : 2 * window_number + 2] = row[count_column], row["answers"]
     is_tested = len(counts_by_prompt) >= _MIN_PROMPTS
     p_value = p_value_of_change(counts_by_prompt.values()) if is_tested else 1.0
     before, after = (estimate["value"] for estimate in estimates)
@@ -472,7 +480,7 @@ GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {
 @section("insights")
 def insights(observations: Observations) -> SectionAnswer:
     """Return the section ``insights``: notable changes of measures, the most severe first."""
-    availability = _insights_availability(observations)
+    availability = _find_availability(observations)
     if availability.status not in ("available", "partial"):
         empty_summary = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
         return SectionAnswer({"summary": empty_summary, "insights": []}, availability)
@@ -503,7 +511,7 @@ def insights(observations: Observations) -> SectionAnswer:
     return SectionAnswer({"summary": summary, "insights": notable_insights}, availability)
 
 
-def _insights_availability(observations: Observations) -> SectionAvailability:
+def _find_availability(observations: Observations) -> SectionAvailability:
     """Return the availability of the section ``insights``.
 
     The section needs answers in the requested window and in the window before it.
@@ -512,10 +520,10 @@ def _insights_availability(observations: Observations) -> SectionAvailability:
     if not observations.has_rows("source_page_brands"):
         missing_reasons.append("It is not known which brands the cited pages mention.")
     availability = answers_availability(observations, reasons=missing_reasons)
-    is_compared = (
+    has_comparison = (
         observations.has_previous and count_answers(observations, TOTAL, PREVIOUS_PREFIX)[()]
     )
-    if availability.status == "unavailable" or is_compared:
+    if availability.status == "unavailable" or has_comparison:
         return availability
     return SectionAvailability(
         "insufficient_sample",
@@ -527,9 +535,10 @@ def _insights_availability(observations: Observations) -> SectionAvailability:
 
 
 def _measure_change(row: JsonObject) -> JsonObject | None:
-    """Return a copy of the row of a change, with its size, severity and most affected prompts.
+    """Measure a change between two windows: its size, severity and most affected prompts.
 
-    If there are too few answers or citations, the result is None.
+    Return a copy of the row of the change with these added. If there are too few answers or
+    citations, return None.
     """
     change_kind = _CHANGE_KIND_BY_NAME[row["kind"]]
     is_count = change_kind.unit == "count"
@@ -541,15 +550,15 @@ def _measure_change(row: JsonObject) -> JsonObject | None:
     has_few_events = is_count and (
         event_count < _MIN_EVENTS or (not before if is_loss else after <= before)
     )
-    smaller_size = min(n_before, n_after)
-    if has_few_events or smaller_size < _MIN_SAMPLE:
+    smaller_sample = min(n_before, n_after)
+    if has_few_events or smaller_sample < _MIN_SAMPLE:
         return None
     rate_change = after / n_after - before / n_before
     window_values = [int(before), int(after)] if is_count else [before / n_before, after / n_after]
     is_small = is_count and abs(after - before) < _MIN_COUNT_CHANGE
-    minimum_by_severity = zip(_SEVERITIES, change_kind.minimum_effects, strict=True)
+    severities_and_minimums = zip(_SEVERITIES, change_kind.minimum_effects, strict=True)
     severity = next(
-        (name for name, minimum in minimum_by_severity if abs(rate_change) >= minimum), None
+        (name for name, minimum in severities_and_minimums if abs(rate_change) >= minimum), None
     )
     direction = 1 if rate_change > 0 else -1
     shift_by_prompt = {
@@ -560,7 +569,7 @@ def _measure_change(row: JsonObject) -> JsonObject | None:
     return row | {
         "values": window_values,
         "effect": rate_change,
-        "size": smaller_size,
+        "size": smaller_sample,
         "count": int(after if is_count and not is_loss else n_after),
         "severity": None if is_small else severity,
         "evidence": [prompt for prompt in sorted_prompts if shift_by_prompt[prompt] > 0][
@@ -580,9 +589,9 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
     label_by_engine = {
         row["engine"]: row["label"] or row["engine"] for row in scoped_engines(observations)
     }
-    id_text = "|".join(value or "" for value in (kind, engine, brand, domain))
+    id_source = "|".join(value or "" for value in (kind, engine, brand, domain))
     urls = change["urls"] or []
-    if kind == "visibility_change" and len(focus_brands(observations)) == 1:
+    if kind == "visibility_change" and len(find_focus_brands(observations)) == 1:
         # With several brands in focus, it is not known to which of them a page belongs.
         urls = observations.fetch_column(
             _GAINED_OR_LOST_PAGES_SQL, on_engine=engine, lost=change["effect"] < 0
@@ -615,7 +624,7 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
         name: values[0] if len(values) == 1 else None for name, values in values_by_filter.items()
     }
     return {
-        "insightId": f"ins_{md5(id_text.encode(), usedforsecurity=False).hexdigest()[:12]}",
+        "insightId": f"ins_{md5(id_source.encode(), usedforsecurity=False).hexdigest()[:12]}",
         "type": kind,
         "severity": change["severity"],
         "confidence": next(confidence_names, "provisional"),

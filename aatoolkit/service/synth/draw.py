@@ -16,16 +16,16 @@ from aatoolkit.service.synth.world import (
     CHOICES,
     HISTORY_DAYS,
     LAST_DAY_NUMBER,
-    OWN_PATHS,
     RECENT_DAYS,
+    WEIGHT_BY_OWN_PATH,
     Array,
     HostPlan,
     RandomGenerator,
     Tables,
-    null_where,
+    make_serial_ids,
+    make_table,
     repeat_indices,
-    serial_ids,
-    table_from_columns,
+    set_null_where,
     tables_from_rows,
     take_values,
     to_timestamps,
@@ -54,7 +54,7 @@ class Runs:
         self.host = plan.host
         self.icc = icc
         self._seed = seed
-        rng = self.random_generator(0)
+        rng = self.make_generator(0)
         schedule = [
             (engine_number, days_ago, engine["weight"])
             for engine_number, engine in enumerate(plan.fixed_rows("engines"))
@@ -65,11 +65,11 @@ class Runs:
         engine_indices, days_ago, weights = (
             np.array(column) for column in zip(*schedule, strict=True)
         )
-        slots = rng.draw_weighted(weights, count)
+        schedule_indices = rng.draw_weighted(weights, count)
         seconds = rng.draw_integers(3_600, 80_000, count)
-        order = np.lexsort((seconds, -days_ago[slots]))
-        self.days_ago = days_ago[slots][order]
-        self.engine_index = engine_indices[slots][order]
+        order = np.lexsort((seconds, -days_ago[schedule_indices]))
+        self.days_ago = days_ago[schedule_indices][order]
+        self.engine_index = engine_indices[schedule_indices][order]
         prompt_indices = rng.draw_weighted(plan.fixed_array("prompts", "weight", 1.0), count)
         is_retired = plan.fixed_array("prompts", "until", 0)[prompt_indices] > self.days_ago
         self.prompt_index = np.where(is_retired, 0, prompt_indices)
@@ -80,7 +80,7 @@ class Runs:
             & self.is_answered
             & self.engine_mask("shopping_checked", True)
         )
-        self.chat_ids = serial_ids("ch_", count)
+        self.chat_ids = make_serial_ids("ch_", count)
         self.engines = take_values(plan.fixed_values("engines", "engine"), self.engine_index)
         self.prompt_ids = take_values(plan.fixed_values("prompts", "prompt_id"), self.prompt_index)
         self.ran_at = to_timestamps(LAST_DAY_NUMBER - self.days_ago, seconds[order])
@@ -89,7 +89,7 @@ class Runs:
     def __len__(self) -> int:
         return len(self.days_ago)
 
-    def random_generator(self, part_number: int) -> RandomGenerator:
+    def make_generator(self, part_number: int) -> RandomGenerator:
         """Return the random number generator for one part of the data, such as 3 for ``answers``.
 
         The generators of different parts are independent.
@@ -107,11 +107,11 @@ class Runs:
 
     def _draw_mentions(self) -> None:
         """Choose at random which brands each answer mentions, and store them in arrays."""
-        rng = self.random_generator(1)
+        rng = self.make_generator(1)
         brand_rates = self.plan.fixed_array("brands", "rate", 0.0)
         shape = (len(self), len(brand_rates))
         is_mentioned = (
-            rng.random(shape) < self._mention_probabilities(brand_rates)
+            rng.random(shape) < self._compute_mention_probabilities(brand_rates)
         ) & self.is_answered[:, None]
         order_scores = np.where(is_mentioned, rng.random(shape) + 0.8 * brand_rates, -1.0)
         brand_order = np.argsort(-order_scores, axis=1, kind="stable")
@@ -119,7 +119,7 @@ class Runs:
         self.mention_run, self.mention_place = repeat_indices(self.mention_counts)
         self.mention_brand = brand_order[self.mention_run, self.mention_place]
 
-    def _mention_probabilities(self, brand_rates: Array) -> Array:
+    def _compute_mention_probabilities(self, brand_rates: Array) -> Array:
         """Return the probability that the answer of a run mentions a brand, as a 2-D array.
 
         The array has one row per run and one column per brand. ``brand_rates`` are the mention
@@ -128,8 +128,7 @@ class Runs:
         plan = self.plan
         is_recent = self.days_ago < RECENT_DAYS
         rate_offsets = (
-            self.random_generator(2).random((len(plan.fixed_rows("engines")), len(brand_rates)))
-            * 0.1
+            self.make_generator(2).random((len(plan.fixed_rows("engines")), len(brand_rates))) * 0.1
             - 0.05
         )
         probabilities = brand_rates + rate_offsets[self.engine_index]
@@ -140,7 +139,7 @@ class Runs:
         own_rates -= np.where(is_sales[self.prompt_index], 0.14, 0.0)
         probabilities[:, 0] = own_rates
         probabilities = np.clip(probabilities, 0.0, 1.0)
-        odds_factors = self._odds_factors(brand_rates)[self.prompt_index]
+        odds_factors = self._draw_odds_factors(brand_rates)[self.prompt_index]
         probabilities = (
             probabilities * odds_factors / (1 - probabilities + probabilities * odds_factors)
         )
@@ -151,7 +150,7 @@ class Runs:
         probabilities[:, 0] = np.where(is_branded, 0.93, probabilities[:, 0])
         return np.where(brand_rates == 0, 0.0, probabilities)
 
-    def _odds_factors(self, rates: Array) -> Array:
+    def _draw_odds_factors(self, rates: Array) -> Array:
         """Return random factors by which the odds of a mention of a brand differ between prompts.
 
         The result is a 2-D array with one row per prompt and one column per brand. ``rates`` are
@@ -163,7 +162,7 @@ class Runs:
         factors = np.ones((len(self.plan.fixed_rows("prompts")), len(rates)))
         if self.icc == 0:
             return factors
-        rng = self.random_generator(7)
+        rng = self.make_generator(7)
         prior_weight = (1 - self.icc) / self.icc
         mask = rates > 0
         success_counts = np.zeros((len(factors), int(mask.sum())))
@@ -191,15 +190,15 @@ class Runs:
 
 def draw_answers(runs: Runs) -> Tables:
     """Return a dict with the random table ``answers``: one row per run of a prompt on an engine."""
-    rng = runs.random_generator(3)
+    rng = runs.make_generator(3)
     is_failed = ~runs.is_answered
-    texts = null_where(is_failed, _answer_texts(runs))
+    texts = set_null_where(is_failed, _make_answer_texts(runs))
     is_truncated = rng.draw_booleans(0.3, len(runs))
     feature_indices = 1 + rng.draw_booleans(0.7, len(runs)).astype(np.int64)
     hides_retrieval = runs.engine_mask("exposes_retrieval", None)
     engines = runs.plan.fixed_values("engines", "engine")
     model_names = [f"{engine}-synthetic-{version}" for engine in engines for version in (1, 2)]
-    return table_from_columns(
+    return make_table(
         "answers",
         runs.host,
         chat_id=runs.chat_ids,
@@ -207,13 +206,13 @@ def draw_answers(runs: Runs) -> Tables:
         engine=runs.engines,
         ran_at=runs.ran_at,
         outcome=runs.outcome,
-        model=null_where(
+        model=set_null_where(
             is_failed, take_values(model_names, 2 * runs.engine_index + (runs.days_ago <= 15))
         ),
         answer_text=texts,
-        answer_format=null_where(is_failed, "markdown"),
+        answer_format=set_null_where(is_failed, "markdown"),
         answer_characters=pc.add(pc.utf8_length(texts), pa.array(np.where(is_truncated, 900, 0))),
-        answer_truncated=null_where(is_failed, is_truncated),
+        answer_truncated=set_null_where(is_failed, is_truncated),
         features=take_values(
             CHOICES["features"],
             np.where(
@@ -223,7 +222,7 @@ def draw_answers(runs: Runs) -> Tables:
     )
 
 
-def _answer_texts(runs: Runs) -> pa.Array:
+def _make_answer_texts(runs: Runs) -> pa.Array:
     """Return an array with the text of each answer: a sentence that names the mentioned brands."""
     offsets = np.concatenate([[0], np.cumsum(runs.mention_counts)])
     brands = take_values(
@@ -244,7 +243,7 @@ def _answer_texts(runs: Runs) -> pa.Array:
 
 def draw_mentions(runs: Runs) -> Tables:
     """Return a dict with the random table ``mentions``: the brands that each answer mentions."""
-    rng = runs.random_generator(4)
+    rng = runs.make_generator(4)
     mention_count = len(runs.mention_run)
     brands = runs.plan.fixed_values("brands", "brand")
     positive_rates = runs.plan.fixed_array("brands", "tone", 0.5)[runs.mention_brand]
@@ -264,15 +263,17 @@ def draw_mentions(runs: Runs) -> Tables:
     is_unscored |= rng.draw_booleans(0.13, mention_count)
     has_no_position = rng.draw_booleans(0.04, len(runs))[runs.mention_run]
     excerpts = [excerpt.format(brand) for brand in brands for excerpt in CHOICES["excerpts"]]
-    return table_from_columns(
+    return make_table(
         "mentions",
         runs.host,
         chat_id=take_values(runs.chat_ids, runs.mention_run),
         brand=take_values(brands, runs.mention_brand),
-        position=null_where(has_no_position, runs.mention_place + 1),
-        sentiment=null_where(is_unscored, take_values(CHOICES["sentiments"], sentiment_indices)),
-        sentiment_score=null_where(is_unscored, scores),
-        excerpt=null_where(
+        position=set_null_where(has_no_position, runs.mention_place + 1),
+        sentiment=set_null_where(
+            is_unscored, take_values(CHOICES["sentiments"], sentiment_indices)
+        ),
+        sentiment_score=set_null_where(is_unscored, scores),
+        excerpt=set_null_where(
             rng.draw_booleans(0.05, mention_count),
             take_values(excerpts, 3 * runs.mention_brand + sentiment_indices),
         ),
@@ -281,7 +282,7 @@ def draw_mentions(runs: Runs) -> Tables:
 
 def draw_attributes(runs: Runs) -> Tables:
     """Return a dict with the random table ``attributes`` of brands, such as "easy to use"."""
-    rng = runs.random_generator(5)
+    rng = runs.make_generator(5)
     mention_count = len(runs.mention_run)
     mention_indices, repeat_numbers = repeat_indices(
         rng.draw_weighted(CHOICES["attribute_counts"], mention_count)
@@ -289,7 +290,7 @@ def draw_attributes(runs: Runs) -> Tables:
     first_indices, _ = rng.draw_choices("attributes", mention_count)
     attributes = [attribute for attribute, _ in CHOICES["attributes"]]
     attribute_indices = (first_indices[mention_indices] + 3 * repeat_numbers) % len(attributes)
-    return table_from_columns(
+    return make_table(
         "attributes",
         runs.host,
         chat_id=take_values(runs.chat_ids, runs.mention_run[mention_indices]),
@@ -303,16 +304,16 @@ def draw_attributes(runs: Runs) -> Tables:
 
 def draw_claims(runs: Runs) -> Tables:
     """Return a dict with the random table ``claim_sightings``: the claims that answers make."""
-    rng = runs.random_generator(6)
+    rng = runs.make_generator(6)
     mention_count = len(runs.mention_run)
-    is_made = rng.draw_booleans(0.2, mention_count)
+    makes_claim = rng.draw_booleans(0.2, mention_count)
     claim_indices = np.where(
         runs.mention_brand == 0,
         rng.draw_weighted((5, 1, 2), mention_count),
         3 + rng.draw_weighted((1, 2), mention_count),
     )
-    mention_indices = np.flatnonzero(is_made & (runs.mention_brand <= 1))
-    return table_from_columns(
+    mention_indices = np.flatnonzero(makes_claim & (runs.mention_brand <= 1))
+    return make_table(
         "claim_sightings",
         runs.host,
         claim_id=take_values(
@@ -327,20 +328,20 @@ def draw_claims(runs: Runs) -> Tables:
 
 def draw_sources(runs: Runs) -> Tables:
     """Return a dict of the tables of the pages and domains that answers can cite."""
-    rng = runs.random_generator(11)
+    rng = runs.make_generator(11)
     pages = runs.plan.pages()
     brands = [row for row in runs.plan.fixed_rows("brands") if row["brand"] != "Umbrella"]
     random_numbers = rng.random((len(pages), len(brands)))
     described_pages = [page for page in pages if page.get("examined") or page.get("page_type")]
-    brand_rows = [
+    page_brand_rows = [
         {
             "url": page["url"],
             "brand": brand["brand"],
-            "mentioned": bool(random_numbers[row, column] < 0.15 + brand["rate"]),
+            "mentioned": bool(random_numbers[page_index, brand_index] < 0.15 + brand["rate"]),
         }
-        for row, page in enumerate(pages)
+        for page_index, page in enumerate(pages)
         if page.get("examined")
-        for column, brand in enumerate(brands)
+        for brand_index, brand in enumerate(brands)
     ]
     domains = [
         {"source_domain": domain, "domain_type": domain_type}
@@ -351,22 +352,22 @@ def draw_sources(runs: Runs) -> Tables:
         {
             "source_domains": domains,
             "source_pages": described_pages,
-            "source_page_brands": brand_rows,
+            "source_page_brands": page_brand_rows,
         },
     )
 
 
 def draw_citations(runs: Runs) -> Tables:
     """Return a dict with the random table ``citations``: the pages that answers cite."""
-    rng = runs.random_generator(10)
+    rng = runs.make_generator(10)
     pages = runs.plan.pages()
     citation_counts = rng.draw_weighted(CHOICES["citation_counts"], len(runs))
     run_indices, _ = repeat_indices(citation_counts * runs.is_answered)
-    earlier_pages = rng.draw_weighted([page["weight"] for page in pages], len(run_indices))
-    recent_pages = rng.draw_weighted(
+    early_indices = rng.draw_weighted([page["weight"] for page in pages], len(run_indices))
+    recent_indices = rng.draw_weighted(
         [page.get("lately", page["weight"]) for page in pages], len(run_indices)
     )
-    page_indices = np.where(runs.days_ago[run_indices] < RECENT_DAYS, recent_pages, earlier_pages)
+    page_indices = np.where(runs.days_ago[run_indices] < RECENT_DAYS, recent_indices, early_indices)
     # An answer cites a page once: only the first of equal pairs of run and page stays.
     _, first_rows = np.unique(run_indices * len(pages) + page_indices, return_index=True)
     run_indices = run_indices[np.sort(first_rows)]
@@ -379,7 +380,7 @@ def draw_citations(runs: Runs) -> Tables:
     )
     _, positions = repeat_indices(np.bincount(run_indices, minlength=len(runs)).astype(np.int64))
     is_untitled = rng.draw_booleans(0.06, len(run_indices))
-    return table_from_columns(
+    return make_table(
         "citations",
         runs.host,
         chat_id=take_values(runs.chat_ids, run_indices),
@@ -388,7 +389,9 @@ def draw_citations(runs: Runs) -> Tables:
         source_domain=take_values([row["domain"] for row in pages], page_indices),
         cited=~runs.engine_mask("exposes_retrieval", True)[run_indices]
         | rng.draw_booleans(0.65, len(run_indices)),
-        title=null_where(is_untitled, take_values([row["title"] for row in pages], page_indices)),
+        title=set_null_where(
+            is_untitled, take_values([row["title"] for row in pages], page_indices)
+        ),
     )
 
 
@@ -397,7 +400,7 @@ def draw_fanouts(runs: Runs) -> Tables:
 
     A fan-out is a search query that an engine sent while it made an answer.
     """
-    rng = runs.random_generator(12)
+    rng = runs.make_generator(12)
     is_exposed = runs.engine_mask("exposes_fanouts", True) & runs.is_answered
     run_indices, query_numbers = repeat_indices(
         rng.draw_weighted(CHOICES["fanout_counts"], len(runs)) * is_exposed
@@ -412,13 +415,13 @@ def draw_fanouts(runs: Runs) -> Tables:
         for suffix in CHOICES["suffixes"]
     ]
     queries = list(dict.fromkeys(query_texts))
-    count = len(queries)
-    kept_rows = np.flatnonzero(rng.draw_booleans(0.8, count))
-    ranks = rng.draw_weighted([1.0] * 40, count)
-    volumes = rng.draw_weighted([1.0] * 90, count)
-    has_no_rank = rng.draw_booleans(0.4, count)
-    has_no_volume = rng.draw_booleans(0.3, count)
-    fanouts = table_from_columns(
+    query_count = len(queries)
+    kept_rows = np.flatnonzero(rng.draw_booleans(0.8, query_count))
+    ranks = rng.draw_weighted([1.0] * 40, query_count)
+    volumes = rng.draw_weighted([1.0] * 90, query_count)
+    has_no_rank = rng.draw_booleans(0.4, query_count)
+    has_no_volume = rng.draw_booleans(0.3, query_count)
+    fanouts = make_table(
         "fanouts",
         runs.host,
         chat_id=take_values(runs.chat_ids, run_indices),
@@ -427,19 +430,19 @@ def draw_fanouts(runs: Runs) -> Tables:
             query_texts, runs.prompt_index[run_indices] * len(CHOICES["suffixes"]) + suffix_indices
         ),
     )
-    return fanouts | table_from_columns(
+    return fanouts | make_table(
         "queries",
         runs.host,
         query=take_values(queries, kept_rows),
         intent=rng.draw_choices("intents", len(kept_rows))[1],
-        own_organic_rank=null_where(has_no_rank[kept_rows], ranks[kept_rows] + 1),
-        search_volume=null_where(has_no_volume[kept_rows], volumes[kept_rows] * 10),
+        own_organic_rank=set_null_where(has_no_rank[kept_rows], ranks[kept_rows] + 1),
+        search_volume=set_null_where(has_no_volume[kept_rows], volumes[kept_rows] * 10),
     )
 
 
 def draw_ads(runs: Runs) -> Tables:
     """Return a dict of the random tables ``ads`` (in answers) and ``ad_cards`` (links in ads)."""
-    rng = runs.random_generator(20)
+    rng = runs.make_generator(20)
     advertisers = runs.plan.fixed_rows("advertisers")
     is_examined = (
         runs.engine_mask("shows_ads", True)
@@ -447,28 +450,30 @@ def draw_ads(runs: Runs) -> Tables:
         & runs.is_answered
     )
     run_indices = np.flatnonzero(is_examined & rng.draw_booleans(0.07, len(runs)))
-    count = len(run_indices)
-    unit_indices, unit_names = rng.draw_choices("units", count)
-    advertiser_indices = rng.draw_weighted([1.0, 6.0, *[2.0] * (len(advertisers) - 2)], count)
-    has_no_chat = rng.draw_booleans(0.1, count)
+    ad_count = len(run_indices)
+    unit_indices, unit_names = rng.draw_choices("units", ad_count)
+    advertiser_indices = rng.draw_weighted([1.0, 6.0, *[2.0] * (len(advertisers) - 2)], ad_count)
+    lacks_chat = rng.draw_booleans(0.1, ad_count)
     engines = runs.plan.fixed_values("engines", "engine")
     surfaces = ["ai_overview" if name == "google-ai-overview" else "answer" for name in engines]
-    ads = table_from_columns(
+    ads = make_table(
         "ads",
         runs.host,
-        ad_id=serial_ids("ad_", count),
+        ad_id=make_serial_ids("ad_", ad_count),
         engine=take_values(runs.engines, run_indices),
         observed_at=take_values(runs.ran_at, run_indices),
-        chat_id=null_where(has_no_chat, take_values(runs.chat_ids, run_indices)),
-        prompt_id=null_where(
-            has_no_chat & rng.draw_booleans(0.5, count), take_values(runs.prompt_ids, run_indices)
+        chat_id=set_null_where(lacks_chat, take_values(runs.chat_ids, run_indices)),
+        prompt_id=set_null_where(
+            lacks_chat & rng.draw_booleans(0.5, ad_count), take_values(runs.prompt_ids, run_indices)
         ),
         surface=take_values(surfaces, runs.engine_index[run_indices]),
         unit=unit_names,
-        placement=rng.draw_choices("placements", count)[1],
-        position=null_where(rng.draw_booleans(0.05, count), rng.draw_integers(1, 2, count)),
-        advertiser=null_where(
-            rng.draw_booleans(0.02, count),
+        placement=rng.draw_choices("placements", ad_count)[1],
+        position=set_null_where(
+            rng.draw_booleans(0.05, ad_count), rng.draw_integers(1, 2, ad_count)
+        ),
+        advertiser=set_null_where(
+            rng.draw_booleans(0.02, ad_count),
             take_values([row["advertiser"] for row in advertisers], advertiser_indices),
         ),
     )
@@ -481,31 +486,33 @@ def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> Ta
     ``card_counts`` has the number of cards of each advertisement, and ``advertiser_indices`` its
     advertiser.
     """
-    rng = runs.random_generator(21)
+    rng = runs.make_generator(21)
     ad_indices, card_numbers = repeat_indices(card_counts)
     card_count = len(ad_indices)
     domains = runs.plan.fixed_values("advertisers", "domain", "ads.example")
     is_unpriced = ~rng.draw_booleans(0.4, card_count)
     prices = 9 + rng.draw_integers(0, 90, card_count) + 0.99
-    return table_from_columns(
+    return make_table(
         "ad_cards",
         runs.host,
-        ad_id=take_values(serial_ids("ad_", len(card_counts)), ad_indices),
+        ad_id=take_values(make_serial_ids("ad_", len(card_counts)), ad_indices),
         card=card_numbers + 1,
         headline=rng.draw_choices("headlines", card_count)[1],
-        body=null_where(rng.draw_booleans(0.2, card_count), "(synthetic) An advertisement."),
-        image_url=null_where(rng.draw_booleans(0.5, card_count), "https://images.example/ad.png"),
+        body=set_null_where(rng.draw_booleans(0.2, card_count), "(synthetic) An advertisement."),
+        image_url=set_null_where(
+            rng.draw_booleans(0.5, card_count), "https://images.example/ad.png"
+        ),
         target_url=take_values(
             [f"https://{domain}/?from=ad" for domain in domains], advertiser_indices[ad_indices]
         ),
-        price_amount=null_where(is_unpriced, prices),
-        price_currency=null_where(is_unpriced, "USD"),
+        price_amount=set_null_where(is_unpriced, prices),
+        price_currency=set_null_where(is_unpriced, "USD"),
     )
 
 
 def draw_shopping(runs: Runs) -> Tables:
     """Return a dict of the random tables ``product_mentions`` (in answers) and ``offers``."""
-    rng = runs.random_generator(30)
+    rng = runs.make_generator(30)
     product_ids = runs.plan.fixed_values("products", "product_id")
     shopping_runs = np.flatnonzero(runs.has_shopping)
     order_scores = rng.random((len(shopping_runs), len(product_ids))) + np.linspace(
@@ -513,39 +520,39 @@ def draw_shopping(runs: Runs) -> Tables:
     )
     product_order = np.argsort(-order_scores, axis=1, kind="stable")
     shopping_indices, positions = repeat_indices(rng.draw_integers(2, 5, len(shopping_runs)))
-    mentions = table_from_columns(
+    mention_table = make_table(
         "product_mentions",
         runs.host,
         chat_id=take_values(runs.chat_ids, shopping_runs[shopping_indices]),
         product_id=take_values(product_ids, product_order[shopping_indices, positions]),
         position=positions + 1,
     )
-    return mentions | tables_from_rows(runs.host, {"offers": _draw_offers(runs)})
+    return mention_table | tables_from_rows(runs.host, {"offers": _draw_offers(runs)})
 
 
 def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
     """Return random offers of the project's products, as rows of the table ``offers``."""
-    rng = runs.random_generator(31)
+    rng = runs.make_generator(31)
     merchants = CHOICES["merchants"]
     stock_states = CHOICES["stock"]
     offers = []
-    for product in runs.plan.fixed_values("products", "product_id"):
-        if product in CHOICES["without_offers"]:
+    for product_id in runs.plan.fixed_values("products", "product_id"):
+        if product_id in CHOICES["without_offers"]:
             continue
         for position in range(1, 2 + int(rng.integers(0, 4))):
-            merchant, domain, currency = merchants[int(rng.integers(0, len(merchants)))]
+            merchant, merchant_domain, currency = merchants[int(rng.integers(0, len(merchants)))]
             price = None if rng.random() < 0.15 else 20 + int(rng.integers(0, 600)) + 0.9
             offers.append(
                 {
-                    "product_id": product,
+                    "product_id": product_id,
                     "offer_position": position,
                     "merchant": merchant,
-                    "merchant_domain": domain,
+                    "merchant_domain": merchant_domain,
                     "price_amount": price,
                     "price_currency": None if price is None else currency,
                     "stock_status": stock_states[int(rng.integers(0, len(stock_states)))],
                     "delivery_text": "Free delivery" if rng.random() < 0.5 else None,
-                    "url": f"https://{domain or 'box.example'}/{product}",
+                    "url": f"https://{merchant_domain or 'box.example'}/{product_id}",
                 }
             )
     return offers
@@ -557,7 +564,8 @@ _FIRST_UNVERIFIED_BOT = 6
 """The index of the first bot whose requests cannot be verified."""
 _FIRST_HOUR = (LAST_DAY_NUMBER - 80) * 24 + 10
 _LAST_HOUR = LAST_DAY_NUMBER * 24 + 23
-_WEIGHT_BY_PATH = OWN_PATHS | dict(CHOICES["paths"])
+"""The first and the last hour of the crawler requests, in hours since 1970-01-01."""
+_WEIGHT_BY_PATH = WEIGHT_BY_OWN_PATH | dict(CHOICES["paths"])
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> Tables:
@@ -570,12 +578,12 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> Tables:
     recorded_hours = np.arange(_FIRST_HOUR, _LAST_HOUR + 1, dtype=np.int64)
     days_ago = LAST_DAY_NUMBER - recorded_hours // 24
     hours_of_day = recorded_hours % 24
-    is_down = (
+    is_unrecorded = (
         (days_ago == 37)
         | ((days_ago == 17) & (hours_of_day >= 5) & (hours_of_day < 9))
         | ((days_ago == 0) & (hours_of_day == 3))
     )
-    recorded_hours = recorded_hours[~is_down]
+    recorded_hours = recorded_hours[~is_unrecorded]
     rng = RandomGenerator(seed, plan.number, 40)
     hit_hours = np.sort(recorded_hours[rng.draw_weighted(np.ones(len(recorded_hours)), count)])
     bot_indices, bots = rng.draw_choices("bots", count)
@@ -587,29 +595,29 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> Tables:
     request_counts = 1 + rng.draw_weighted(CHOICES["request_counts"], count)
     unverified_counts = rng.draw_booleans(0.06, count).astype(np.int64)
     seconds = rng.draw_integers(0, 1_790, count)
-    hits = table_from_columns(
+    hit_table = make_table(
         "crawler_hits",
         plan.host,
         hour=to_timestamps(0, hit_hours * 3_600),
         bot=bots,
         requests=request_counts,
-        path=null_where(
+        path=set_null_where(
             rng.draw_booleans(0.02, count), take_values([*_WEIGHT_BY_PATH], path_indices)
         ),
-        status=null_where(rng.draw_booleans(0.01, count), statuses),
+        status=set_null_where(rng.draw_booleans(0.01, count), statuses),
         site=take_values(
             [plan.host, f"www.{plan.host}", None], rng.draw_weighted((8, 1, 1), count)
         ),
-        verified_requests=null_where(
+        verified_requests=set_null_where(
             bot_indices >= _FIRST_UNVERIFIED_BOT, request_counts - unverified_counts
         ),
-        bytes=null_where(
+        bytes=set_null_where(
             rng.draw_booleans(0.03, count), np.where(statuses == 200, 9_000, 300) * request_counts
         ),
         last_at=to_timestamps(0, hit_hours * 3_600 + seconds),
     )
     recorded_timestamps = to_timestamps(0, recorded_hours * 3_600)
-    return hits | table_from_columns("crawler_hours", plan.host, hour=recorded_timestamps)
+    return hit_table | make_table("crawler_hours", plan.host, hour=recorded_timestamps)
 
 
 def draw_visits(plan: HostPlan, seed: int, visit_count: int) -> Tables:
@@ -617,26 +625,26 @@ def draw_visits(plan: HostPlan, seed: int, visit_count: int) -> Tables:
 
     ``visit_count`` is the number of visits. Without web analytics, the dict is empty.
     """
-    analytics = next(iter(plan.fixed_rows("analytics")), {"provider": "none"})
-    if analytics["provider"] == "none":
+    analytics_row = next(iter(plan.fixed_rows("analytics")), {"provider": "none"})
+    if analytics_row["provider"] == "none":
         return {}
     rng = RandomGenerator(seed, plan.number, 50)
     days = np.sort(LAST_DAY_NUMBER - rng.draw_integers(0, HISTORY_DAYS - 1, visit_count))
     engine_indices, engines = rng.draw_choices("visit_engines", visit_count)
     visitor_numbers = rng.draw_integers(1, max(visit_count * 4 // 5, 1), visit_count)
-    path_indices = rng.draw_weighted([*OWN_PATHS.values()], visit_count)
+    path_indices = rng.draw_weighted([*WEIGHT_BY_OWN_PATH.values()], visit_count)
     is_anonymous = np.full(visit_count, plan.host != "acme.example")
-    visits = table_from_columns(
+    visit_table = make_table(
         "visits",
         plan.host,
-        visit_id=serial_ids("v_", visit_count),
+        visit_id=make_serial_ids("v_", visit_count),
         day=pa.array(days.astype(np.int32)).cast(pa.date32()),
         engine=engines,
-        visitor_id=null_where(
-            is_anonymous, take_values(serial_ids("u_", visit_count), visitor_numbers - 1)
+        visitor_id=set_null_where(
+            is_anonymous, take_values(make_serial_ids("u_", visit_count), visitor_numbers - 1)
         ),
-        path=null_where(
-            rng.draw_booleans(0.02, visit_count), take_values([*OWN_PATHS], path_indices)
+        path=set_null_where(
+            rng.draw_booleans(0.02, visit_count), take_values([*WEIGHT_BY_OWN_PATH], path_indices)
         ),
         engaged=rng.draw_booleans(np.where(engine_indices > 0, 0.7, 0.5), visit_count),
         seconds=np.floor(rng.random(visit_count) * 2_600) / 10,
@@ -647,11 +655,11 @@ def draw_visits(plan: HostPlan, seed: int, visit_count: int) -> Tables:
     )
     visit_indices = np.flatnonzero(rng.draw_booleans(conversion_rates, visit_count))
     revenues = rng.draw_integers(2_000, 40_000, len(visit_indices)) / 100
-    is_unpriced = rng.draw_booleans(0.05, len(visit_indices)) | ("currency" not in analytics)
-    return visits | table_from_columns(
+    is_unpriced = rng.draw_booleans(0.05, len(visit_indices)) | ("currency" not in analytics_row)
+    return visit_table | make_table(
         "conversions",
         plan.host,
-        conversion_id=serial_ids("cv_", len(visit_indices)),
-        visit_id=take_values(serial_ids("v_", visit_count), visit_indices),
-        revenue=null_where(is_unpriced, revenues),
+        conversion_id=make_serial_ids("cv_", len(visit_indices)),
+        visit_id=take_values(make_serial_ids("v_", visit_count), visit_indices),
+        revenue=set_null_where(is_unpriced, revenues),
     )

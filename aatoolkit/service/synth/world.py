@@ -63,7 +63,7 @@ class RandomGenerator(np.random.Generator):
 
 
 def repeat_indices(counts: Array) -> tuple[Array, Array]:
-    """Repeat each index of ``counts`` as often as the count says; also number the repeats.
+    """Repeat each index of ``counts`` as often as its count; also number the repeats of an index.
 
     For the counts ``[2, 1]``, the two arrays are ``[0, 0, 1]`` (indices) and ``[0, 1, 0]`` (numbers
     of the repeats, from 0).
@@ -78,7 +78,7 @@ def take_values(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
     return (values if isinstance(values, pa.Array) else pa.array(values)).take(pa.array(indices))
 
 
-def null_where(mask: Array, values: Any) -> pa.Array:
+def set_null_where(mask: Array, values: Any) -> pa.Array:
     """Return an Arrow array of values, with null where the boolean array ``mask`` is true.
 
     If ``values`` is a text, it is repeated.
@@ -87,7 +87,7 @@ def null_where(mask: Array, values: Any) -> pa.Array:
     return pc.if_else(pa.array(mask), pa.scalar(None, values.type), values)
 
 
-def serial_ids(prefix: str, count: int) -> pa.Array:
+def make_serial_ids(prefix: str, count: int) -> pa.Array:
     """Return ``count`` ids with a serial number, such as ``ch_000001``."""
     return pa.array([f"{prefix}{number:06d}" for number in range(1, count + 1)], pa.string())
 
@@ -97,10 +97,11 @@ def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
     return pa.array((days * 86_400 + seconds) * 1_000_000).cast(pa.timestamp("us", tz="UTC"))
 
 
-def table_from_columns(name: str, host: str, /, **columns: Any) -> Tables:
-    """Create the table ``name`` of a store from its columns; return a dict with this one table.
+def make_table(name: str, host: str, /, **columns: Any) -> Tables:
+    """Create the Arrow table ``name`` of a store (a folder of observations), as a dict by name.
 
-    The column ``host`` is added. Columns that are left out have nulls.
+    The dict has only this table. The column ``host`` is added to the given ``columns``. Columns of
+    the schema that are left out have nulls.
     """
     row_count = len(next(iter(columns.values())))
     columns["host"] = pa.repeat(host, row_count)
@@ -115,14 +116,14 @@ def table_from_columns(name: str, host: str, /, **columns: Any) -> Tables:
 
 
 def tables_from_rows(host: str, rows_by_table: Mapping[str, Sequence[Mapping[str, Any]]]) -> Tables:
-    """Create tables of a store from their rows; return them as a dict by name."""
+    """Create Arrow tables of a store (a folder of observations) from rows, as a dict by name."""
     tables: Tables = {}
     for name, rows in rows_by_table.items():
         columns = {
             column_name: [row.get(column_name) for row in rows]
             for column_name in TABLES[name].column_names
         }
-        tables |= table_from_columns(name, host, **columns)
+        tables |= make_table(name, host, **columns)
     return tables
 
 
@@ -136,18 +137,18 @@ HISTORY_DAYS = 200
 RECENT_DAYS = 30
 """The number of days, up to the last one, on which mention rates differ from those before."""
 
-_WORLD, ROWS = (
+_SETTINGS, ROWS = (
     json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
     for name in ("world.json", "fixed.json")
 )
 """The rows that do not depend on the seed, by host and table; some tables have no host ("")."""
 
-CHOICES: dict[str, list[Any]] = _WORLD["choices"]
+CHOICES: dict[str, list[Any]] = _SETTINGS["choices"]
 """Lists to choose from at random, by name; most have values with weights."""
 
-OWN_PATHS: dict[str, float] = {
+WEIGHT_BY_OWN_PATH: dict[str, float] = {
     page["url"].removeprefix("https://{host}"): page["weight"]
-    for page in _WORLD["pages"]
+    for page in _SETTINGS["pages"]
     if page["url"].startswith("https://{host}/")
 }
 """Paths of a project's own site, and the weights with which they are cited."""
@@ -187,8 +188,8 @@ class HostPlan:
         """Return the pages that answers can cite, as dicts with their URL, title and domain."""
         own_brand = self.fixed_rows("brands")[0]["brand"]
         pages = []
-        for page in _WORLD["pages"]:
-            if _domain_of(page["url"]) != self.host:
+        for page in _SETTINGS["pages"]:
+            if _find_domain(page["url"]) != self.host:
                 url = page["url"].format(host=self.host)
                 title = page.get("title")
                 pages.append(
@@ -196,7 +197,7 @@ class HostPlan:
                         **page,
                         "url": url,
                         "title": title and title.format(own=own_brand),
-                        "domain": _domain_of(url),
+                        "domain": _find_domain(url),
                     }
                 )
         return pages
@@ -217,9 +218,9 @@ class HostPlan:
         }
 
 
-def _domain_of(url: str) -> str:
+def _find_domain(url: str) -> str:
     """Return the domain of a URL, without ``www.``."""
     return url.split("/")[2].removeprefix("www.")
 
 
-HOSTS = tuple(HostPlan(number, **fields) for number, fields in enumerate(_WORLD["hosts"]))
+HOSTS = tuple(HostPlan(number, **settings) for number, settings in enumerate(_SETTINGS["hosts"]))

@@ -24,7 +24,7 @@ from aatoolkit.frame.aggregate import PlannedCells, plan_cells
 from aatoolkit.frame.aggregation_plan import Plan
 from aatoolkit.frame.cell_status import cells_of, is_status_column
 from aatoolkit.frame.groupby import as_floats, flatten_index
-from aatoolkit.frame.merge import merged_names
+from aatoolkit.frame.merge import names_after_merge
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import load_positions, load_values
@@ -53,9 +53,9 @@ class RecomputedFrame(Protocol):
 def describe_cell(
     frame: pd.DataFrame, metadata: FrameMetadata, position: int, column: str
 ) -> Explanation:
-    """Explain a cell from the metadata of its frame alone: key, unit, meaning, availability.
+    """Explain a cell from the metadata of its frame alone, without the responses behind it.
 
-    The availability is whether the column was measured.
+    The explanation has the key, unit and meaning of the cell, and whether it was measured.
     """
     declaration = metadata.declaration_of(column)
     row_frame = pd.DataFrame(frame).iloc[[position]]  # without attrs, which it would copy
@@ -70,7 +70,7 @@ def describe_cell(
         },
         unit=declaration.unit,
         meaning=declaration.doc or None,
-        availability=str(cell_statuses.states[int(cell_statuses.state_codes[0])])
+        availability=str(cell_statuses.availabilities[int(cell_statuses.codes[0])])
         if cell_statuses
         else None,
     )
@@ -170,23 +170,25 @@ class MethodResult:
 
     @cached_property
     def merge_sides(self) -> list[tuple[str, RecomputedFrame, pd.Series, dict[str, str]]]:
-        """How the result was merged: a tuple for the left frame, and one for the right.
+        """How the rows and columns of the result come from the left and the right frame.
 
-        Each has "left" or "right", the recomputed frame, a Series, and a dict. The Series has for
-        each row of the result the position of the matching row in the frame. The dict maps columns
-        of the result to their names in the frame.
+        There is a tuple for each of the two frames: "left" or "right"; the recomputed frame; a
+        Series with the position of the frame's matching row, for each row of the result; and a dict
+        from columns of the result to their names in the frame.
         """
         # By row of the result, the position of the row in the side; missing without a match.
         merge_options = {
-            name: value for name, value in self.arguments.items() if name not in ("left", "right")
+            argument_name: argument
+            for argument_name, argument in self.arguments.items()
+            if argument_name not in ("left", "right")
         }
-        left, right = (replayed.frame for replayed in self.inputs)
+        left, right = (input_frame.frame for input_frame in self.inputs)
         merged_frame = left.assign(_left=range(len(left))).merge(
             right.assign(_right=range(len(right))), **merge_options
         )
         old_name_by_new = [
             {new_name: old_name for old_name, new_name in reversed(new_names.items())}
-            for new_names in merged_names(left, right, merge_options)
+            for new_names in names_after_merge(left, right, merge_options)
         ]
         input_positions = (merged_frame["_left"], merged_frame["_right"])
         return [*zip(("left", "right"), self.inputs, input_positions, old_name_by_new, strict=True)]
@@ -200,9 +202,9 @@ class MethodResult:
         return replace(explanation, operation=self.verb, notes=notes, **other_fields)
 
     def copy_cell(self, cell: Explanation, position: int, column: str, note: str) -> Explanation:
-        """Explain a cell that was copied from an input frame.
+        """Explain a cell that a method copied from an input frame.
 
-        ``cell`` is the explanation of the original, and ``note`` a text on how it was copied.
+        ``cell`` is the explanation of the original cell, and ``note`` says how it was copied.
         """
         row = self.describe(position, column).row or cell.row
         rename_note = (f"{column} was {cell.column} before",) if column != cell.column else ()
@@ -304,7 +306,7 @@ def _explain_answers(result: MethodResult, position: int, column: str) -> Explan
         return np.flatnonzero(equals_text(input_frame.frame["chat_id"], chat_id))
 
     (chat_position,) = find_rows(chats).tolist()
-    rows = find_rows(input_frame)
+    row_positions = find_rows(input_frame)
     if column in chats.frame.columns:
         return result.copy_cell(
             chats.explain(chat_position, column), position, column, "of the answer"
@@ -314,16 +316,16 @@ def _explain_answers(result: MethodResult, position: int, column: str) -> Explan
         return replace(cell, formula="the brand that was asked for, else the own ones")
     if column == "position":
         has_brand = input_frame.frame[input_column].eq(brand or True).fillna(False)
-        if has_brand.iloc[rows].any():
-            rows = rows[has_brand.iloc[rows].to_numpy(bool)]
+        if has_brand.iloc[row_positions].any():
+            row_positions = row_positions[has_brand.iloc[row_positions].to_numpy(bool)]
             input_column = column
-    children = tuple(input_frame.explain(int(position), input_column) for position in rows)
+    children = tuple(input_frame.explain(int(position), input_column) for position in row_positions)
     is_missing = cell.value is None
     return replace(
         cell,
-        formula=None if is_missing else f"by {input_column}, of {len(rows)} rows",
+        formula=None if is_missing else f"by {input_column}, of {len(row_positions)} rows",
         missing=missing_text if is_missing else None,
-        rows=len(rows),
+        rows=len(row_positions),
         children=children or (chats.explain(chat_position, "chat_id"),),
     )
 
@@ -362,27 +364,27 @@ def explain_sum(
             len(row_positions), name or "rows", operation="count", formula=formula, children=cells
         )
     column = columns[is_denominator]
-    numbers = as_floats(frame[column])[row_positions]
+    summands = as_floats(frame[column])[row_positions]
     children = explain_cells(column, row_positions)
     if rule.by and not is_denominator:
         children = tuple(
             Explanation(
-                value.value * weight.value,
+                cell.value * weight_cell.value,
                 f"{columns[0]} × {columns[1]}",
-                value.row,
+                cell.row,
                 operation="product",
-                formula=f"{in_words(value.value)} × {in_words(weight.value)}",
-                children=(value, weight),
+                formula=f"{in_words(cell.value)} × {in_words(weight_cell.value)}",
+                children=(cell, weight_cell),
             )
-            for value, weight in zip(
+            for cell, weight_cell in zip(
                 children, explain_cells(columns[1], row_positions), strict=False
             )
         )
-        numbers = numbers * as_floats(frame[columns[1]])[row_positions]
+        summands = summands * as_floats(frame[columns[1]])[row_positions]
         column = " × ".join(columns)
     *values, total = (
         int(number) if number.is_integer() else number
-        for number in (*numbers.tolist(), float(np.sum(numbers)))
+        for number in (*summands.tolist(), float(np.sum(summands)))
     )
     return Explanation(
         total,
@@ -407,36 +409,39 @@ class AggregateCells(MethodResult):
 
     @cached_property
     def _planned_cells_by_column(self) -> dict[str, PlannedCells]:
-        """A dict from each aggregated column to its aggregation rule with the input cells."""
+        """A dict from each aggregated column to its `PlannedCells`: the rule and input cells."""
         options = {
             name: self.arguments.get(name) for name in ("by", "columns", "rules", "observed")
         }
-        return {cells.plan.column: cells for cells in plan_cells(self.first_input, **options)}
+        return {
+            planned_cells.plan.column: planned_cells
+            for planned_cells in plan_cells(self.first_input, **options)
+        }
 
     def explain(self, position: int, column: str) -> Explanation:
         """Return the explanation of the value in a row (by position) and a column."""
         groups = next(iter(self._planned_cells_by_column.values())).groups
         cell = self.describe(position, column)
-        rows = np.flatnonzero(groups.of_row == position)
+        row_positions = np.flatnonzero(groups.of_row == position)
         if column in groups.keys.columns:
-            note = f"the {len(rows)} rows of the group have it in common"
-            return replace(cell, rows=len(rows), notes=(note,))
+            note = f"the {len(row_positions)} rows of the group have it in common"
+            return replace(cell, rows=len(row_positions), notes=(note,))
         if column in self._planned_cells_by_column:
             return self._explain_aggregate(
-                cell, position, self._planned_cells_by_column[column], rows
+                cell, position, self._planned_cells_by_column[column], row_positions
             )
         measure = next(
             (name for name in self._planned_cells_by_column if column.startswith(f"{name}_")), None
         )
         if measure is not None:
-            measure_explanation = self.explain(position, measure)
+            explanation = self.explain(position, measure)
             return replace(
-                cell, rows=len(rows), children=(measure_explanation,), notes=(f"of {measure}",)
+                cell, rows=len(row_positions), children=(explanation,), notes=(f"of {measure}",)
             )
         return replace(
             cell,
-            rows=len(rows),
-            children=self._explain_cells(column, rows[-1:]),
+            rows=len(row_positions),
+            children=self._explain_cells(column, row_positions[-1:]),
             notes=("of the rows of its group",),
         )
 
@@ -445,18 +450,18 @@ class AggregateCells(MethodResult):
         return tuple(self.inputs[0].explain(int(row), column) for row in row_positions)
 
     def _explain_aggregate(
-        self, cell: Explanation, position: int, planned_cells: PlannedCells, rows: Any
+        self, cell: Explanation, position: int, planned_cells: PlannedCells, row_positions: Any
     ) -> Explanation:
         """Add formula, used rows and unused rows to the explanation of an aggregate.
 
-        ``cell`` is the explanation so far. ``rows`` are the positions of the group's rows in the
-        input frame.
+        ``cell`` is the explanation so far. ``row_positions`` are the positions of the group's rows
+        in the input frame.
         """
         plan = planned_cells.plan
         cells = planned_cells.cells
         rule = planned_cells.plan.rule
-        used_rows = rows[cells.has_number[rows]].tolist()
-        unused_rows = rows[~cells.has_number[rows]].tolist()
+        used_rows = row_positions[cells.has_number[row_positions]].tolist()
+        unused_rows = row_positions[~cells.has_number[row_positions]].tolist()
         count_text = counted(len(used_rows), "row")
         if rule.rule == "sum":
             numerator = explain_sum(plan, self.first_input, False, used_rows, self._explain_cells)
@@ -483,7 +488,7 @@ class AggregateCells(MethodResult):
             formula = f"{_PHRASE_BY_RULE.get(rule.rule, rule.rule)} of {count_text}"
             children = self._explain_cells(plan.inputs[0], used_rows)
         reasons = pd.Series(
-            [str(cells.states[int(cells.state_codes[row])]) for row in unused_rows], dtype=object
+            [str(cells.availabilities[int(cells.codes[row])]) for row in unused_rows], dtype=object
         )
         if rule.over:
             is_zero = (as_floats(self.first_input[plan.inputs[1]]) == 0) & cells.is_applicable
@@ -498,7 +503,7 @@ class AggregateCells(MethodResult):
         if cell.value is None:
             why_missing = "no row is in this group"
             if unused_rows:
-                why_missing = f"{len(unused_rows)} of its {len(rows)} rows have no number "
+                why_missing = f"{len(unused_rows)} of its {len(row_positions)} rows have no number "
                 why_missing += f"({'; '.join(counts_by_reason)})"
                 why_missing += "; skip_missing=True leaves them out" * bool(used_rows)
             elif used_rows:
@@ -545,17 +550,22 @@ class ArchivedCells(MethodResult):
             if table_name not in response.tables:
                 continue
             table_cells = TableCells(response, table_name)
-            rows = self._find_rows_like(position, table_name, table_cells)
-            if len(rows) == 1 and are_equal(table_cells.frame[name].iloc[rows[0]], cell.value):
+            positions = self._find_rows_like(position, table_name, table_cells)
+            if len(positions) == 1 and are_equal(
+                table_cells.frame[name].iloc[positions[0]], cell.value
+            ):
                 return self.copy_cell(
-                    table_cells.explain(rows[0], name), position, column, "kept in the archive"
+                    table_cells.explain(positions[0], name), position, column, "kept in the archive"
                 )
             reason = f"no response at hand has {in_words(cell.value)} in this row"
         return replace(cell, end=reason)
 
     def _find_sources(self, position: int) -> Any:
         """Yield the responses that a row may come from, as `Source` records, newest first."""
-        row = {str(name): to_json_value(value) for name, value in self.frame.iloc[position].items()}
+        row = {
+            str(column_name): to_json_value(value)
+            for column_name, value in self.frame.iloc[position].items()
+        }
         latest_time = str(row.get("fetched_at") or row["last_seen"])[:19]
         days_filter = f"days={row.get('days')}"
         for source in sorted(
@@ -572,9 +582,9 @@ class ArchivedCells(MethodResult):
                 yield source
 
     def _find_rows_like(self, position: int, table_name: str, table_cells: TableCells) -> list[int]:
-        """Return the positions of the rows of a response's table that have the key of a given row.
+        """Return the positions of the rows in a response's table that have the key of a given row.
 
-        ``position`` is the position of the given row in the frame read from the archive.
+        The given row is that at ``position`` in the frame that was read from the archive.
         ``table_cells`` are the cells of the response's table, and ``table_name`` is its name.
         """
         column_by_declared_name = {

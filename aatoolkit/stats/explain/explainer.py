@@ -153,10 +153,10 @@ class Explainer:
 
     def _compute_once(self, function: Callable[[pd.DataFrame], T], frame: pd.DataFrame) -> T:
         """Return ``function(frame)``, from a cache if it was called with this frame before."""
-        key = function, id(frame)
-        if key not in self._result_by_call:
-            self._result_by_call[key] = frame, function(frame)
-        return self._result_by_call[key][1]  # type: ignore[no-any-return]
+        call_key = function, id(frame)
+        if call_key not in self._result_by_call:
+            self._result_by_call[call_key] = frame, function(frame)
+        return self._result_by_call[call_key][1]  # type: ignore[no-any-return]
 
     def _explain_cell(self, frame: pd.DataFrame, position: int, column: str) -> Explanation:
         """Explain the cell in row ``position`` of a frame.
@@ -308,9 +308,9 @@ def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice
     """Return the position of a row from a dict of column values, an index label or a position."""
     # An integer that is no label is a position.
     row_count = len(frame)
-    key = row
+    row_key = row
     if isinstance(row, Mapping):
-        key = dict(row)
+        row_key = dict(row)
         positions = np.flatnonzero(Explainer.rows_with(flat_frame, row))
         description = key_in_words(row)
     else:
@@ -325,9 +325,9 @@ def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice
     if len(positions):
         raise ItemNotFound(
             f"{len(positions)} rows have {description}; name the row by the values of its key",
-            key=key,
+            key=row_key,
         )
-    raise ItemNotFound(f"no row has {description}", key=key)
+    raise ItemNotFound(f"no row has {description}", key=row_key)
 
 
 def _find_label_positions(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.intp]:
@@ -376,12 +376,12 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
     input_frames = [replay(input_recipe, sources, finder) for input_recipe in input_recipes]
     function, frame_arguments = METHOD_BY_VERB[verb]
     argument_by_name = {
-        name: [input_frames[position].frame for position in value]
-        if name in frame_arguments and isinstance(value, list)
-        else input_frames[value].frame
-        if name in frame_arguments and value is not None
-        else _restore_argument(value)
-        for name, value in arguments.items()
+        argument_name: [input_frames[position].frame for position in argument]
+        if argument_name in frame_arguments and isinstance(argument, list)
+        else input_frames[argument].frame
+        if argument_name in frame_arguments and argument is not None
+        else _restore_argument(argument)
+        for argument_name, argument in arguments.items()
     }
     try:
         with warnings.catch_warnings(), Tracer(input_frames) as tracer:
@@ -399,18 +399,18 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
 def _restore_argument(json_value: Any) -> Any:
     """Restore a method's argument from JSON; ``{"moment": "2026-11-20"}`` becomes a timestamp."""
     if isinstance(json_value, list):
-        return [_restore_argument(item) for item in json_value]
+        return [_restore_argument(json_item) for json_item in json_value]
     if not isinstance(json_value, dict):
         return json_value
-    (type_name, content), *_ = json_value.items()
+    (type_name, json_content), *_ = json_value.items()
     if type_name == "rule":
-        parameters: Any = {
-            name: tuple(parameter) if isinstance(parameter, list) else parameter
-            for name, parameter in content.items()
+        rule_fields: Any = {
+            name: tuple(field_value) if isinstance(field_value, list) else field_value
+            for name, field_value in json_content.items()
         }
-        return Aggregation(**parameters)
+        return Aggregation(**rule_fields)
     if type_name == "grouper":
-        return pd.Grouper(**content)
+        return pd.Grouper(**json_content)
     if type_name == "moment":
-        return pd.Timestamp(content)
-    return {name: _restore_argument(item) for name, item in content.items()}
+        return pd.Timestamp(json_content)
+    return {name: _restore_argument(json_item) for name, json_item in json_content.items()}

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.text import clipped, joined, markup, wrapped_in_ipython
+from aatoolkit._util.text import clipped, drop_inner_stops, markup, print_wrapped
 from aatoolkit.metadata.column import Source
 
 _MAX_CHILDREN_IN_TEXT = 8
@@ -105,10 +105,10 @@ def sum_in_words(values: list[object]) -> str:
     >>> sum_in_words([1, 2.5]), sum_in_words([*range(12)])
     ('1 + 2.5', '0 + 1 + 2 + 3 + 4 + 5 + … + 11')
     """
-    texts = [in_words(value) for value in values]
-    if len(texts) > 8:
-        texts = [*texts[:6], "…", texts[-1]]
-    return " + ".join(texts)
+    number_texts = [in_words(value) for value in values]
+    if len(number_texts) > 8:
+        number_texts = [*number_texts[:6], "…", number_texts[-1]]
+    return " + ".join(number_texts)
 
 
 @dataclass(frozen=True)
@@ -366,7 +366,7 @@ class Explanation:
     def __repr__(self) -> str:
         return "\n".join(_indent_tree(_build_tree(self, _MAX_CHILDREN_IN_TEXT, {})))
 
-    _repr_pretty_ = wrapped_in_ipython
+    _repr_pretty_ = print_wrapped
 
     def _repr_html_(self) -> str:
         tree_html = _tree_to_html(_build_tree(self, _MAX_CHILDREN_IN_HTML, {}), " open")
@@ -388,9 +388,13 @@ def _to_json(value: Any) -> Any:
     if isinstance(value, Explanation):
         return value.to_dict()
     if isinstance(value, tuple):
-        return [_to_json(item) for item in value]
+        return [_to_json(field_value) for field_value in value]
     if isinstance(value, MissingRows | Source | ValuePlace | StatedAvailability):
-        return {name: item for name, item in asdict(value).items() if item is not None}
+        return {
+            name: field_value
+            for name, field_value in asdict(value).items()
+            if field_value is not None
+        }
     return to_json_value(value)
 
 
@@ -435,18 +439,18 @@ def describe_number(
     if explanation.formula:
         yield f"= {clipped(explanation.formula)}"
     if explanation.missing:
-        yield f"missing: {clipped(joined(explanation.missing))}"
+        yield f"missing: {clipped(drop_inner_stops(explanation.missing))}"
     availability = explanation.availability
     if (
         availability
         and availability not in (explanation.missing or "")
         and not (parent and parent.availability == availability)
     ):
-        yield clipped(joined(availability))
+        yield clipped(drop_inner_stops(availability))
     # For a missing value, the statements that it was not measured come first.
     for statement in sorted(
         explanation.statements,
-        key=lambda stated: bool(explanation.missing) and stated.status == "available",
+        key=lambda statement: bool(explanation.missing) and statement.status == "available",
     ):
         if written_lines.setdefault(str(statement), explanation) is explanation:
             yield f"stated: {statement}"
@@ -457,13 +461,13 @@ def describe_number(
         yield str(explanation.response)
     yield from map(clipped, explanation.notes)
     for cause in explanation.causes:
-        example = f", such as {clipped(key_in_words(cause.first))}" if cause.first else ""
+        example_text = f", such as {clipped(key_in_words(cause.first))}" if cause.first else ""
         predicate = (
             "are missing for the same reason"
             if cause.why == explanation.missing
             else f"are missing: {cause.why}"
         )
-        yield clipped(f"{cause.rows:,} of them {predicate}{example}")
+        yield clipped(f"{cause.rows:,} of them {predicate}{example_text}")
     if explanation.end:
         yield f"the trail ends here: {clipped(explanation.end)}"
 

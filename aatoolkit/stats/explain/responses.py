@@ -25,9 +25,9 @@ from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.column_availability import (
     DENIED_REASON,
     ENGINE_LIST_RULE,
-    narrowest_path,
+    find_extent,
+    find_narrowest_path,
     parse_target,
-    target_extent,
 )
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.stats.explain.explanation import (
@@ -87,9 +87,9 @@ class ReadResponse:
 
     @cached_property
     def extra_by_path(self) -> Mapping[str, tuple[str, str]]:
-        """A dict of the values that no column holds: from JSON path to JSON text and reason."""
-        rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
-        return {path: (value, reason) for path, value, reason in rows}
+        """A dict from the JSON path of each value that no column has to its text and reason."""
+        extra_rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
+        return {path: (value, reason) for path, value, reason in extra_rows}
 
 
 class ResponseFinder:
@@ -150,17 +150,17 @@ class ResponseFinder:
 
 
 def _iterate_stores(within: Any) -> Iterator[Any]:
-    """Yield each place to search for responses in the argument ``within`` of the explainer.
+    """Yield each store to search for responses, from the explainer's argument ``within``.
 
-    A place is a study, an archive or a list of responses.
+    A store is a study, an archive or a list of responses.
     """
     if isinstance(within, Tables):
         yield within._origin.responses
     elif hasattr(within, "_stored_responses"):
         yield within
     elif isinstance(within, Iterable) and not isinstance(within, str | bytes):
-        for item in within.values() if isinstance(within, Mapping) else within:
-            yield from _iterate_stores(item)
+        for store in within.values() if isinstance(within, Mapping) else within:
+            yield from _iterate_stores(store)
     elif within is not None:
         raise ArgumentError(
             f"within= is a study, an archive, Tables or a Dataset, not a {type(within).__name__}",
@@ -169,9 +169,9 @@ def _iterate_stores(within: Any) -> Iterator[Any]:
 
 
 def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
-    """Yield the responses in a study or archive that a `Source` record may identify.
+    """Yield the responses in a store (a study, an archive or a list) that may have a `Source`.
 
-    Each comes with a text that says where it is stored.
+    Each response comes with a text that says where it is stored.
     """
     if hasattr(store, "_stored_responses"):
         for response in store._stored_responses(source):
@@ -202,8 +202,8 @@ _REASON_COLUMN_PATTERN = re.compile(
 class _ColumnCells:
     """One column of a table that was read from a response: values, units and JSON paths.
 
-    ``signals`` has what the response states on whether the values were measured, with the rows that
-    each statement is about.
+    ``signals`` has what the response states on whether values were measured. Each `Signal` comes
+    with a text that says which values of the column it is about, such as "all".
     """
 
     def __init__(self, table: TableCells, name: str) -> None:
@@ -217,18 +217,18 @@ class _ColumnCells:
         self.signals: list[tuple[Signal, str]] = []
         if self.declaration is None:
             return
-        self.path_at = table_rows.path_finder(self.declaration)
+        self.path_at = table_rows.make_path_finder(self.declaration)
         count_names = self.declaration.aggregate.over or self.declaration.aggregate.counts or ()
         self.count_columns = count_names if {*count_names} <= {*frame.columns} else ()
         for signal in table.response.tables._origin.signals:
             is_about_all_rows = signal.scope in ("section", "engine")
-            coverage = (
+            extent = (
                 "all"
                 if is_about_all_rows
-                else target_extent(signal.target or "", self.declaration.pattern)
+                else find_extent(signal.target or "", self.declaration.pattern)
             )
-            if coverage and signal.rule != ENGINE_LIST_RULE:
-                self.signals.append((signal, coverage))
+            if extent and signal.rule != ENGINE_LIST_RULE:
+                self.signals.append((signal, extent))
 
 
 class TableCells:
@@ -269,23 +269,23 @@ class TableCells:
                 value, column, {name: self.value_at(position, name) for name in self._key_columns}
             )
         )
-        state_code = int(cells.availability.state_codes[position])
-        availability = str(cells.availability.states[state_code])
-        place = None
-        notes = []
+        availability_code = int(cells.availability.codes[position])
+        availability = str(cells.availability.availabilities[availability_code])
+        value_place = None
+        note_texts = []
         end_reason = _NOT_IN_MEMORY if self.response.body is None else None
         if cells.declaration is not None:
             is_counted = (cells.declaration.source or "").lstrip("^")[:1] == "#"
             path = None if end_reason else cells.path_at(position)
             if path is not None:
-                place = ValuePlace(path) if is_counted else self.response.locate(path)
-            has_text = place is not None and place.text is not None
+                value_place = ValuePlace(path) if is_counted else self.response.locate(path)
+            has_text = value_place is not None and value_place.text is not None
             if is_counted:
-                notes.append("counted from its place in the array")
+                note_texts.append("counted from its place in the array")
             elif path is not None and path.endswith(KEY_SIGN):
-                notes.append("it is the key of an object")
+                note_texts.append("it is the key of an object")
             elif path is not None and not has_text and value is not None:
-                notes.append(
+                note_texts.append(
                     "the value is not in the response as such: it was asked for, or stands for null"
                 )
             if cells.declaration.reading is not None and has_text:
@@ -294,7 +294,7 @@ class TableCells:
                     if cells.declaration.scale is not None
                     else ""
                 )
-                notes.append(
+                note_texts.append(
                     f"read as {cells.declaration.parse or cells.declaration.dtype}{scale_note}"
                 )
         formula, children = (
@@ -307,13 +307,13 @@ class TableCells:
             else to_json_value(cells.units.iloc[position]),
             operation="read",
             formula=formula,
-            place=place,
+            place=value_place,
             availability=availability,
-            statements=self._find_statements(position, cells, place),
-            missing=self._why_missing(position, column, place, availability)
+            statements=self._find_statements(position, cells, value_place),
+            missing=self._why_missing(position, column, value_place, availability)
             if value is None
             else None,
-            notes=tuple(notes),
+            notes=tuple(note_texts),
             children=children,
             end=end_reason,
         )
@@ -334,8 +334,10 @@ class TableCells:
     ) -> tuple[str | None, tuple[Explanation, ...]]:
         """Return the formula of a rate, and the explanations of its numerator and denominator."""
         # Nothing if one of them is missing, or their quotient is not ``value``.
-        counts = [self.value_at(position, count_name) for count_name in column_cells.count_columns]
-        numerator, denominator = counts or (None, None)
+        count_values = [
+            self.value_at(position, count_name) for count_name in column_cells.count_columns
+        ]
+        numerator, denominator = count_values or (None, None)
         if numerator is None or denominator is None or (value is None and denominator):
             return None, ()
         if denominator and abs(numerator / denominator - value) > 5e-7:
@@ -359,13 +361,13 @@ class TableCells:
         """
         return tuple(
             _convert_to_statement(signal)
-            for signal, coverage in column_cells.signals
+            for signal, extent in column_cells.signals
             if (
-                coverage == "all"
+                extent == "all"
                 or (
                     value_place is not None
                     # Whether the statement on some cells covers the value at the place.
-                    and narrowest_path(
+                    and find_narrowest_path(
                         value_place.path,
                         {format_json_path(parse_target(signal.target or "")): signal.availability},
                     )
@@ -452,9 +454,15 @@ def explain_path(tables: Tables, path: str) -> Explanation:
 
     This is ``Tables.explain``.
     """
-    held_responses = sorted(tables._origin.responses, key=lambda held: held.body is None)
+    held_responses = sorted(
+        tables._origin.responses, key=lambda held_response: held_response.body is None
+    )
     response = next(
-        (ReadResponse(held.source, tables, held.body, "in memory") for held in held_responses), None
+        (
+            ReadResponse(held_response.source, tables, held_response.body, "in memory")
+            for held_response in held_responses
+        ),
+        None,
     )
     try:
         json_path = format_json_path(parse_path(path.removesuffix(KEY_SIGN)))
@@ -496,7 +504,7 @@ def _explain_cells_at(tables: Tables, response: ReadResponse, path: str) -> Iter
     for table_name, built_table in tables._origin.built_tables.items():
         table_cells = TableCells(response, table_name)
         for column in built_table.table.columns:
-            if path != "$" and target_extent(path.removesuffix(KEY_SIGN), column.pattern) is None:
+            if path != "$" and find_extent(path.removesuffix(KEY_SIGN), column.pattern) is None:
                 continue
             for position in range(len(table_cells.frame)):
                 cell_path = table_cells.cells_of_column(column.name).path_at(position)

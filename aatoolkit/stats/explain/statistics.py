@@ -144,20 +144,24 @@ class Tracer:
         """
         cell_key = (id(sums), name, pair_position, is_denominator)
         if cell_key not in self._cells:
-            rows = sums.row_positions[np.flatnonzero(sums.pair_of_row == pair_position)].tolist()
+            row_positions = sums.row_positions[
+                np.flatnonzero(sums.pair_of_row == pair_position)
+            ].tolist()
             explain = self._cell_explainer(sums.frame)
             if sums.is_count and is_denominator:
                 formula = f"one {sums.cluster_column}"
-                cells = explain(sums.plan.inputs[0], rows)
-                count_cell = Explanation(
+                cells = explain(sums.plan.inputs[0], row_positions)
+                total_explanation = Explanation(
                     1, name, operation="count", formula=formula, children=cells
                 )
             else:
-                count_cell = explain_sum(sums.plan, sums.frame, is_denominator, rows, explain, name)
+                total_explanation = explain_sum(
+                    sums.plan, sums.frame, is_denominator, row_positions, explain, name
+                )
             self._cells[cell_key] = replace(
-                count_cell,
+                total_explanation,
                 row=to_json_value(sums.cluster_of_pair(pair_position)),
-                end=_TOO_MANY_REASON if rows and not count_cell.children else None,
+                end=_TOO_MANY_REASON if row_positions and not total_explanation.children else None,
             )
         return self._cells[cell_key]
 
@@ -209,8 +213,8 @@ class StatisticCells(MethodResult):
                 cell, missing=str(reason) if cell.value is None else None, notes=tuple(notes)
             )
         field_names = ("formula", "rows", "place", "response", "statements", "children", "end")
-        fields = {name: getattr(number_cell, name) for name in field_names}
-        return replace(cell, **fields, notes=(*number_cell.notes, *notes))
+        explanation_fields = {name: getattr(number_cell, name) for name in field_names}
+        return replace(cell, **explanation_fields, notes=(*number_cell.notes, *notes))
 
 
 class TracedExplainer:
@@ -262,7 +266,10 @@ class TracedExplainer:
         """
         for operand, operand_position in named_operands(node, position):
             if operand.is_vector and operand_position is None:
-                yield from (self.explain_number(operand, i) for i in range(len(operand.value)))
+                yield from (
+                    self.explain_number(operand, element_position)
+                    for element_position in range(len(operand.value))
+                )
             else:
                 yield self.explain_number(operand, operand_position)
 
@@ -274,8 +281,8 @@ def _find_key(node: Traced, position: int) -> dict[str, Any]:
         return dict(element.row) if node.operation == LEAF_OP else to_json_value(element)
     if node.operation == GROUP_TOTAL_OP:
         keys = [
-            _find_key(node.operands[0], int(i))
-            for i in np.flatnonzero(node.positions == position)[:1]
+            _find_key(node.operands[0], int(position_in_array))
+            for position_in_array in np.flatnonzero(node.positions == position)[:1]
         ]
         return {name: value for key in keys for name, value in key.items() if name != "day"}
     if node.operation == TAKE_OP:
