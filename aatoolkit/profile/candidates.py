@@ -214,7 +214,7 @@ class Candidate:
         meaning_by_word = {
             word: max(
                 (meaning, NO_MEANING, *AVAILABILITY_BY_TERM),
-                key=lambda other: counts[self.key, word, other],
+                key=lambda other_meaning: counts[self.key, word, other_meaning],
             )
             for word, meaning in self.meaning_by_word.items()
         }
@@ -265,24 +265,27 @@ def find_candidate_paths(
     candidate_search = _CandidateSearch(
         {*active_engines, *idle_engines, *engines_of_hosts}, structure
     )
-    host_responses = [
+    responses_and_engines = [
         (response, *engines_by_host.get(host, (active_engines, ())))
         for host, response in response_by_host.items()
     ]
     candidate_search.find_total_fields(
         (response, bool(engines and Vector([response]).descend(structure.main_row_path).values))
-        for response, engines, _ in ((document, active_engines, idle_engines), *host_responses)
+        for response, engines, _ in (
+            (document, active_engines, idle_engines),
+            *responses_and_engines,
+        )
     )
     for response in (document, *response_by_engines.values()):
         candidate_search.add_response(response, idle_engines)
-    for response, _, other_idle_engines in host_responses:
+    for response, _, other_idle_engines in responses_and_engines:
         candidate_search.add_response(response, other_idle_engines)
     candidate_search.add_response(unmeasured_response, idle_engines)
     responses = [document, *response_by_host.values()]
-    responses_and_paths = [
+    responses_and_signal_paths = [
         (response, [signal.path for signal in detect(response).signals]) for response in responses
     ]
-    legends = [*filter(_is_legend, _iter_nested(responses))]
+    legends = [*filter(_is_legend, _iter_nested_values(responses))]
     # A response may explain only the codes that it has.
     legends.append(dict(chain.from_iterable(legend.items() for legend in legends)))
     measured_responses = [
@@ -291,7 +294,7 @@ def find_candidate_paths(
         if has_numbers(engine_response)
     ]
     candidates = []
-    for path, occurrences in candidate_search.occurrences_by_path().items():
+    for path, occurrences in candidate_search.collect_occurrences().items():
         path_text = format_path(path)
         current_value = candidate_search.word_at(document, path)
         unmeasured_value = candidate_search.word_at(unmeasured_response, path)
@@ -300,59 +303,61 @@ def find_candidate_paths(
             for host, response in response_by_host.items()
         }
         understood_path_lists = [
-            paths for response, paths in responses_and_paths if value_at(response, path) is not None
+            signal_paths
+            for response, signal_paths in responses_and_signal_paths
+            if value_at(response, path) is not None
         ]
         is_understood = all(
-            _is_understood(path_text, paths)
-            for paths in understood_path_lists or [responses_and_paths[0][1]]
+            _is_understood(path_text, signal_paths)
+            for signal_paths in understood_path_lists or [responses_and_signal_paths[0][1]]
         )
         other_values = [*value_by_host.values(), unmeasured_value or current_value]
         is_same_for_hosts = value_by_host and all(value == current_value for value in other_values)
-        is_varied = current_value is None or isinstance(current_value, dict)
-        is_lacking_count = bool(candidate_search.totals.get(path)) and current_value == "some"
-        if is_understood or (is_same_for_hosts and not is_varied and not is_lacking_count):
+        lacks_single_value = current_value is None or isinstance(current_value, dict)
+        is_incomplete = bool(candidate_search.total_fields.get(path)) and current_value == "some"
+        if is_understood or (is_same_for_hosts and not lacks_single_value and not is_incomplete):
             continue  # what all hosts have in common says nothing about any of them
         is_null = current_value in (None, "", [], {}) and {
             occurrence.has_numbers for occurrence in occurrences
         } == {False}
         default_evidence = _ONLY_UNMEASURED_REASON if is_null and has_numbers(document) else ""
-        total_field = candidate_search.totals.get(path, "")
+        total_field = candidate_search.total_fields.get(path, "")
         default_evidence = (
             "a part of what is due" if has_word_of(total_field, "due") else default_evidence
         )
         evidence = candidate_search.evidence.get(path, default_evidence)
         legend = _find_legend(occurrences, legends)
-        if path in candidate_search.notices and not all(
+        if path in candidate_search.notice_paths and not all(
             Vector([response]).descend(path).values for response in responses
         ):
             evidence = evidence or "notes that some responses have, and others do not"
         score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total_field))
-        other_hosts = [host for host, value in value_by_host.items() if value != current_value]
+        differing_hosts = [host for host, value in value_by_host.items() if value != current_value]
         if score > 0 and unmeasured_value not in (None, current_value):
             score += 3
             why += f"; is {raw(unmeasured_value)[:60]} where nothing was measured"
-        elif other_hosts:
+        elif differing_hosts:
             score += 1
-            why += f"; differs for {', '.join(other_hosts)}"
+            why += f"; differs for {', '.join(differing_hosts)}"
         if score < _MIN_CANDIDATE_SCORE:
             continue
-        overall_word = to_word(current_value)
-        is_notice = path in candidate_search.notices
-        is_mixture = any(
-            to_word(candidate_search.word_at(engine_response, path)) != overall_word
+        all_engines_word = to_word(current_value)
+        is_notice = path in candidate_search.notice_paths
+        differs_by_engine = any(
+            to_word(candidate_search.word_at(engine_response, path)) != all_engines_word
             for engine_response in measured_responses
         )
-        mixed_word = overall_word if is_mixture else ""
-        meanings = _WordMeanings(
+        mixed_word = all_engines_word if differs_by_engine else ""
+        meaning_by_word = _WordMeanings(
             path, occurrences, mixed_word, legend, is_notice=is_notice, is_count=bool(total_field)
-        ).meanings()
-        is_missing_list = _is_in_missing_list(path)
-        may_list_missing = any(map(_says_data_missing, meanings)) or is_missing_list
-        if len(meanings) > _MAX_NOTICES and not may_list_missing:
+        ).guess_meanings()
+        is_in_gap_list = _is_in_gap_list(path)
+        may_list_gaps = any(map(_says_data_missing, meaning_by_word)) or is_in_gap_list
+        if len(meaning_by_word) > _MAX_NOTICES and not may_list_gaps:
             continue  # names or ids
-        if meanings.keys() <= {*registry.names()} and not is_missing_list:
+        if meaning_by_word.keys() <= {*registry.names()} and not is_in_gap_list:
             continue  # sections that a plan includes
-        is_of_other_rows = "available" in meanings.values() and _is_in_other_rows(
+        is_of_other_rows = "available" in meaning_by_word.values() and _is_in_other_rows(
             path, structure.main_row_path
         )
         candidate = Candidate(
@@ -362,7 +367,7 @@ def find_candidate_paths(
             why,
             score,
             value_by_host,
-            meanings,
+            meaning_by_word,
             candidate_search.engine_fields.get(path, ""),
             is_notice or is_of_other_rows,
             total_field,
@@ -384,22 +389,22 @@ def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candid
     ):
         candidate_by_root.setdefault(_find_absent_root(document, candidate.at), candidate)
     candidates = [*candidate_by_root.values()]
-    lack_candidates = [
+    absence_candidates = [
         candidate
         for candidate in candidates
         if any(map(_says_data_missing, candidate.meaning_by_word)) and not candidate.total_field
     ]
-    lack_parent_paths = {candidate.at.rpartition(".")[0] for candidate in lack_candidates}
+    absence_parent_paths = {candidate.at.rpartition(".")[0] for candidate in absence_candidates}
     for candidate in candidates:
         parent_path, _, key = candidate.at.rpartition(".")
-        has_lack_sibling = (
+        has_absence_sibling = (
             "[]" in parent_path
-            and parent_path in lack_parent_paths
-            and candidate not in lack_candidates
+            and parent_path in absence_parent_paths
+            and candidate not in absence_candidates
             and not (candidate.total_field and candidate.engine_field)
             and not has_word_of(candidate.total_field, "due")
         )
-        if has_lack_sibling and not has_word_of(key, "place"):
+        if has_absence_sibling and not has_word_of(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
         if not any(_are_similar(candidate, chosen_candidate) for chosen_candidate in likeliest):
             likeliest.append(candidate)
@@ -423,9 +428,9 @@ def count_meanings(candidates: Iterable[Candidate]) -> Counter[tuple[str, str, s
     of the word is the likeliest.
     """
     return Counter(
-        (candidate.key, *item)
+        (candidate.key, *word_and_meaning)
         for candidate in candidates
-        for item in candidate.meaning_by_word.items()
+        for word_and_meaning in candidate.meaning_by_word.items()
     )
 
 
@@ -482,18 +487,18 @@ class _CandidateSearch:
         self.evidence: dict[Steps, str] = {}
         """Maps the path of a field to what numbers next to its values show, as text for people."""
         self.engine_fields: dict[Steps, str] = {}
-        """Maps the path of a field in rows to the field with the engine; ``{}`` for keys of an
-        object.
+        """Maps the path of a field in rows to the field with the engine; to ``{}`` if engines are
+        the keys of an object.
         """
-        self.notices: set[Steps] = set()
-        self.totals: dict[Steps, str] = {}
+        self.notice_paths: set[Steps] = set()
+        self.total_fields: dict[Steps, str] = {}
         """Maps the path of a count to the name of the field with its total."""
-        self._total_by_count: dict[Steps, dict[str, str]] = {}
+        self._total_fields_by_path: dict[Steps, dict[str, str]] = {}
         self._engine_map_paths: set[Steps] = set()
         self._outer_engine_fields: dict[Steps, str] = {}
 
     def find_total_fields(self, responses: Iterable[tuple[Any, bool]]) -> None:
-        """Find pairs of fields of which one has a count and the other its total, as 25 of 30 days.
+        """Find pairs of fields: one has a count, and the other its total, such as 25 of 30 days.
 
         The pairs are kept for `add_response`. ``responses`` has tuples: the JSON of a response, and
         whether the response has data.
@@ -502,7 +507,7 @@ class _CandidateSearch:
         for response, is_measured in responses:
             for path, record in self._iter_records(response, ()):
                 records_by_path[path].append((record, is_measured))
-        self._total_by_count = {
+        self._total_fields_by_path = {
             path: {
                 count_key: total_key
                 for count_key, total_key in _find_total_by_count(records).items()
@@ -517,18 +522,18 @@ class _CandidateSearch:
 
         Objects whose keys are data, such as dates, are left out.
         """
-        steps_and_items: list[tuple[Step, Any]] = []
+        steps_and_children: list[tuple[Step, Any]] = []
         if isinstance(value, list):
-            steps_and_items = [(Each(), item) for item in value]
+            steps_and_children = [(Each(), child) for child in value]
         elif isinstance(value, dict) and (
             self._has_engine_keys(value) or path in self._structure.data_key_object_paths
         ):
-            steps_and_items = [(Entries(), item) for item in value.values()]
+            steps_and_children = [(Entries(), child) for child in value.values()]
         elif isinstance(value, dict):
             yield path, value
-            steps_and_items = [(Field(key), item) for key, item in value.items()]
-        for step, item in steps_and_items:
-            yield from self._iter_records(item, (*path, step))
+            steps_and_children = [(Field(key), child) for key, child in value.items()]
+        for step, child in steps_and_children:
+            yield from self._iter_records(child, (*path, step))
 
     def _has_engine_keys(self, value: Mapping[str, Any]) -> bool:
         """Return whether all keys of an object are engines (AI assistants)."""
@@ -539,25 +544,29 @@ class _CandidateSearch:
 
         ``idle_engines`` are the engines (AI assistants) that never ran on the host of the response.
         """
-        labels = self._structure.engine_by_label
+        engine_by_label = self._structure.engine_by_label
         self._response = Vector([response])
         self._has_numbers = has_numbers(
             response, lambda key: is_bookkeeping(key) or is_id_time_or_lack(key)
         )
-        idle_labels = {label for label, engine in labels.items() if engine in idle_engines}
+        idle_labels = {label for label, engine in engine_by_label.items() if engine in idle_engines}
         self._idle_engines = {*idle_engines, *idle_labels}
         measured_engines = {
-            labels.get(name, name) for name in _find_measured_engines(response, self._engines)
+            engine_by_label.get(engine_name, engine_name)
+            for engine_name in _find_measured_engines(response, self._engines)
         }
         default_is_measured = None if self._has_numbers and not measured_engines else False
         self._is_measured_by_engine = {
-            name: name not in self._idle_engines
-            and (labels.get(name, name) in measured_engines or default_is_measured)
-            for name in self._engines
+            engine_name: engine_name not in self._idle_engines
+            and (
+                engine_by_label.get(engine_name, engine_name) in measured_engines
+                or default_is_measured
+            )
+            for engine_name in self._engines
         }
         self._add_fields(response, ())
 
-    def occurrences_by_path(self) -> dict[Steps, list[Occurrence]]:
+    def collect_occurrences(self) -> dict[Steps, list[Occurrence]]:
         """Return the values that may say which data are missing, as lists by their paths.
 
         Each value is an `Occurrence`, which also says whether there are numbers next to the value.
@@ -574,16 +583,18 @@ class _CandidateSearch:
                 else self._find_engine_field(field_names, row_lists)
             )
             engine_field = engine_field or self._outer_engine_fields.get(path, "")
-            are_measured = [
+            measured_flag_lists = [
                 [has_numbers(row.record, is_id_time_or_lack) for row in rows] for rows in row_lists
             ]
-            if any(map(any, are_measured)):  # numbers elsewhere are not those that a row lacks
+            if any(
+                map(any, measured_flag_lists)
+            ):  # numbers elsewhere are not those that a row lacks
                 row_lists = [
                     [
                         row if is_measured else row._replace(has_numbers=False)
-                        for row, is_measured in zip(rows, flags, strict=True)
+                        for row, is_measured in zip(rows, measured_flags, strict=True)
                     ]
-                    for rows, flags in zip(row_lists, are_measured, strict=True)
+                    for rows, measured_flags in zip(row_lists, measured_flag_lists, strict=True)
                 ]
             for field_name in field_names:
                 if field_name != engine_field:
@@ -597,60 +608,62 @@ class _CandidateSearch:
         the total was counted) instead.
         """
         value = value_at(response, path)
-        if not self.totals.get(path):
+        if not self.total_fields.get(path):
             return value
-        return to_extent(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
+        return to_extent(value, value_at(response, (*path[:-1], Field(self.total_fields[path]))))
 
-    def _find_count_words(self, record: Mapping[str, Any], path: Steps) -> dict[str, str | None]:
+    def _find_count_extents(self, record: Mapping[str, Any], path: Steps) -> dict[str, str | None]:
         """Compare the counts in an object with their totals.
 
-        Return a dict from the name of each count to ``none``, ``some`` or ``full`` (how much of the
-        total was counted). Counts without a total are left out. ``path`` leads to the object.
+        Return a dict from the field of each count to ``none``, ``some`` or ``full`` (how much of
+        the total was counted). Counts without a total are left out. ``path`` leads to the object.
         """
-        names = _field_names(path)
-        is_under_data_key = any(has_word_of(name, "place") for name in names)
-        is_sample = any(has_word_of(name, "sample") for name in names[-2:])
+        field_names = _field_names(path)
+        is_about_data = any(has_word_of(name, "place") for name in field_names)
+        is_about_sample = any(has_word_of(name, "sample") for name in field_names[-2:])
         number_keys = [
             key
-            for key, item in record.items()
-            if to_count(item) is not None
+            for key, value in record.items()
+            if to_count(value) is not None
             and (
-                (is_sample and fold(key) == "size")
+                (is_about_sample and fold(key) == "size")
                 or not (is_word_of(key, "listed") or has_word_of(key, "bound"))
             )
-            and not (item in (0, 1) and find_word(key))
+            and not (value in (0, 1) and find_word(key))
         ]
-        word_by_count_key = {}
+        extent_by_count_key = {}
         filler_words = words_of("whole", "filler")
         for count_key in number_keys:
-            count_words = {token for token in tokens(count_key) if not _is_word_for_part(token)}
-            is_of_days = bool(count_words & words_of("days")) and count_words <= words_of(
+            count_key_words = {token for token in tokens(count_key) if not _is_word_for_part(token)}
+            counts_days = bool(count_key_words & words_of("days")) and count_key_words <= words_of(
                 "days", "engine"
             )
-            is_of_days &= count_words != {*tokens(count_key)}  # which is the length of the window
-            lexicon_key = "whole" if is_under_data_key or is_of_days else "due"
+            counts_days &= count_key_words != {
+                *tokens(count_key)
+            }  # which is the length of the window
+            lexicon_key = "whole" if is_about_data or counts_days else "due"
             total_key = next(
                 (
                     key
                     for key in number_keys
                     if has_word_of(key, lexicon_key)
-                    and count_words
+                    and count_key_words
                     in ({*tokens(key)} - words_of("whole"), {*tokens(key)} - filler_words)
                 ),
-                DAYS_PLACEHOLDER if is_of_days else "",
+                DAYS_PLACEHOLDER if counts_days else "",
             )
-            is_certain = is_of_days or has_word_of(total_key, "due")
-            if not total_key or (count_words == {*tokens(count_key)} and not is_certain):
-                total_key = self._total_by_count.get(path, {}).get(count_key, "")
-            if not total_key and len(number_keys) == 2 and is_sample:
+            is_certain = counts_days or has_word_of(total_key, "due")
+            if not total_key or (count_key_words == {*tokens(count_key)} and not is_certain):
+                total_key = self._total_fields_by_path.get(path, {}).get(count_key, "")
+            if not total_key and len(number_keys) == 2 and is_about_sample:
                 # Of the two counts of a sample, the greater one is what was drawn from.
                 total_key = max(number_keys, key=lambda key: to_count(record[key]) or 0)
                 total_key = "" if total_key == count_key else total_key
             if total_key:
-                due_count = Scope().days if total_key == DAYS_PLACEHOLDER else record.get(total_key)
-                word_by_count_key[count_key] = to_extent(record[count_key], due_count)
-                self.totals[(*path, Field(count_key))] = total_key
-        return word_by_count_key
+                total = Scope().days if total_key == DAYS_PLACEHOLDER else record.get(total_key)
+                extent_by_count_key[count_key] = to_extent(record[count_key], total)
+                self.total_fields[(*path, Field(count_key))] = total_key
+        return extent_by_count_key
 
     def _add_occurrence(
         self, path: Steps, value: Any, has_numbers: bool | None = None, engine: str = ""
@@ -708,7 +721,7 @@ class _CandidateSearch:
         )
         occurrences = []
         null_occurrences = []
-        is_in_list = False
+        holds_lists = False
         for rows in row_lists:
             engines = [str(row.record.get(engine_field, row.engine)) for row in rows]
             is_measured_by_engine = {
@@ -725,14 +738,14 @@ class _CandidateSearch:
                     continue
                 if number_field is not None:
                     has_number = row.find_value(number_field) is not None
-                measured_next_to = is_measured_by_engine if engine else {}
+                measured_by_engine = is_measured_by_engine if engine else {}
                 occurrences.append(
-                    Occurrence(word, has_number, measured_next_to, row.idle_engines, engine)
+                    Occurrence(word, has_number, measured_by_engine, row.idle_engines, engine)
                 )
                 # With other numbers, the row lacks only a part.
                 if row.has_numbers:
                     occurrences.append(Occurrence(word, True, {}, ()))
-                is_in_list |= isinstance(row.record[field_name], list)
+                holds_lists |= isinstance(row.record[field_name], list)
         occurrences += null_occurrences
         # For an engine that ran it may be unknown (None) whether it has numbers here.
         words_with_numbers = {
@@ -752,7 +765,7 @@ class _CandidateSearch:
             and are_numbers_missing
             and (is_status_name or engine_field)
         )
-        total_field = self.totals.get((*path, Field(field_name)), "")
+        total_field = self.total_fields.get((*path, Field(field_name)), "")
         is_part_of_total = total_field != "" and (
             total_field != DAYS_PLACEHOLDER or engine_field != ""
         )
@@ -771,8 +784,8 @@ class _CandidateSearch:
             return
         header_path = self._structure.header_by_row_path.get(path)
         last_step = Field(field_name) if header_path is None else Named(header_path, field_name)
-        field_path = (*path, last_step, *([Each()] if is_in_list else []))
-        self.totals[field_path] = total_field
+        field_path = (*path, last_step, *([Each()] if holds_lists else []))
+        self.total_fields[field_path] = total_field
         self._occurrences[field_path] += occurrences
         self.engine_fields[field_path] = engine_field
         if number_field is not None or are_words_separate:
@@ -785,7 +798,7 @@ class _CandidateSearch:
         """
         if not isinstance(document, dict) or len(path) > _MAX_PATH_LENGTH:
             return
-        word_by_count_key = self._find_count_words(document, path)
+        extent_by_count_key = self._find_count_extents(document, path)
         for key, value in document.items():
             field_path = (*path, Field(key))
             inner_names = value if isinstance(value, dict) else ()
@@ -797,15 +810,15 @@ class _CandidateSearch:
             if is_legend or _are_matrix_labels(value, document.values()):
                 continue
             if isinstance(value, dict):
-                if self._is_word_by_engine(key, value):
+                if self._maps_engines_to_words(key, value):
                     self._add_occurrence(field_path, value)
                 elif not self._add_map(value, field_path):
                     self._add_fields(value, field_path)
             elif isinstance(value, list):
                 if (*field_path, Each()) not in self._structure.header_by_row_path.values():
                     self._add_items(value, field_path)
-            elif word_by_count_key.get(key) is not None:
-                self._add_occurrence(field_path, word_by_count_key[key], self._has_numbers)
+            elif extent_by_count_key.get(key) is not None:
+                self._add_occurrence(field_path, extent_by_count_key[key], self._has_numbers)
             elif _is_word(value) and not _TIMESTAMP_PATTERN.fullmatch(str(value)):
                 self._add_occurrence(field_path, value, self._has_numbers)
 
@@ -817,10 +830,8 @@ class _CandidateSearch:
         row_path = (*path, Entries())
         if self._has_engine_keys(value):
             self._engine_map_paths.add(row_path)
-            measured_and_engines = [
-                (self._is_measured_by_engine[engine], engine) for engine in value
-            ]
-            self._add_rows([*value.values()], row_path, measured_and_engines)
+            flags_and_engines = [(self._is_measured_by_engine[engine], engine) for engine in value]
+            self._add_rows([*value.values()], row_path, flags_and_engines)
         elif path in self._structure.data_key_object_paths:
             self._add_rows([*value.values()], row_path)
         else:
@@ -834,15 +845,15 @@ class _CandidateSearch:
         """
         row_path = (*path, Each())
         header_path = self._structure.header_by_row_path.get(row_path)
-        if header_path is None and (len(items) <= _MAX_NOTICES or _is_in_missing_list(row_path)):
+        if header_path is None and (len(items) <= _MAX_NOTICES or _is_in_gap_list(row_path)):
             items = [*map(join_short_list, items)]
         records = [item for item in items if isinstance(item, dict)]
         are_measured = has_numbers(
             records, lambda key: is_id_time_or_lack(key) or is_word_of(key, "mark")
         )
-        is_missing_list = _is_in_missing_list(row_path) and not are_measured
-        is_main = row_path == self._structure.main_row_path and are_measured
-        are_notices = not is_main and all(map(_is_notice, records))
+        is_gap_list = _is_in_gap_list(row_path) and not are_measured
+        is_main_table = row_path == self._structure.main_row_path and are_measured
+        are_notices = not is_main_table and all(map(_is_notice, records))
         if header_path is not None:
             column_names = self._response.descend(header_path).values
             cell_lists = [item for item in items if isinstance(item, list)]
@@ -851,7 +862,7 @@ class _CandidateSearch:
         elif items and all(map(_is_word, items)):
             self._add_occurrence(path, items, self._has_numbers)
         elif row_path not in self._row_lists and (
-            (are_notices and len(records) <= _MAX_NOTICES) or is_missing_list
+            (are_notices and len(records) <= _MAX_NOTICES) or is_gap_list
         ):
             for record in records:
                 engine_keys = [
@@ -861,7 +872,7 @@ class _CandidateSearch:
                 text_keys = [key for key, value in record.items() if isinstance(value, str)]
                 # A record in a list of gaps states a lack, whatever its text is.
                 steps_and_codes = [*_iter_codes(record)] or [
-                    ((Field(key),), "*") for key in text_keys[:is_missing_list]
+                    ((Field(key),), "*") for key in text_keys[:is_gap_list]
                 ]
                 if engine:
                     steps_and_codes = [
@@ -869,16 +880,16 @@ class _CandidateSearch:
                         for steps, code in steps_and_codes
                         if steps != (Field(engine_keys[0]),) or code == "*"
                     ]
-                has_word = any(" " not in code for _, code in steps_and_codes)
+                has_code = any(" " not in code for _, code in steps_and_codes)
                 for steps, code in steps_and_codes:
-                    if engine and has_word and " " in code:
+                    if engine and has_code and " " in code:
                         continue
                     code_path = (*path, Each(), *steps)
                     has_number = self._is_measured_by_engine.get(engine, self._has_numbers)
                     self._add_occurrence(code_path, code, has_number, engine)
                     if engine:
                         self.engine_fields[code_path] = engine_keys[0]
-                    self.notices.add(code_path)
+                    self.notice_paths.add(code_path)
         else:
             self._add_rows(records, row_path)
 
@@ -930,7 +941,7 @@ class _CandidateSearch:
             ResponseRow(
                 record,
                 {key: _take_flag_or_text(value) for key, value in record.items()}
-                | self._find_count_words(record, path),
+                | self._find_count_extents(record, path),
                 has_number,
                 self._idle_engines,
                 engine,
@@ -946,7 +957,7 @@ class _CandidateSearch:
             values = [record.get(key) for record in records]
             field_path = (*path, Field(key))
             objects = [value for value in values if isinstance(value, dict)]
-            engine_maps = [value for value in objects if self._is_word_by_engine(key, value)]
+            engine_maps = [value for value in objects if self._maps_engines_to_words(key, value)]
             if engine_maps:
                 self._add_occurrence(field_path, engine_maps[0])
             elif len(path) <= _MAX_PATH_LENGTH:
@@ -962,7 +973,7 @@ class _CandidateSearch:
                 outer_records = [row.record for row in outer_rows]
                 self._add_rows(objects, field_path, outer_flags_and_engines, outer_records)
                 for value in values:
-                    if isinstance(value, list) and _is_in_missing_list((*field_path, Each())):
+                    if isinstance(value, list) and _is_in_gap_list((*field_path, Each())):
                         self._add_items(value, field_path)
                     elif isinstance(value, list):
                         self._add_rows(value, (*field_path, Each()))
@@ -981,7 +992,7 @@ class _CandidateSearch:
                 return field_name
         return ""
 
-    def _is_word_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
+    def _maps_engines_to_words(self, key: str, value: Mapping[str, Any]) -> bool:
         """Return whether an object maps engines (AI assistants) to texts, booleans or codes."""
         allowed_types = str | bool | int | float if has_word_of(key, "place") else str | bool
         numbers = {item for item in value.values() if type(item) is int}
@@ -1011,13 +1022,15 @@ def _find_total_by_count(records: Sequence[tuple[Mapping[str, Any], bool]]) -> d
     total_by_count: dict[str, str] = {}
     for count_key in number_keys if len(records) > 1 else ():
         other_keys = (key for key in total_keys if key != count_key)
-        total_key = next((key for key in other_keys if _is_part_of(records, count_key, key)), None)
+        total_key = next(
+            (key for key in other_keys if _is_count_of_total(records, count_key, key)), None
+        )
         if total_key is not None and not is_id_time_or_lack(count_key):
             total_by_count[count_key] = total_key
     return total_by_count
 
 
-def _is_part_of(
+def _is_count_of_total(
     records: Sequence[tuple[Mapping[str, Any], bool]], count_field: str, total_field: str
 ) -> bool:
     """Return whether the values of two fields look like a count and its total.
@@ -1026,13 +1039,13 @@ def _is_part_of(
     """
     record_count = full_count = positive_count = 0
     is_part_name = has_word_of(count_field, "part")
-    is_window = True  # days of the window are known, so fewer of them need to be complete
+    is_day_count = True  # days of the window are known, so fewer of them need to be complete
     for record, is_measured in records:
         count = to_count(record.get(count_field))
         total = to_count(record.get(total_field))
         if count is None or total is None or total <= 0:
             continue
-        is_window &= total == Scope().days
+        is_day_count &= total == Scope().days
         is_full = count == total > 2
         # Pages may be read, and allowances used up, before any engine ran.
         if not 0 <= count <= total or (is_full and not (is_measured or is_part_name)):
@@ -1040,7 +1053,7 @@ def _is_part_of(
         record_count += 1
         full_count += is_full
         positive_count += count > 0
-    is_often_full = is_window or positive_count <= 2 * full_count
+    is_often_full = is_day_count or positive_count <= 2 * full_count
     return is_often_full and 0 < full_count < record_count
 
 
@@ -1071,7 +1084,7 @@ def _is_text_in(value: Any, texts: Collection[str]) -> bool:
 
 def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[str]:
     """Yield those of the engines (AI assistants) for which a response has numbers."""
-    for record in _iter_nested(response):
+    for record in _iter_nested_values(response):
         if isinstance(record, dict):
             texts = [text for text in record.values() if _is_text_in(text, engines)]
             yield from texts if texts and has_numbers(record, is_id_time_or_lack) else ()
@@ -1093,7 +1106,7 @@ def _is_number_text(value: Any) -> bool:
 def _tells_missing_number(
     row_lists: list[list[ResponseRow]], field_name: str, number_field: str
 ) -> bool:
-    """Return whether a field has other texts in rows without a number than in rows with one.
+    """Return whether the texts of rows that lack a number differ from those of rows that have one.
 
     ``field_name`` has the texts. ``number_field`` has the numbers, and null where one is missing.
     ``row_lists`` has the rows of each list in the responses.
@@ -1106,14 +1119,16 @@ def _tells_missing_number(
             (row.word_by_field.get(field_name), row.find_value(number_field) is None)
             for row in rows
         ]
-        list_words_without = {
+        list_words_without_number = {
             word for word, is_missing in words_and_missing if is_missing and word is not None
         }
-        list_words_with = {word for word, is_missing in words_and_missing if not is_missing}
-        words_without_number |= list_words_without
-        words_with_number |= list_words_with
-        if list_words_without and list_words_with:
-            is_repeated |= len(list_words_without | list_words_with) < len(words_and_missing)
+        list_words_with_number = {word for word, is_missing in words_and_missing if not is_missing}
+        words_without_number |= list_words_without_number
+        words_with_number |= list_words_with_number
+        if list_words_without_number and list_words_with_number:
+            is_repeated |= len(list_words_without_number | list_words_with_number) < len(
+                words_and_missing
+            )
     numbers = [row.find_value(number_field) for rows in row_lists for row in rows]
     is_measured_field = has_word_of(field_name, "place") or (
         not is_id_time_or_lack(number_field) and has_numbers(numbers)
@@ -1129,13 +1144,15 @@ def _tells_missing_number(
     return is_repeated and is_measured_field and words_without_number.isdisjoint(words_with_number)
 
 
-def _iter_codes(record: Mapping[str, Any], is_reason: bool = False) -> Iterator[tuple[Steps, str]]:
+def _iter_codes(
+    record: Mapping[str, Any], are_messages: bool = False
+) -> Iterator[tuple[Steps, str]]:
     """Yield the path and the text of each code or message in an object and the objects in it.
 
-    ``is_reason`` says whether all texts are messages, such as one message in two languages.
+    ``are_messages`` says whether all texts are messages, such as one message in two languages.
     """
     for key, value in record.items():
-        is_message = is_reason or has_word_of(key, "place_reason")
+        is_message = are_messages or has_word_of(key, "place_reason")
         if isinstance(value, dict):
             inner_codes = _iter_codes(value, is_message)
             yield from (((Field(key), *steps), code) for steps, code in inner_codes)
@@ -1159,12 +1176,12 @@ def _is_word_for_part(token: str) -> bool:
 
     Such a word is in the name of a count, as in ``scannedPages``.
     """
-    is_done = token in words_of("part") or token.endswith("ed")
-    return is_done and token not in words_of("whole", "lack_count")
+    means_done = token in words_of("part") or token.endswith("ed")
+    return means_done and token not in words_of("whole", "lack_count")
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
-    """Return whether an object has a message, such as the reason for missing data."""
+    """Return whether an object is a notice: it has a message, such as why data are missing."""
     return any(value and has_word_of(key, "place_reason") for key, value in record.items())
 
 
@@ -1178,9 +1195,9 @@ def value_at(document: Any, path: Sequence[Step]) -> Any:
 
 
 def _is_understood(path_text: str, understood_paths: Sequence[str]) -> bool:
-    """Return whether the values at a path are understood without a rule of the user.
+    """Return whether the toolkit understands the values at a path without a rule by the user.
 
-    ``understood_paths`` are the JSON paths of all values that are understood without a rule.
+    ``understood_paths`` are the JSON paths of all such values.
     """
     paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in understood_paths)
     # What is said of an object need not be all that the lists in it say.
@@ -1207,7 +1224,9 @@ def _is_legend(value: Any) -> bool:
 def _find_legend(occurrences: list[Occurrence], legends: Sequence[Legend]) -> Legend:
     """Return the first dict that explains all codes at a path; an empty dict if there is none."""
     codes = {
-        to_word(entry.value) for occurrence in occurrences for entry in _split_by_word(occurrence)
+        to_word(word_occurrence.value)
+        for occurrence in occurrences
+        for word_occurrence in _split_by_word(occurrence)
     } - {"null"}
     return next((legend for legend in legends if codes and codes <= legend.keys()), {})
 
@@ -1260,9 +1279,9 @@ def _score_path(
     is_flag = (
         isinstance(first_value, bool) and state_of_named_flag(path_fields[-1], False) is not None
     )
-    is_missing_list = isinstance(first_value, list) and has_word_of(path_fields[-1], "negation")
-    is_missing_list |= _is_in_missing_list(path)
-    is_certain = is_count or idle_engines or is_flag or is_missing_list
+    is_gap_list = isinstance(first_value, list) and has_word_of(path_fields[-1], "negation")
+    is_gap_list |= _is_in_gap_list(path)
+    is_certain = is_count or idle_engines or is_flag or is_gap_list
     if not (is_certain or any(occurrence.engine for occurrence in occurrences)):
         score -= 3 * any(has_word_of(key, "business") for key in path_fields[-3:])
     name_reason = "a name for states of data" if is_status_name else ""
@@ -1280,7 +1299,7 @@ def _score_path(
             words_without_numbers and words_with_numbers,
         ),
         (3, numbers_reason, numbers_reason),
-        (3, "a list under a name for what lacks", is_missing_list),
+        (3, "a list under a name for what lacks", is_gap_list),
         (3, "a count and its total, by engine", is_count and occurrences[0].engine),
         (1, name_reason, is_status_name and isinstance(first_value, bool | list)),
     )
@@ -1306,7 +1325,7 @@ def _lists_measured_engines(occurrence: Occurrence) -> bool:
     return are_engines_that_ran or (len(measured_engines) > 1 and measured_engines <= names)
 
 
-def _is_in_missing_list(path: Steps) -> bool:
+def _is_in_gap_list(path: Steps) -> bool:
     """Return whether a path leads into a list with a name for missing data, such as ``gaps``."""
     if path.count(Each()) > 1:  # rows of gaps may be the business of the section
         path = path[path.index(Each()) + 1 :]
@@ -1335,18 +1354,18 @@ def _is_in_other_rows(path: Steps, main_path: Steps) -> bool:
     return _is_in_rows(path[:-1]) and path[: len(main_object_path)] != main_object_path
 
 
-def _iter_nested(value: Any) -> Iterator[Any]:
+def _iter_nested_values(value: Any) -> Iterator[Any]:
     """Yield a JSON value and all values nested in it."""
     yield value
     for item in (
         value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     ):
-        yield from _iter_nested(item)
+        yield from _iter_nested_values(item)
 
 
 def _iter_texts(value: Any) -> Iterator[str]:
     """Yield all texts in a JSON value, including the keys of objects."""
-    for item in _iter_nested(value):
+    for item in _iter_nested_values(value):
         if isinstance(item, str):
             yield item
         elif isinstance(item, dict):
@@ -1368,8 +1387,8 @@ class _WordMeanings:
     """Guesses the meaning of each text at a path, such as ``not_run``.
 
     It guesses from the words in the text, and from whether there are numbers next to the text.
-    ``mixed_word`` is a text that the response for all engines has, but not each response for single
-    engines; else empty. ``legend`` maps codes to texts that explain them.
+    ``mixed_word`` is a text that the response for all engines has, but that some response for a
+    single engine lacks; or "". ``legend`` maps codes to texts that explain them.
     """
 
     def __init__(
@@ -1391,13 +1410,13 @@ class _WordMeanings:
             has_word_of(key, lexicon_key) for key in field_names for lexicon_key in lexicon_keys
         )
         self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
-        names_lack = _is_in_missing_list(path) or any(
+        has_gap_name = _is_in_gap_list(path) or any(
             has_word_of(key, "place_lack") for key in field_names
         )
         texts = [text for occurrence in occurrences for text in _iter_texts(occurrence.value)]
         words = [find_word(text) or _find_standard_word(text) for text in texts]
         canonical_words = {word and word.canonical for word in words}
-        names_states = "available" in canonical_words
+        says_available = "available" in canonical_words
         self._is_support_table = canonical_words <= {
             "available",
             "unavailable",
@@ -1407,34 +1426,34 @@ class _WordMeanings:
         )
         self._may_be_paused = any(has_word_of(text, "paused") for text in texts)
         self._is_notice, self._is_count = is_notice, is_count
-        self._is_kind_of_rows = (
+        self._names_row_kind = (
             self._is_in_rows and not is_notice and has_word_of(self._key, "class")
         )
-        self._states_lack = is_notice or ((self._is_list or names_lack) and not names_states)
-        self._may_be_note = not names_lack
+        self._says_missing = is_notice or ((self._is_list or has_gap_name) and not says_available)
+        self._may_be_note = not has_gap_name
         self._number_flags_by_word: dict[str, list[bool | None]] = defaultdict(list)
         self._words_by_engine: dict[str, set[str]] = defaultdict(set)
-        self._is_idle: dict[str, list[bool]] = defaultdict(list)
+        self._idle_flags_by_word: dict[str, list[bool]] = defaultdict(list)
         word_occurrences = [*chain.from_iterable(map(_split_by_word, occurrences))]
         complete_words = set()  # of projects of which each engine ran
         for value, has_number, is_measured_by_engine, idle_engines, engine in word_occurrences:
             word = to_word(value)
             complete_words |= {word} if is_measured_by_engine and not idle_engines else set()
             self._number_flags_by_word[word].append(has_number)
-            self._is_idle[word].append(engine in idle_engines)
+            self._idle_flags_by_word[word].append(engine in idle_engines)
             if engine not in idle_engines and (
                 not is_measured_by_engine or True in is_measured_by_engine.values()
             ):
                 self._words_by_engine[engine].add(word)
-        self._is_everywhere = all(
+        self._are_engines_known = all(
             occurrence.is_measured_by_engine for occurrence in word_occurrences
         )
         available_words = [
             word
-            for word, flags in self._number_flags_by_word.items()
-            if False not in flags and word.count(" ") < 3 and word != mixed_word
+            for word, number_flags in self._number_flags_by_word.items()
+            if False not in number_flags and word.count(" ") < 3 and word != mixed_word
             if not _says_data_missing(legend.get(word, word))
-            if len(self._number_flags_by_word) > 1 and not self._states_lack
+            if len(self._number_flags_by_word) > 1 and not self._says_missing
         ]
         self._available_word = max(
             available_words,
@@ -1447,12 +1466,12 @@ class _WordMeanings:
             default="",
         )
 
-    def meanings(self) -> dict[str, str]:
+    def guess_meanings(self) -> dict[str, str]:
         """Return a dict from each text at the path to its probable meaning, such as ``not_run``."""
         meanings = {
             text: meaning
             for text in sorted(self._number_flags_by_word)
-            if (meaning := self._meaning_of(text)) is not None
+            if (meaning := self._guess_meaning(text)) is not None
         }
         is_unknown_flag = not (_FLAG_WORDS.isdisjoint(meanings) or has_word_of(self._key, "place"))
         is_doubtful = is_unknown_flag or "not_applicable" in meanings.values()
@@ -1466,7 +1485,7 @@ class _WordMeanings:
             }
         return meanings
 
-    def _meaning_of(self, text: str) -> str | None:
+    def _guess_meaning(self, text: str) -> str | None:
         """Return the probable meaning of one text at the path, such as ``not_run``.
 
         Return None for ``null`` if its presence says nothing about the data.
@@ -1475,12 +1494,12 @@ class _WordMeanings:
         if text.endswith("UNSPECIFIED") or (text in ("", "NONE") and True in number_flags):
             return NO_MEANING  # how Protocol Buffers write that nothing is said
         is_flag = text in _FLAG_WORDS
-        states_lack = self._states_lack
-        key_parts = tokens(self._key)
-        text_parts = tokens(text)
+        says_missing = self._says_missing
+        key_tokens = tokens(self._key)
+        text_tokens = tokens(text)
         explanation = self._legend.get(text, text)
-        if text_parts[: len(key_parts)] == key_parts:  # as `KIND_NONE` under `kind`
-            explanation = self._legend.get(text, "_".join(text_parts[len(key_parts) :]))
+        if text_tokens[: len(key_tokens)] == key_tokens:  # as `KIND_NONE` under `kind`
+            explanation = self._legend.get(text, "_".join(text_tokens[len(key_tokens) :]))
         word = find_word(text)
         if word is None or word.canonical != "available":  # a legend knows better what is missing
             word = find_word(explanation) or _find_standard_word(explanation) or word
@@ -1493,7 +1512,7 @@ class _WordMeanings:
             return NO_MEANING if word.canonical == "available" else "not_applicable"
         is_mixed = {False, True} <= number_flags
         if is_flag and (flag_state := state_of_named_flag(self._key, text == "true")) is not None:
-            return _word_of_availability(flag_state)
+            return _term_of_availability(flag_state)
         if text == "false" and (flag_state := state_of_named_flag(self._key, True)) is not None:
             # False under `isPartial` says that all is there, under `empty` only that something is.
             return "available" if flag_state.status == Status.PARTIAL else NO_MEANING
@@ -1502,34 +1521,34 @@ class _WordMeanings:
             return NO_MEANING  # what an engine can show may be there, or not
         if text == "true" and len(self._number_flags_by_word) == 1 and not is_denial:
             return "available" if self._is_about_data else NO_MEANING
-        if states_lack and " " in text and not engines:
+        if says_missing and " " in text and not engines:
             is_method_note = self._may_be_note and word is None and "{engine}" not in text
             if (is_method_note and not has_word_of(text, "negation")) or (
-                is_mixed and self._is_everywhere
+                is_mixed and self._are_engines_known
             ):
                 return NO_MEANING  # a sentence about the method, or there whatever was measured
-        if word is None and self._is_kind_of_rows and {*self._words_by_engine} <= {""}:
+        if word is None and self._names_row_kind and {*self._words_by_engine} <= {""}:
             return "not_applicable" if number_flags == {False} else NO_MEANING
         is_positive = word is not None and word.canonical == "available"
         if not engines and (is_word_of(text, "success") or (is_positive and self._is_notice)):
             return NO_MEANING  # a task that succeeded may have read a part
-        if word and not is_flag and not (states_lack and not engines and is_positive):
+        if word and not is_flag and not (says_missing and not engines and is_positive):
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY
             if has_numbers_beside and self._may_be_paused and has_word_of(text, "ongoing"):
                 return "available"  # `running`, where `paused` is its opposite
             # What does not apply to an engine is about all of its numbers.
-            is_of_engine = engines and word.canonical == "not_applicable"
+            is_about_engine = engines and word.canonical == "not_applicable"
             # A vague word for all of the response, in which there are always numbers.
             is_vague = word.strength < STRONG or word.canonical == "unavailable"
             is_contradicted = is_vague and not (engines or is_mixed or self._is_count)
-            is_of_part = (
+            is_partial = (
                 has_numbers_beside
-                and not is_of_engine
-                and (states_lack or " " in text or self._is_in_rows or is_contradicted)
+                and not is_about_engine
+                and (says_missing or " " in text or self._is_in_rows or is_contradicted)
             )
-            return "partial" if is_of_part else word.canonical
+            return "partial" if is_partial else word.canonical
         if number_flags == {False}:
-            if all(self._is_idle[text]):
+            if all(self._idle_flags_by_word[text]):
                 return "not_run"
             # If several engines that ran have only this word, it does not apply to such engines.
             is_only_word = all(self._words_by_engine[name] == {text} for name in engines)
@@ -1537,63 +1556,63 @@ class _WordMeanings:
             return (
                 "not_applicable"
                 if is_inapplicable
-                else _word_of_availability(state_of_flag(False, self._key))
+                else _term_of_availability(state_of_flag(False, self._key))
             )
-        is_of_all = has_word_of(text, "universal") and not has_word_of(text, "exception")
-        if word is None and is_of_all and not (engines or _says_data_missing(text)):
+        is_about_all = has_word_of(text, "universal") and not has_word_of(text, "exception")
+        if word is None and is_about_all and not (engines or _says_data_missing(text)):
             return "available"  # as `All values are published.`
         if text == "null":  # a reason that is not there denies nothing
             return "available" if number_flags == {True} else None
         if text == self._available_word:
             return "available" if self._is_about_data or engines else NO_MEANING
         # A kind of rows that lack nothing.
-        is_kind_of_rows = self._is_in_rows and not is_mixed and not has_word_of(self._key, "place")
+        may_be_row_kind = self._is_in_rows and not is_mixed and not has_word_of(self._key, "place")
         is_sole_word = len(self._number_flags_by_word) == 1
         # With numbers in one response and without in another, or without a contrast to other words;
         # a sentence that names no lack tells what was measured.
         is_sentence = text.count(" ") > 3
-        says_nothing = text != "false" if is_mixed else is_sole_word or is_flag or is_sentence
-        is_silent = is_kind_of_rows or (says_nothing and not self._is_in_rows)
+        lacks_contrast = text != "false" if is_mixed else is_sole_word or is_flag or is_sentence
+        says_nothing = may_be_row_kind or (lacks_contrast and not self._is_in_rows)
         return (
             NO_MEANING
-            if is_silent and not (engines or states_lack or _says_data_missing(text))
+            if says_nothing and not (engines or says_missing or _says_data_missing(text))
             else "partial"
         )
 
 
-def _word_of_availability(availability: Availability) -> str:
+def _term_of_availability(availability: Availability) -> str:
     """Return the standard term, such as ``not_run``, that stands for an availability."""
-    return next(word for word, meaning in AVAILABILITY_BY_TERM.items() if meaning == availability)
+    return next(term for term, meaning in AVAILABILITY_BY_TERM.items() if meaning == availability)
 
 
 def _find_standard_word(text: str) -> Word | None:
     """Return the standard word for missing data that a sentence or code contains, or None."""
     if not is_code(text):
         return find_word_in_text(text)
-    last_parts = () if has_word_of(text, "negation") else tokens(text)[-1:]
-    return find_word_in_text(spaced(text)) or find_word_of_parts(last_parts)
+    last_tokens = () if has_word_of(text, "negation") else tokens(text)[-1:]
+    return find_word_in_text(spaced(text)) or find_word_of_parts(last_tokens)
 
 
 def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
-    """Yield an `Occurrence` for each item of a value that is a list or dict, else for the value.
+    """Yield an `Occurrence` for each item if the value is a list or dict, else for the value.
 
     In texts, the name of an engine (AI assistant) is replaced by ``{engine}``, and numbers by
     ``*``.
     """
-    value, has_number, measured, idle_engines, engine = occurrence
+    value, has_number, engine_flags, idle_engines, engine = occurrence
     if isinstance(value, dict):
         numbers = [word for word in value.values() if type(word) in (int, float)]
-        largest = max(numbers, default=0)
+        maximum = max(numbers, default=0)
         for name, word in value.items():
             is_timestamp = isinstance(word, str) and _TIMESTAMP_PATTERN.fullmatch(word)
-            is_part = word in numbers and largest in (1.0, 100, 10_000) and 0 < word < largest
-            word = "*" if is_timestamp or is_part else word
-            yield Occurrence(word, measured.get(name), measured, idle_engines, name)
+            is_share = word in numbers and maximum in (1.0, 100, 10_000) and 0 < word < maximum
+            word = "*" if is_timestamp or is_share else word
+            yield Occurrence(word, engine_flags.get(name), engine_flags, idle_engines, name)
     for item in value if isinstance(value, list) else () if isinstance(value, dict) else [value]:
         text = item
         name = ""
         if isinstance(item, str) and (isinstance(value, list) or " " in item):
-            engines_by_length = sorted(measured, key=len, reverse=True)
+            engines_by_length = sorted(engine_flags, key=len, reverse=True)
             name = next(
                 (
                     engine_name
@@ -1603,10 +1622,10 @@ def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
                 "",
             )
             text = _engine_name_pattern(name).sub("{engine}", item, count=1) if name else item
-            has_numbers = " " in text or _TIMESTAMP_PATTERN.match(text)
-            text = _NUMBER_IN_TEXT_PATTERN.sub("*", text) if has_numbers else text
+            may_have_numbers = " " in text or _TIMESTAMP_PATTERN.match(text)
+            text = _NUMBER_IN_TEXT_PATTERN.sub("*", text) if may_have_numbers else text
         yield Occurrence(
-            text, measured.get(name, has_number), measured, idle_engines, name or engine
+            text, engine_flags.get(name, has_number), engine_flags, idle_engines, name or engine
         )
 
 

@@ -122,7 +122,7 @@ class Options:
     def max_rows(self, default: int) -> int:
         """Return the maximum number of rows to draw.
 
-        It is ``top``, or ``default`` if the user gave no ``top``, but not more than fit the height.
+        It is ``top`` or else ``default``, but not more rows than fit the height.
         """
         row_height = 8 if self.top else 15
         return int(
@@ -149,13 +149,13 @@ def _column_kind(values: pd.Series) -> str:
     return str(COLUMN_CONVENTIONS["kinds"].get(values.dtype.kind, "word"))
 
 
-def days_of(moments: Any) -> Numbers:
+def to_days(moments: Any) -> Numbers:
     """Return times as days since 1970, as matplotlib counts them; NaN for missing times."""
     days = (pd.DatetimeIndex(moments) - pd.Timestamp(0)) / pd.Timedelta("1D")
     return np.asarray(days, np.float64)
 
 
-def shares_of_range(values: Numbers) -> Numbers:
+def rescale_to_unit_range(values: Numbers) -> Numbers:
     """Return numbers linearly scaled, so that the smallest is 0 and the largest is 1.
 
     NaN stays NaN. The result is empty if there are fewer than two numbers.
@@ -168,8 +168,8 @@ def shares_of_range(values: Numbers) -> Numbers:
     )
 
 
-def filled_times(moments: pd.Series) -> pd.DatetimeIndex:
-    """Return the distinct times, sorted.
+def fill_times(moments: pd.Series) -> pd.DatetimeIndex:
+    """Return the distinct times, sorted, with gaps filled.
 
     If most times are equally far apart, such as a day, the missing times in between are added.
     """
@@ -388,10 +388,10 @@ class PlotData:
             unit = RANK if _UNIT_BY_WORD.get(unit or name.rpartition("_")[2]) == RANK else unit
             return [unit] * max(len(self), 1)
         known_unit_texts = UNITS.keys() | column.units
-        word_boundary = re.compile(r"_|(?=[A-Z])")
+        word_boundary_pattern = re.compile(r"_|(?=[A-Z])")
         units = [
             column.units.get(unit_text, unit_text) if unit_text in known_unit_texts
-            else _UNIT_BY_WORD.get(word_boundary.split(unit_text)[-1].lower())
+            else _UNIT_BY_WORD.get(word_boundary_pattern.split(unit_text)[-1].lower())
             for unit_text in self.texts(unit_column)
         ]  # fmt: skip
         # The change of a rate is in percentage points.
@@ -405,7 +405,7 @@ class PlotData:
         Columns with the same number in all rows are left out, unless all are such columns.
         """
         ranked_names = sorted(
-            filter(self._measure_rank, self.number_columns), key=self._measure_rank
+            filter(self._measure_priority, self.number_columns), key=self._measure_priority
         )
         return [name for name in ranked_names if self.frame[name].nunique() > 1] or ranked_names
 
@@ -424,7 +424,7 @@ class PlotData:
         ]
 
     @cached_by_column
-    def _measure_rank(self, name: str) -> int:
+    def _measure_priority(self, name: str) -> int:
         """Return how informative a numeric column is, from 1 (most) to 6.
 
         The result is 0 if the column is not to be drawn by default.
@@ -437,11 +437,11 @@ class PlotData:
         is_additive_count = self.is_additive(name) and unit in (SCORE, COUNT, REQUESTS)
         # A drafted rate seldom has a rule, and says more than the counts beside it.
         is_drafted = "#" in self.table_name and not self.key_columns[1:]
-        rank_by_unit = {SCORE: 2, FRACTION: 4 - 2 * is_drafted, FRACTION_CHANGE: 6}
-        return 3 if is_additive_count else rank_by_unit.get(unit or "", 0)
+        priority_by_unit = {SCORE: 2, FRACTION: 4 - 2 * is_drafted, FRACTION_CHANGE: 6}
+        return 3 if is_additive_count else priority_by_unit.get(unit or "", 0)
 
     def sample_column(self, name: str) -> str | None:
-        """Return the name of the column that has the sample sizes of a column, or None.
+        """Return the name of the column with the sample sizes of the column ``name``, or None.
 
         A sample size is, for example, the number of answers from which a rate was computed.
         """
@@ -464,17 +464,17 @@ class PlotData:
         """
         return self.sample_column(name) if self.unit(name) in (FRACTION, RANK, SCORE) else None
 
-    def stands_out(self, name: str, best_rows: Mask, intervals: Bounds) -> bool:
+    def stands_out(self, name: str, best_mask: Mask, intervals: Bounds) -> bool:
         """Return whether the best numbers of a column exceed all others by more than chance.
 
-        ``best_rows`` is a boolean mask. ``intervals`` are the confidence intervals of all rows.
+        ``best_mask`` is a boolean mask. ``intervals`` are the confidence intervals of all rows.
         Sums, and numbers without a sample, have no sampling error: the result is then True.
         """
-        other_rows = ~best_rows & ~np.isnan(self.values(name))
-        lowest_best = intervals.low[best_rows].min(initial=np.inf)
-        highest_other = intervals.high[other_rows].max(initial=-np.inf)
-        is_of_sample = self.sample_column(name) or not np.isnan(intervals.low).all()
-        return self.is_additive(name) or not is_of_sample or bool(lowest_best > highest_other)
+        other_mask = ~best_mask & ~np.isnan(self.values(name))
+        best_low = intervals.low[best_mask].min(initial=np.inf)
+        others_high = intervals.high[other_mask].max(initial=-np.inf)
+        has_sampling_error = self.sample_column(name) or not np.isnan(intervals.low).all()
+        return self.is_additive(name) or not has_sampling_error or bool(best_low > others_high)
 
     def axis_label(self, name: str) -> str:
         """Return the axis label of a column, such as "Score (0 to 100)".
@@ -562,10 +562,10 @@ class PlotData:
         context_columns = [[f"last {text} days" if context_name == "days" else text
                             for text in self.texts(context_name)]
                    for context_name in self.varying_context(name, *excluded)]  # fmt: skip
-        label_parts = zip(
+        parts_by_row = zip(
             *context_columns, self.labels(name) if texts is None else texts, strict=True
         )
-        return [" · ".join(dict.fromkeys(row_parts)) for row_parts in label_parts]
+        return [" · ".join(dict.fromkeys(row_parts)) for row_parts in parts_by_row]
 
     def moments(self, name: str) -> pd.Series:
         """Return a column as times in UTC, without a time zone."""
@@ -576,7 +576,7 @@ class PlotData:
 
         If there is no noun for the step, the result is ``time``.
         """
-        step_hours = round(24 * min(np.diff(np.unique(days_of(self.moments(name)))), default=0.0))
+        step_hours = round(24 * min(np.diff(np.unique(to_days(self.moments(name)))), default=0.0))
         noun_by_hours = {1: "hour", 24: "day", 168: "week", 8760: "year"}
         noun_by_hours |= dict.fromkeys(range(672, 745), "month")
         noun_by_hours |= dict.fromkeys(range(2160, 2209), "quarter")
@@ -591,28 +591,26 @@ class PlotData:
     @cached_property
     def label_column(self) -> str | None:
         """The name of the column whose values are the most readable names of the rows, or None."""
-        key = next(
+        key_column = next(
             (name for name in reversed(self.key_columns) if name not in self.time_keys), None
         )
-        if key is None or not f"_{key}".endswith(_ID_ENDINGS):
-            return key
+        if key_column is None or not f"_{key_column}".endswith(_ID_ENDINGS):
+            return key_column
         word_columns = [
-            title_name
-            for title_name in self.columns_of_kind("word")
-            if not f"_{title_name}".endswith(_ID_ENDINGS)
+            name for name in self.columns_of_kind("word") if not f"_{name}".endswith(_ID_ENDINGS)
         ]
-        key_stem = key.removesuffix("_id")
+        key_stem = key_column.removesuffix("_id")
         title_columns = [
             name
-            for title_name in TITLE_COLUMNS
-            for name in (title_name, f"{key_stem}_{title_name}")
+            for title_column in TITLE_COLUMNS
+            for name in (title_column, f"{key_stem}_{title_column}")
             if name in word_columns
         ]
         # A value that several rows have cannot name a row.
         naming_columns = [
             name for name in word_columns if name in self.key_columns or self.frame[name].is_unique
         ]
-        return next(iter((*title_columns, *naming_columns)), key)
+        return next(iter((*title_columns, *naming_columns)), key_column)
 
     def measure_name(self, name: str) -> str:
         """Return what a column measures, in words, such as "mention rate".
@@ -636,7 +634,7 @@ class PlotData:
         return capitalized(f"{table_prefix}{subject} by {' and '.join(column_nouns)}")
 
     def row_noun(self, name: str) -> str:
-        """Return a noun for a row that is named by a column, such as ``action`` or ``day``."""
+        """Return a noun for what a row is, such as ``action``, if the column ``name`` names it."""
         if self.kind_by_column[name] == "time":
             return self.time_noun(name)
         if name != self.label_column or name in self.key_columns:
@@ -659,12 +657,12 @@ class PlotData:
         return {name: self.labels(name)[0] for name in constant_names}
 
     def daily_values(self, name: str) -> Numbers:
-        """Return the daily numbers of a metric, from any table of the responses.
+        """Return the daily numbers of the metric ``name``, from any table of the responses.
 
-        ``name`` is the metric. The result is empty if no table has daily numbers of it.
+        The result is empty if no table has daily numbers of it.
         """
-        values_by_host = [details.values_by_column for _, details in self.details_with_host]
-        return next((values[name] for values in values_by_host if name in values), np.empty(0))
+        daily_tables = [details.values_by_column for _, details in self.details_with_host]
+        return next((values[name] for values in daily_tables if name in values), np.empty(0))
 
     @cached_property
     def details_with_host(self) -> list[tuple[str, ResponseDetails]]:
@@ -709,7 +707,7 @@ class PlotData:
         period_times = self.moments(x)
         window_start, window_end = self.window
         period_length = pd.Timedelta(
-            days=min(np.diff(np.unique(days_of(period_times))), default=1.0) - 1
+            days=min(np.diff(np.unique(to_days(period_times))), default=1.0) - 1
         )
         period_starts = period_times - period_length if self.has_last_day_labels else period_times
         is_incomplete = period_starts < pd.Timestamp(window_start or 0)
@@ -774,7 +772,7 @@ class PlotData:
         """Return the slice of rows to draw: the last rows if ``x`` is a time, else the first."""
         return slice(-max_rows, None) if self.kind_by_column[x] == "time" else slice(max_rows)
 
-    def best_first(self, name: str, x: str) -> npt.NDArray[np.intp]:
+    def sorted_positions(self, name: str, x: str) -> npt.NDArray[np.intp]:
         """Return the positions of the rows, sorted by time or from the best number to the worst.
 
         Rates with small samples come after the others, and rows without a number last.
@@ -782,8 +780,8 @@ class PlotData:
         if self.kind_by_column[x] == "time":
             return np.argsort(self.moments(x), kind="stable")
         values = self.values(name)
-        sort_values = values if self.unit(name) == RANK else -values
-        return np.lexsort([sort_values, self.small_sample_mask(name), np.isnan(values)])
+        sort_keys = values if self.unit(name) == RANK else -values
+        return np.lexsort([sort_keys, self.small_sample_mask(name), np.isnan(values)])
 
     def small_sample_mask(self, name: str) -> Mask:
         """Return a boolean mask of a column's rates, mean ranks or scores that have a small sample.
@@ -794,7 +792,7 @@ class PlotData:
         is_small = self.values(sample_column or name) < MIN_SAMPLE_SIZE
         return is_small & bool(sample_column) & ~np.isnan(self.values(name))
 
-    def combined_availability(self, columns: Iterable[str]) -> Availability:
+    def combine_availability(self, columns: Iterable[str]) -> Availability:
         """Return the combined availability (status and reason) of several columns."""
         return combine(self.metadata.columns[name].availability for name in columns)
 
@@ -802,7 +800,7 @@ class PlotData:
     def overall_availability(self) -> Availability:
         """The combined availability (status and reason) of all columns except the keys."""
         columns = self.metadata.columns
-        return self.combined_availability(
+        return self.combine_availability(
             [name for name in columns if name not in self.key_columns] or columns
         )
 
@@ -813,11 +811,11 @@ def _unit_of(column: Column | None) -> str | None:
 
 
 def _rule_columns(rule: Aggregation) -> tuple[str, ...]:
-    """Return the other columns that an aggregation rule needs: of its ratio, or for weights."""
+    """Return the columns that an aggregation rule needs: the counts of a ratio, or the weights."""
     return (*(rule.over or ()), *filter(None, [rule.by]))
 
 
-def plot_data(frame: pd.DataFrame) -> PlotData:
+def to_plot_data(frame: pd.DataFrame) -> PlotData:
     """Return a frame prepared for plotting, as `PlotData`.
 
     Its index levels become columns. Rows that a merge repeated occur once, and numbers that are
@@ -916,10 +914,14 @@ class ResponseDetails:
         ]
         row_id_column = next((name for name in id_columns if table[name].is_unique), "")
         for id_column in id_columns:
-            id_stem = id_column.removesuffix("_id")
+            id_column_stem = id_column.removesuffix("_id")
             titles = TITLE_COLUMNS if id_column == row_id_column else ()
             # The title of action_id is in action, action_title or, if it is the row's, in title.
-            candidates = [id_stem, *(f"{id_stem}_{name}" for name in TITLE_COLUMNS), *titles]
+            candidates = [
+                id_column_stem,
+                *(f"{id_column_stem}_{name}" for name in TITLE_COLUMNS),
+                *titles,
+            ]
             title_columns = [
                 candidate
                 for candidate in candidates
@@ -944,7 +946,7 @@ OWNER_COLUMNS = _OWNER_AND_NAME_ENDINGS[0][0]
 
 
 def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return pairs of column names: of brands or sites, and of whether each is the project's."""
+    """Return pairs of columns: one names a brand or site, the other says whether it is own."""
 
     def columns_ending_in(endings: Texts) -> list[str]:
         return [
@@ -985,7 +987,7 @@ def _details_of_response(response: HeldResponse) -> ResponseDetails:
 # --- one row per mark -------------------------------------------------------------------------
 
 
-def one_row_per_mark(
+def aggregate_by_mark(
     data: PlotData, grouping_columns: Texts, columns: Texts, freq: str = ""
 ) -> PlotData:
     """Return the data aggregated to one row per combination of values of the grouping columns.
@@ -1015,7 +1017,7 @@ def one_row_per_mark(
     grouping = (
         period_groupers(selected_columns, grouping_columns, freq) if freq else grouping_columns
     )
-    grouped_data = plot_data(aggregate(selected_columns, grouping, None, True, {}, True))
+    grouped_data = to_plot_data(aggregate(selected_columns, grouping, None, True, {}, True))
     # Weeks, and periods such as "ME", are named by their last day.
     return replace(grouped_data, has_last_day_labels=getattr(grouping[0], "closed", "") == "right")
 

@@ -27,7 +27,7 @@ from aatoolkit._util.text import Names, drop_inner_stops
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
-from aatoolkit.display.plot.data import Options, PlotData, one_row_per_mark, plot_data
+from aatoolkit.display.plot.data import Options, PlotData, aggregate_by_mark, to_plot_data
 from aatoolkit.display.plot.layout import MARGIN, Layout, Text, compute_layout, font_families
 from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import (
@@ -44,7 +44,7 @@ from aatoolkit.frame.groupby import check_columns, flatten_names, group, period_
 from aatoolkit.stats.explain import Explainer, Explanation
 
 FUNCTION_BY_KIND: Mapping[str, Callable[..., Spec | None]] = {
-    **{kind: partial(tables.result, kind) for kind in tables.RESULT_PLOT_BY_KIND},
+    **{kind: partial(tables.result_spec, kind) for kind in tables.RESULT_PLOT_BY_KIND},
     "stages": tables.stages,
     "figures": tables.figures,
     "line": times.lines,
@@ -67,14 +67,14 @@ def plot(
     figsize: tuple[float, float] | None = None, theme: str = "auto",
 ) -> Axes:  # fmt: skip
     """Draw a DataFrame and return the matplotlib axes; ``df.aa.plot`` documents the arguments."""
-    frame, rate_column = _with_rate(frame)
-    data = plot_data(frame)
+    frame, rate_column = _restore_rate(frame)
+    data = to_plot_data(frame)
     kind = kind or (rate_column and "bars")
     y_columns = flatten_names([y or rate_column or ()])
     check_columns(data.frame, [*filter(None, (x, color)), *y_columns])
     dtype_problems = [f"{name} holds no numbers but {data.frame[name].dtype}" for name in y_columns
                       if data.kind_by_column[name] not in ("number", "code")]  # fmt: skip
-    for name, is_wrong, message in (
+    for argument, is_wrong, message in (
         ("kind", kind and kind not in FUNCTION_BY_KIND, unknown("kind", kind, FUNCTION_BY_KIND)),
         ("top", top is not None and top < 1, f"top={top!r} is no whole number from 1"),
         ("ax", ax is not None and (figsize or theme != "auto"), "figsize= and theme= are of a "
@@ -82,7 +82,7 @@ def plot(
         ("y", dtype_problems, f"these columns cannot be drawn: {'; '.join(dtype_problems)}"),
     ):  # fmt: skip
         if is_wrong:
-            raise ArgumentError(message, argument=name)
+            raise ArgumentError(message, argument=argument)
     theme = theme if ax else themes.resolve(theme)
     is_dark = theme == "dark" if theme != "auto" else has_dark_background(ax)
     size_in_points = (
@@ -92,13 +92,13 @@ def plot(
         kind, x, y_columns, color, top, size_in_points[1] if size_in_points else np.inf
     )
     if freq is not None:
-        data, options = _by_period(data, options, freq)
-    spec = _spec_of(data, options)
+        data, options = _group_by_period(data, options, freq)
+    spec = _choose_spec(data, options)
     for height_share in (0.8, 0.6, 0.4):
         if size_in_points is None or not compute_layout(spec, *size_in_points).has_cut_names:
             break
         # With fewer rows, each name has room for several lines.
-        spec = _spec_of(data, replace(options, height=height_share * options.height))
+        spec = _choose_spec(data, replace(options, height=height_share * options.height))
     if title:
         how_to_read = f"{spec.title_with_extent}. {spec.how_to_read}".strip(". ")
         spec = replace(spec, title=title, headline="", how_to_read=how_to_read)
@@ -109,11 +109,11 @@ def plot(
     return ax
 
 
-def _with_rate(frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
+def _restore_rate(frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
     """For a result of ``df.aa.interval``, return the rows it was computed from, and their rate.
 
-    Such a frame has the columns ``x_low`` and ``x_high`` for a rate ``x``. The rows get these two
-    columns, and the rate is returned by its name. Any other frame is returned unchanged, with None.
+    Such a frame has the columns ``x_low`` and ``x_high`` for a rate ``x``. These are added to the
+    rows, and the name ``x`` is returned, too. Any other frame is returned unchanged, with None.
     """
     rate_name = str(next(iter(frame), ""))[:-4]
     if [*frame] == [f"{rate_name}_low", f"{rate_name}_high"] and frame.index.is_unique:
@@ -122,18 +122,18 @@ def _with_rate(frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
     return frame, None
 
 
-def picture_of(data: PlotData, width: float) -> Picture | None:
+def create_picture(data: PlotData, width: float) -> Picture | None:
     """Return a `Picture` of a frame for a report, ``width`` points wide.
 
     The result is None if no kind of picture fits the frame, so that only a table could be drawn.
     """
-    spec = _spec_of(data, Options(top=8))
+    spec = _choose_spec(data, Options(top=8))
     # The report itself says where numbers are from, and what was not measured.
     spec = replace(spec, caption=[spec.sample_note])
     return None if spec.kind in ("empty", "table") else draw(spec, (width,), Palette())
 
 
-def _spec_of(data: PlotData, options: Options) -> Spec:
+def _choose_spec(data: PlotData, options: Options) -> Spec:
     """Return the `Spec` (chart description) of the first kind of picture that fits the data.
 
     If ``options`` has a kind, only this kind is tried. Rows that are totals of others are left out.
@@ -157,7 +157,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
             f"these columns do not fit a picture of kind {options.kind!r}; choose others "
             "with x, y and color, or leave kind out"
         )
-    spec = spec or tables.empty(data, options)
+    spec = spec or tables.plain_table(data, options)
     host, *section_and_time = source_phrases(data.metadata.sources)
     missing_notes = _missing_notes(spec)
     window_texts = {describe_scope(source.scope) for source in data.metadata.sources}
@@ -175,7 +175,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
     )  # fmt: skip
 
 
-def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, Options]:
+def _group_by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, Options]:
     """Return the data and options for a picture by period, such as weeks.
 
     Numbers are aggregated to one row per period. If rows are events, each row gets the period that
@@ -198,7 +198,7 @@ def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, O
     are_events = not (options.y or options.kind or period_column in data.key_columns)
     options = replace(options, x=period_column, color=color_columns[0] if color_columns else None)
     if columns and options.kind != "counts" and not are_events:
-        return one_row_per_mark(
+        return aggregate_by_mark(
             data, [period_column, *data.varying_context(), *color_columns], columns, freq
         ), options
     groups = group(data.frame, [period], True)
@@ -215,7 +215,7 @@ def _missing_notes(spec: Spec) -> list[str]:
     names = [name for name in spec.columns if name in data.metadata.columns]
     if names and not data.has_metadata:
         return ["availability unknown, as the frame has no metadata"]
-    availability = data.combined_availability(names)
+    availability = data.combine_availability(names)
     if not names or availability.status == Status.AVAILABLE:
         return []
     reasons = in_words(drop_inner_stops(availability.reason or "").rstrip(".")).split("; ")
@@ -301,9 +301,9 @@ class Picture(Axes):
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=144)
         width, height = (round(96 * inches) for inches in figure.get_size_inches())
-        image_text = base64.b64encode(buffer.getvalue()).decode()
+        png_base64 = base64.b64encode(buffer.getvalue()).decode()
         image_metadata = {"width": width, "height": height, "alt": self.finding}
-        return {"image/png": image_text, "text/plain": str(self)}, {"image/png": image_metadata}
+        return {"image/png": png_base64, "text/plain": str(self)}, {"image/png": image_metadata}
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"a Picture has no {name!r}: .figure.savefig(path) saves it")
@@ -327,11 +327,7 @@ def has_dark_background(ax: Axes | None) -> bool:
     return luminance(to_hex(background)) < 0.2
 
 
-def draw(
-    spec: Spec,
-    size_in_points: Sequence[float],
-    palette: Palette,
-) -> Picture:
+def draw(spec: Spec, size_in_points: Sequence[float], palette: Palette) -> Picture:
     """Draw a picture on a new figure, and return its axes.
 
     ``size_in_points`` is the width and height. By default the picture has the usual width, and is
@@ -443,8 +439,8 @@ def _draw_contents(
     rule_start, rule_end = (
         (left_offset + x) / figure_width for x in (MARGIN, layout.width - MARGIN)
     )
-    axes.hlines([1 - (top_offset + rule_height) / figure_height
-                 for rule_height in layout.rule_positions],
+    axes.hlines([1 - (top_offset + rule_position) / figure_height
+                 for rule_position in layout.rule_positions],
                 rule_start, rule_end, palette["grid"],
                 linewidth=0.8, zorder=0, clip_on=False,
                 transform=figure_of(axes).transFigure)  # fmt: skip

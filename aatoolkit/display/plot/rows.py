@@ -23,8 +23,8 @@ from aatoolkit.display.plot.data import (
     Numbers,
     Options,
     PlotData,
+    aggregate_by_mark,
     missing_reasons,
-    one_row_per_mark,
     whiskers,
 )
 from aatoolkit.display.plot.spec import ROW_HEIGHT, Mark, Name, Scale, Spec, floats, line_segments
@@ -103,14 +103,14 @@ def row_spec(
             cells_with_text.append(cell)
     marks = []
     for (mark_kind, style), group_cells in cells_by_kind_and_style.items():
-        is_dot = mark_kind == "dots"
+        are_dots = mark_kind == "dots"
         measured_cells = [cell for cell in group_cells if cell.x == cell.x]
         # Lines are drawn over boxes, but below dots.
         interval_lows, interval_highs, row_positions = (
             floats([getattr(cell, field_name) for cell in group_cells])
             for field_name in ("low", "high", "row")
         )
-        line_styles = [(style, 2.0)] if is_dot else [(INK_STYLE, 1.1), (Style("paper"), 3.0)]
+        line_styles = [(style, 2.0)] if are_dots else [(INK_STYLE, 1.1), (Style("paper"), 3.0)]
         mark_layers = [
             line_segments(interval_lows, interval_highs, row_positions, row_positions, *line_style)
             for line_style in line_styles
@@ -118,12 +118,12 @@ def row_spec(
         starts = floats([cell.start for cell in measured_cells])
         ends = floats([cell.x for cell in measured_cells])
         mark_layers.append(Mark(
-            mark_kind, ends if is_dot else starts, floats([cell.row for cell in measured_cells]),
+            mark_kind, ends if are_dots else starts, floats([cell.row for cell in measured_cells]),
             style,
-            end=None if is_dot else ends, size=8.0 if is_dot else 0.66,
+            end=None if are_dots else ends, size=8.0 if are_dots else 0.66,
             tooltips=[cell.tooltip for cell in measured_cells],
         ))  # fmt: skip
-        marks += [mark for mark in (mark_layers if is_dot else mark_layers[::-1]) if len(mark)]
+        marks += [mark for mark in (mark_layers if are_dots else mark_layers[::-1]) if len(mark)]
     if x.kind == "number" and min(x.low, x.high) < 0 < max(x.low, x.high):
         marks.append(line_segments(0, 0, -INFINITY, INFINITY, MUTED_STYLE, 0.9))
     if cells_with_text:
@@ -151,7 +151,7 @@ def row_spec(
 
 
 def missing_style(reason: str) -> Style:
-    """Return the style of a mark without a number, by the reason why it has none.
+    """Return the style of a mark that has no number, by the reason why it has none.
 
     For example, what was not measured is hatched.
     """
@@ -215,30 +215,30 @@ def tooltips_of(
             tooltips.append(row_name.full)
             continue
         unit = units[row_position]
-        lines = [
+        text_lines = [
             row_name.full,
             f"{humanize(column)}: {reasons[row_position] or number(values[row_position], unit)}",
         ]
         if bounds and not np.isnan(bounds.low[row_position] + bounds.high[row_position]):
             end_texts = (
-                number(interval_end[row_position], unit)
-                for interval_end in (bounds.low, bounds.high)
+                number(interval_ends[row_position], unit)
+                for interval_ends in (bounds.low, bounds.high)
             )
-            lines.append(f"interval: {' to '.join(end_texts)}")
-        lines += [f"{sample_name}: {number(size) if size == size else NOT_MEASURED}"
-                  for sample_name, all_sizes in named_sizes
-                  for size in [all_sizes[row_position]]]  # fmt: skip
-        lines.append(availability_texts[state_codes[row_position]])
-        tooltips.append("\n".join(filter(None, lines)))
+            text_lines.append(f"interval: {' to '.join(end_texts)}")
+        text_lines += [f"{sample_name}: {number(size) if size == size else NOT_MEASURED}"
+                  for sample_name, sample_sizes in named_sizes
+                  for size in [sample_sizes[row_position]]]  # fmt: skip
+        text_lines.append(availability_texts[state_codes[row_position]])
+        tooltips.append("\n".join(filter(None, text_lines)))
     return tooltips
 
 
-def interval_words(bounds: Bounds) -> str:
+def method_words(bounds: Bounds) -> str:
     """Return the method of confidence intervals in a few words, for the subtitle of a picture."""
     return in_words(bounds.method.partition(";")[0]).removeprefix("Wilson's ")
 
 
-def size_texts(data: PlotData, size_column: str | None) -> list[str]:
+def sample_size_texts(data: PlotData, size_column: str | None) -> list[str]:
     """Return the sample size of each row as text, such as ``n=20``; "" where it is not known.
 
     ``size_column`` is the column of sample sizes; if it is None, none is known.
@@ -268,7 +268,7 @@ def _bar_labels(number_texts: Texts, data: PlotData, y: str) -> Texts:
     ``y`` is the column of the numbers. If all rows have the same sample size, or none has one, the
     sizes are left out.
     """
-    sample_texts = size_texts(data, data.rate_sample_column(y))
+    sample_texts = sample_size_texts(data, data.rate_sample_column(y))
     if len({*sample_texts}) == 1:
         return number_texts
     return [
@@ -313,17 +313,17 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     # A ranking of brands has one bar per brand, not one per row.
     if options.x or (x in data.key_columns and len(data.key_columns) > 1):
         # The mean of rows needs their key; by default, such rows are counted instead.
-        drawn_rows = one_row_per_mark(
+        drawn_rows = aggregate_by_mark(
             data, mark_columns, [y, *data.metadata.key * options.is_chosen]
         )
     elif data.is_repeated(y):
-        drawn_rows = one_row_per_mark(data, [*mark_columns, *data.key_columns], [y])
+        drawn_rows = aggregate_by_mark(data, [*mark_columns, *data.key_columns], [y])
     is_time = drawn_rows.kind_by_column[x] == "time"
     row_count = len(drawn_rows)
-    is_of_others = drawn_rows.own_mask(x).any() or x.endswith(("brand", "domain", "url"))
-    other_style = NEUTRAL_STYLE if is_of_others else OWN_STYLE
+    has_competitors = drawn_rows.own_mask(x).any() or x.endswith(("brand", "domain", "url"))
+    other_style = NEUTRAL_STYLE if has_competitors else OWN_STYLE
     drawn_rows = drawn_rows.rows_at(
-        drawn_rows.best_first(y, x)[drawn_rows.shown_slice(x, options.max_rows(15))]
+        drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, options.max_rows(15))]
     )
     bounds = whiskers(drawn_rows, y, data, mark_columns)
     unit = drawn_rows.unit(y)
@@ -346,11 +346,11 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     drawn_ends = np.where(bounds.high > max_drawn_end, max_drawn_end, bounds.high)
     scale = scale_for(np.concatenate([values, drawn_ends]), unit, label=drawn_rows.axis_label(y),
                       is_whole=drawn_rows.is_count(y))  # fmt: skip
-    has_lines = not np.isnan(bounds.low).all()
+    has_intervals = not np.isnan(bounds.low).all()
     bar_texts = map("{}{}".format, np.where(bounds.high > scale.high, "→ ", ""),
                     _bar_labels(numbers(values, unit), drawn_rows, y))  # fmt: skip
     # Beside the end of a line, a number would seem to be that of the end.
-    number_x = scale.high if has_lines else NAN
+    number_x = scale.high if has_intervals else NAN
     cells = [
         Cell(row, value, style, 0.0, *interval_and_texts)._replace(text_x=number_x)
         for row, (value, style, *interval_and_texts) in enumerate(zip(
@@ -361,7 +361,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     quoted_names = [name._replace(text=quoted(name.text)) for name in row_names]
     headline = leader_headline(quoted_names, values, unit, measure_name)
     headline *= not is_time and drawn_rows.stands_out(y, values == values[0], bounds)
-    how_to_read = f"Lines: {interval_words(bounds)}" * has_lines
+    how_to_read = f"Lines: {method_words(bounds)}" * has_intervals
     is_small_sample = drawn_rows.small_sample_mask(y)
     if not is_time and is_small_sample.any() and not is_small_sample.all():
         how_to_read = f"Last: n below {MIN_SAMPLE_SIZE}. {how_to_read}".strip()
@@ -417,7 +417,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     row_order = (
         np.argsort(negative_gaps, kind="stable")
         if is_sorted_by_gap
-        else data.best_first(later_column, x)
+        else data.sorted_positions(later_column, x)
     )
     drawn_rows = data.rows_at(row_order[data.shown_slice(x, options.max_rows(15))])
     unit = drawn_rows.unit(later_column)
@@ -448,24 +448,24 @@ def gap(data: PlotData, options: Options) -> Spec | None:
                  "dots",
                  text_x=float(np.fmax(earlier_value, later_value))),
         ]  # fmt: skip
-    later_words = humanize(later_column)
-    earlier_words = humanize(earlier_column)
+    later_name = humanize(later_column)
+    earlier_name = humanize(earlier_column)
     headline = ""
     # The headline is about the widest gap, or about the own brand.
     own_rows = [row for row, name in enumerate(row_names) if name.is_own]
     for row in [0] if is_sorted_by_gap else own_rows[:1]:
         if np.isfinite(later_values[row] - earlier_values[row]):
             headline = (
-                f"{quoted(row_names[row].text)}: {later_words} {number(later_values[row], unit)}, "
+                f"{quoted(row_names[row].text)}: {later_name} {number(later_values[row], unit)}, "
             )
-            headline += f"{earlier_words} {number(earlier_values[row], unit)} ({change_texts[row]})"
-    title = data.title(f"{later_words} and {earlier_words}", data.row_noun(x))
+            headline += f"{earlier_name} {number(earlier_values[row], unit)} ({change_texts[row]})"
+    title = data.title(f"{later_name} and {earlier_name}", data.row_noun(x))
     scale = scale_for(np.concatenate([earlier_values, later_values]), unit, 1.03)
     return row_spec(
         "gap", drawn_rows, title, row_names, cells, scale, (later_column, earlier_column),
         total=len(data),
-        legend=[(later_words, MUTED_STYLE if has_own_row else OWN_STYLE, "dots"),
-                (earlier_words, _EARLIER_STYLE, "dots")],
+        legend=[(later_name, MUTED_STYLE if has_own_row else OWN_STYLE, "dots"),
+                (earlier_name, _EARLIER_STYLE, "dots")],
         headline=headline, by=[x, *data.varying_context(x)],
         sample_note=sample_range(drawn_rows, later_column),
     )  # fmt: skip
@@ -493,7 +493,7 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     if x is None or len(columns) < 2 or not data.has_one_row_per(x):
         return None
     sample_column = data.sample_column(columns[0])
-    row_order = data.best_first(sample_column or columns[0], x)
+    row_order = data.sorted_positions(sample_column or columns[0], x)
     drawn_rows = data.rows_at(row_order[data.shown_slice(x, options.max_rows(15))])
     share_table = pd.DataFrame(
         {name.removesuffix("_share"): drawn_rows.values(name) for name in columns}
@@ -509,7 +509,7 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     return _stacked_bars(
         "shares", drawn_rows, columns, [x, *data.varying_context(x)],
         f"Shares by {humanize(data.row_noun(x))}: {', '.join(map(str, share_table))}",
-        share_table, row_names, size_texts(drawn_rows, sample_column), FRACTION,
+        share_table, row_names, sample_size_texts(drawn_rows, sample_column), FRACTION,
         missing_reasons(drawn_rows, columns[0]),
         sample_note=sample_range(drawn_rows, columns[0]), headline=headline,
         total=len(data),
@@ -548,12 +548,12 @@ def _stacked_bars(
                                                        strict=True) if size > 0
         ] or [Cell(row, NAN, missing_reason=missing_reason,
                    tooltip=f"{name.full}\n{missing_reason}")]  # fmt: skip
-    has_segments = (segment_sizes > 0).sum(axis=1).max(initial=0) > 1
+    has_several_segments = (segment_sizes > 0).sum(axis=1).max(initial=0) > 1
     scale = scale_for(segment_sizes.sum(axis=1), unit, is_whole=unit is None)
     return row_spec(
         kind, data, title, row_names, cells, scale, columns, by=by,
         legend=[(humanize(segment_name), styles[segment_name], "boxes")
-                for segment_name in segment_names if has_segments], **spec_fields,
+                for segment_name in segment_names if has_several_segments], **spec_fields,
     )  # fmt: skip
 
 
@@ -569,11 +569,11 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     by = options.color or (None if options.x else _grouping_column(data, x))
     if by and not options.color and data.frame.groupby(x)[by].nunique().max() < 2:
         by = None  # in one colour each, bars need no second one
-    is_chosen = options.kind or options.x
+    is_requested = options.kind or options.x
     is_small_table = data.metadata.key and len(data) <= _MAX_TABLE_ROWS and not by
     # What a row of a drafted table is, is not known.
     is_drafted = "#" in data.table_name
-    if (is_small_table or is_drafted) and not is_chosen:
+    if (is_small_table or is_drafted) and not is_requested:
         return None
     columns = [*data.varying_context(x, by), x, *filter(None, [by])]
     # Rows that a merge repeated must not be counted.
@@ -588,7 +588,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     has_equal_bars = (
         totals.nunique() == 1 and (count_table > 0).sum(axis=1).eq(1).all() and len(count_table) > 1
     )
-    if has_equal_bars and not is_chosen:
+    if has_equal_bars and not is_requested:
         return None
     segment_names = count_table.sum().sort_values(ascending=False, kind="stable").index.to_list()
     # Segments such as "own" come before "not own"; rows without a value are last.
@@ -606,7 +606,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         else count_table.iloc[row_order]
     )
     shown_counts = count_table[segment_names][data.shown_slice(x, options.max_rows(12))]
-    own_names = {*labels_and_segments["x"][data.own_mask(x)]}
+    own_labels = {*labels_and_segments["x"][data.own_mask(x)]}
     noun = data.table_words * (not is_drafted) or "rows"
     row_noun = data.row_noun(x)
     totals = shown_counts.sum(axis=1)
@@ -623,15 +623,15 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         # Rows of two kinds make no sum, and in a sample the order is another.
         is_drafted or data.kind_by_column.get(by or "") == "flag"
         or data.kind_by_column[x] == "time"
-        or data.combined_availability(columns).status == Status.PARTIAL
+        or data.combine_availability(columns).status == Status.PARTIAL
         or top_name == NO_VALUE_TEXT or top_count <= totals.iloc[1:].max()
     ):  # fmt: skip
         headline = f"Most {noun}: {top_name}, {top_count:,} of {len(data):,}"
     return _stacked_bars(
         "counts", data, columns, [x],
         data.title(f"Number of {noun}", row_noun, by), shown_counts,
-        [Name(value, value in own_names) for value in shown_counts.index],
-        [number(float(value)) for value in totals],
+        [Name(label, label in own_labels) for label in shown_counts.index],
+        [number(float(total)) for total in totals],
         None, [""] * len(shown_counts), sample_note=f"n = {len(data):,} {noun}", headline=headline,
         total=len(count_table),
     )  # fmt: skip
@@ -644,8 +644,8 @@ def _texts_or_reasons(data: PlotData, name: str) -> list[str]:
     """
     row_texts = [*data.labels(name)]
     if data.kind_by_column[name] == "flag":
-        noun = humanize(name.removeprefix("is_"))
-        text_by_flag = {"true": noun, "false": f"not {noun}"}
+        flag_noun = humanize(name.removeprefix("is_"))
+        text_by_flag = {"true": flag_noun, "false": f"not {flag_noun}"}
         row_texts = [text_by_flag.get(text.lower(), text) for text in row_texts]
     for row, reason in enumerate(missing_reasons(data, name)):
         if reason:

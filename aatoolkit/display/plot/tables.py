@@ -25,7 +25,7 @@ from aatoolkit.display.plot.data import (
     PlotData,
     cached_by_column,
     missing_reasons,
-    shares_of_range,
+    rescale_to_unit_range,
     whiskers,
 )
 from aatoolkit.display.plot.rows import (
@@ -36,8 +36,8 @@ from aatoolkit.display.plot.rows import (
     missing_style,
     names_of,
     row_spec,
+    sample_size_texts,
     scale_for,
-    size_texts,
 )
 from aatoolkit.display.plot.spec import (
     NO_SCALE,
@@ -102,7 +102,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     if not cards:
         return None
     if data.overall_availability.status == Status.UNAVAILABLE:
-        return empty(data.first_rows(0), options)
+        return plain_table(data.first_rows(0), options)
     drawn_cards = cards[: options.max_rows(12)]
     title = capitalized(data.table_words or ", ".join(map(humanize, columns)))
     constant_text = ", ".join(data.label_by_constant_key().values())
@@ -120,7 +120,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     else:  # changes in percentage points are changes of rates
         card_texts = [f"{label} {value} ({change})" for label, value, change, *_ in drawn_cards
                  if change.endswith("pp")]  # fmt: skip
-        headline = _state_counts(data, state_column) if state_column else ", ".join(card_texts[:2])
+        headline = _states_text(data, state_column) if state_column else ", ".join(card_texts[:2])
     if constant_text not in headline:
         title = f"{constant_text}: {title}"
     card_labels, *text_columns, symbol_styles = zip(*drawn_cards, strict=True)
@@ -130,7 +130,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         drawn_cards if data.key_columns == ["metric"] and not constant_text else ()
     ):
         # A line of a few numbers in the row, which breaks where there is none.
-        y_positions = row + 0.3 - 0.6 * shares_of_range(data.daily_values(card.measure))
+        y_positions = row + 0.3 - 0.6 * rescale_to_unit_range(data.daily_values(card.measure))
         if y_positions.size and not np.isnan(data.values(columns[0])[row]):
             sparklines.append(
                 Mark("line", np.linspace(0, 1, len(y_positions)), y_positions, OWN_STYLE, size=1.2)
@@ -140,12 +140,12 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         how_to_read += "Intervals: as if counts were independent"
     has_words = not {*columns} <= {*data.columns_of_kind("number")}
     word_columns = [
-        WordColumn(column_words, heading, "left" if has_words else "right", heading == "value",
+        WordColumn(column_texts, heading, "left" if has_words else "right", heading == "value",
                    symbol_styles if any(symbol_styles) and heading == "value" else ())
-        for heading, column_words in zip(
+        for heading, column_texts in zip(
             ("value", "change", f"{LEVEL:.0%} interval", "sample"), text_columns, strict=True
         )
-        if any(column_words)
+        if any(column_texts)
     ]  # fmt: skip
     if state_column:
         word_columns.insert(1, _word_column(data.first_rows(len(drawn_cards)), state_column))
@@ -184,7 +184,7 @@ def _cards(
         for label, value, earlier_value, unit, sample_text, missing_reason, low, high in zip(
             labels, data.values(column),
             data.values(earlier_column) if earlier_column else floats([NAN] * len(data)),
-            data.units(column), size_texts(data, data.sample_column(column)),
+            data.units(column), sample_size_texts(data, data.sample_column(column)),
             missing_reasons(data, column), bounds.low, bounds.high, strict=True,
         )
     ]  # fmt: skip
@@ -243,10 +243,10 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     columns = options.y
     if not columns:
         # The number and the earlier number; metrics without an earlier number have only theirs.
-        single_column = [
+        single_columns = [
             name for name in data.number_columns if data.unit_column(name) and "control" not in name
         ][:1]
-        columns = next(column_pairs(data), single_column)
+        columns = next(column_pairs(data), single_columns)
     if x is None or len(columns) not in (1, 2) or (options.y and not options.kind):
         return [], ()
     value_column = columns[-1]
@@ -281,7 +281,7 @@ def states(data: PlotData, options: Options) -> Spec | None:
     columns = table_columns(data, x)
     if not (columns and _has_symbols(data, columns[0])):
         return None
-    return _table("verdicts", data, options, columns, x, _state_counts(data, columns[0]))
+    return _table("verdicts", data, options, columns, x, _states_text(data, columns[0]))
 
 
 def _has_symbols(data: PlotData, name: str) -> bool:
@@ -324,7 +324,7 @@ def table_columns(
     return [*dict.fromkeys([*distinguishing_keys, *other_columns, *number_columns])][:max_columns]
 
 
-def _state_counts(data: PlotData, name: str) -> str:
+def _states_text(data: PlotData, name: str) -> str:
     """Return how many rows have each state, such as "Result: 5 passed, 2 failed"."""
     count_by_state = Counter(_word_column(data, name).words)
     texts = [f"{count} {state}" for state, count in count_by_state.most_common(4)]
@@ -378,7 +378,7 @@ def _word_column(data: PlotData, name: str) -> WordColumn:
     return WordColumn(shown_texts, column_title(name), align, symbol_styles=symbol_styles)
 
 
-def empty(data: PlotData, options: Options) -> Spec:
+def plain_table(data: PlotData, options: Options) -> Spec:
     """Return a table of the first rows as text; if the frame has no rows, a note says why."""
     if len(data):
         return _table("table", data, options, table_columns(data) or [*data.kind_by_column])
@@ -461,7 +461,7 @@ _STYLE_BY_VERDICT = {
 """The style of verdicts, where a result is coloured by verdict; all others have `BAD_STYLE`."""
 
 
-def result(kind: str, data: PlotData, options: Options) -> Spec | None:
+def result_spec(kind: str, data: PlotData, options: Options) -> Spec | None:
     """Return the `Spec` (chart description) of the result of a statistic, such as a comparison.
 
     It is drawn as `RESULT_PLOT_BY_KIND` declares for this kind of picture. Returns None if the
@@ -493,21 +493,21 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         for name in (settings.value, settings.low, settings.high, settings.tick)
     )  # fmt: skip
     if settings.is_change:
-        texts_by_column[settings.value] = [signed(name, unit) for name in estimates]
+        texts_by_column[settings.value] = [signed(estimate, unit) for estimate in estimates]
     key_columns = [
         name
         for name in drawn_rows.metadata.key or drawn_rows.key_columns[:2]
         if name in drawn_rows.kind_by_column and name != "verdict"
     ]
     naming_columns = [*filter(drawn_rows.varies, key_columns)] or key_columns
-    name_columns = zip(
+    name_parts = zip(
         *(texts_by_column[name] for name in settings.names or naming_columns), strict=True
     )
     # A row without a name is about all prompts, or is the group without a topic, "(none)".
-    row_labels = [settings.join.join(cell for cell in dict.fromkeys(row)
-                             if cell != NO_VALUE_TEXT or not (settings.names
-                                                              or "all prompts" in row))
-              or settings.nothing for row in name_columns]  # fmt: skip
+    row_labels = [settings.join.join(part for part in dict.fromkeys(parts)
+                             if part != NO_VALUE_TEXT or not (settings.names
+                                                              or "all prompts" in parts))
+              or settings.nothing for parts in name_parts]  # fmt: skip
     row_labels = row_labels or [settings.nothing] * len(drawn_rows)
     cells = []
     row_texts = []
@@ -541,9 +541,9 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     elif not settings.names and not key_columns and "verdict" in texts_by_column:
         headline = capitalized(verdicts[0].partition(" (")[0])
     measure_names = {*texts_by_column.get("measure", ())}
-    grouping_words = [humanize(name) for name in naming_columns if name != "measure"]
+    grouping_names = [humanize(name) for name in naming_columns if name != "measure"]
     picture_title = settings.title.format(
-        by=f" by {' and '.join(grouping_words)}" * bool(grouping_words),
+        by=f" by {' and '.join(grouping_names)}" * bool(grouping_names),
         measure=measure_names.pop() if len(measure_names) == 1 else "measures",
     )  # fmt: skip
     row_positions = np.arange(len(drawn_rows))
@@ -554,8 +554,8 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         else unit,
         1.04, label=axis_label, is_whole=unit == RANK,
     )  # fmt: skip
-    low_column = data.column(settings.low or settings.value)
-    level_match = re.search(r"\d+%", low_column.doc if low_column else "")
+    low_declaration = data.column(settings.low or settings.value)
+    level_match = re.search(r"\d+%", low_declaration.doc if low_declaration else "")
     assumption_match = re.search(
         "takes .+? for independent", "; ".join(texts_by_column.get("method", ()))
     )

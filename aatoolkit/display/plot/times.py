@@ -20,15 +20,15 @@ from aatoolkit.display.plot.data import (
     Numbers,
     Options,
     PlotData,
-    days_of,
-    filled_times,
+    aggregate_by_mark,
+    fill_times,
     missing_reasons,
-    one_row_per_mark,
+    to_days,
     whiskers,
 )
 from aatoolkit.display.plot.rows import (
-    interval_words,
     leader_headline,
+    method_words,
     missing_style,
     quoted,
     sample_range,
@@ -57,7 +57,7 @@ _MIN_DAYS = 21
 
 
 class _PivotTable(NamedTuple):
-    """A pivot table of numbers (``values``), with the labels of its rows and columns.
+    """A pivot table of numbers (``values``), with the keys that label its rows and columns.
 
     ``row_positions`` has for each cell the position of its row in the data, or -1 if no row of the
     data belongs to the cell. ``full_shape`` is the number of rows and of columns before some were
@@ -67,7 +67,7 @@ class _PivotTable(NamedTuple):
     row_positions: np.ndarray
     values: Numbers
     row_keys: list[Any]
-    columns: list[Any]
+    column_keys: list[Any]
     full_shape: tuple[int, ...]
 
 
@@ -104,25 +104,25 @@ def _pivot_table(
         return [*row_scores.sort_values(ascending=is_rank, kind="stable", na_position="last").index]
 
     row_keys = rank_labels(pivoted_positions)[:max_rows]
-    columns = [*pivoted_positions.columns]
+    column_keys = [*pivoted_positions.columns]
     if by and data.varying_context(by, x):  # rows of one host or window stand together
         row_keys.sort(key=lambda row_key: row_key.partition(" · ")[0])
     if is_time:
-        columns = [*filled_times(x_values)]
+        column_keys = [*fill_times(x_values)]
     elif data.is_category(x):
         category_names = [*map(str, data.frame[x].cat.categories)]
-        columns.sort(key=lambda column: [*category_names, column].index(column))
+        column_keys.sort(key=lambda column: [*category_names, column].index(column))
     else:
-        columns = rank_labels(pivoted_positions.loc[row_keys].T)[:max_columns]
+        column_keys = rank_labels(pivoted_positions.loc[row_keys].T)[:max_columns]
     row_positions = (
-        pivoted_positions.reindex(index=row_keys, columns=columns).fillna(-1).to_numpy(np.int64)
+        pivoted_positions.reindex(index=row_keys, columns=column_keys).fillna(-1).to_numpy(np.int64)
     )
     return _PivotTable(
-        row_positions, y_values[row_positions], row_keys, columns, pivoted_positions.shape
+        row_positions, y_values[row_positions], row_keys, column_keys, pivoted_positions.shape
     )
 
 
-def _key_names(
+def _names_of_keys(
     data: PlotData, name: str | None, keys: Sequence[Any], *excluded: str | None
 ) -> list[Name]:
     """Return a `Name` for each of ``keys``, which are values of the column ``name``."""
@@ -149,10 +149,10 @@ def _time_label(data: PlotData, x: str, moments: Sequence[pd.Timestamp]) -> str:
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
         return last_day_note[2:].capitalize()  # the ticks show the years
     time_format = "%Y" if all(moment == moment.normalize() for moment in moments) else "%d %b %Y"
-    first_and_last_year = dict.fromkeys(
+    first_and_last_years = dict.fromkeys(
         f"{moment:{time_format}}" for moment in (moments[0], moments[-1])
     )
-    return "–".join(first_and_last_year) + last_day_note
+    return "–".join(first_and_last_years) + last_day_note
 
 
 # --- lines ------------------------------------------------------------------------------------
@@ -162,14 +162,14 @@ class _Line(NamedTuple):
     """A line of a line chart: the numbers of a column over time.
 
     ``row_positions`` has for each time the position of its row in the data, or -1 if there is no
-    such row. ``interval`` has the confidence intervals of all rows of the data.
+    such row. ``intervals`` has the confidence intervals of all rows of the data.
     """
 
     name: Name
     column: str
     row_positions: np.ndarray
     values: Numbers
-    interval: Bounds
+    intervals: Bounds
     style: Style = OWN_STYLE
 
 
@@ -179,22 +179,24 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     Data with more series than can be told apart as lines become a heat map.
     """
     x = options.x or next(iter(data.time_keys), None)
-    is_chosen = options.kind or options.color
+    is_requested = options.kind or options.color
     if (
         x is None
         or data.kind_by_column[x] != "time"
-        or not (is_chosen or options.x or data.varies(x))
+        or not (is_requested or options.x or data.varies(x))
     ):
         return None
-    other_keys = [name for name in data.key_columns if name not in (*data.time_keys, x)]
-    by = options.color or (other_keys[0] if len(other_keys) == 1 and not options.x else None)
+    other_key_columns = [name for name in data.key_columns if name not in (*data.time_keys, x)]
+    by = options.color or (
+        other_key_columns[0] if len(other_key_columns) == 1 and not options.x else None
+    )
     columns = options.y or [*data.measure_columns, *data.number_columns][:1]
     if not columns or (by and len(columns) > 1) or len({data.unit(name) for name in columns}) > 1:
         return None
     ungrouped_data = data
     mark_columns = [x, *filter(None, [by])]
     y = columns[0]
-    default_max_lines = len(SERIES_STYLES) if is_chosen else _MAX_LINES
+    default_max_lines = len(SERIES_STYLES) if is_requested else _MAX_LINES
     max_lines = min(options.top or default_max_lines, default_max_lines)
     if data.varying_context(by):
         return None  # hosts and windows are never added up
@@ -203,9 +205,9 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     # Of many days not even three lines can be told apart.
     max_legible_lines = 2 if data.frame[x].nunique() > _MIN_DAYS else max_lines
     has_too_many_lines = by and data.frame[by].nunique() > max_legible_lines
-    if has_too_many_lines and not (is_chosen or freq):
+    if has_too_many_lines and not (is_requested or freq):
         return heatmap(data, replace(options, kind="heatmap", y=columns[:1]))
-    data = one_row_per_mark(data, mark_columns, columns, freq)
+    data = aggregate_by_mark(data, mark_columns, columns, freq)
     if data.frame[x].isna().all():
         return None
     pivot_tables = [
@@ -216,7 +218,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         _Line(name if by else Name(humanize(column)), column, row_positions, values, bounds)
         for column, pivot_table, bounds in zip(columns, pivot_tables, intervals, strict=False)
         for name, row_positions, values in zip(
-            _key_names(data, by, pivot_table.row_keys, x),
+            _names_of_keys(data, by, pivot_table.row_keys, x),
             pivot_table.row_positions,
             pivot_table.values,
             strict=True,
@@ -228,10 +230,10 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         line.name.text for line in drawn_lines if by and is_unmeasured[line.row_positions].all()
     ]
     line_count = len(drawn_lines) - len(unmeasured_names) if by else len(columns)
-    times = pivot_tables[0].columns
-    x_days = days_of(times)
+    times = pivot_tables[0].column_keys
+    x_days = to_days(times)
     if data.has_last_day_labels and data.window[1]:  # the last week ends with the window
-        x_days = np.minimum(x_days, days_of([data.window[1]]))
+        x_days = np.minimum(x_days, to_days([data.window[1]]))
     drawn_lines = sorted(drawn_lines, key=lambda line: not line.name.is_own)[:max_lines]
     style_by_name = styles_for(
         (line.name.text for line in drawn_lines), as_engines=data.has_engines(by)
@@ -258,19 +260,19 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         legend.append((reason, missing_style(reason), "boxes"))
     measured_lines = [line for line in drawn_lines if not np.isnan(line.values).all()]
     # Only the first line has a band: that of the own brand.
-    line_with_band = next((line for line in measured_lines[:1] if line.interval.method), None)
+    line_with_band = next((line for line in measured_lines[:1] if line.intervals.method), None)
     for line in drawn_lines:
         drawn_values.append(line.values)
         if line is line_with_band:
             band_low, band_high = (
-                np.append(interval_end, np.nan)[line.row_positions]
-                for interval_end in (line.interval.low, line.interval.high)
+                np.append(interval_ends, np.nan)[line.row_positions]
+                for interval_ends in (line.intervals.low, line.intervals.high)
             )
             drawn_values += band_low, band_high
             marks.append(Mark("band", x_days, band_low, line.style, end=band_high))
         tooltip_names = [Name(f"{line.name.text}, {_time_text(moment)}".removeprefix(", "))
                  for moment in times]  # fmt: skip
-        tooltips = tooltips_of(data, line.column, tooltip_names, line.interval, line.row_positions)
+        tooltips = tooltips_of(data, line.column, tooltip_names, line.intervals, line.row_positions)
         line_width = 1.0 if len(x_days) > 150 else 2.4 if line.name.is_own else 1.8
         marks.append(
             Mark("line", x_days, line.values, line.style, size=line_width, tooltips=tooltips)
@@ -287,7 +289,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     # Only series with a number at the last time, the best first.
     lines_at_end = [line for line in measured_lines if not np.isnan(line.values[-1])]
     lines_at_end.sort(key=lambda line: line.values[-1], reverse=unit != RANK)
-    last_values = some_of(
+    ranking_text = some_of(
         [f"{line.name.text} {number(line.values[-1], unit)}" for line in lines_at_end]
     )
     is_last_partial = any(x_days[-1] in mark.x for mark in partial_dots)
@@ -298,11 +300,11 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         Scale(float(x_days[0]) - time_step / 2, float(x_days[-1]) + time_step / 2, "time",
               label=_time_label(data, x, times), days=x_days.tolist()), y_scale,
         [*marks, *partial_dots],
-        headline=f"Last {time_noun}{', in part' * is_last_partial}: {last_values}" if last_values
+        headline=f"Last {time_noun}{', in part' * is_last_partial}: {ranking_text}" if ranking_text
         else "",
         extent=extent_phrase(len(drawn_lines), line_count),
         sample_note=f"{missing_note}{sample_range(data, y)}".strip(" ·"),
-        how_to_read=f"Band{band_subject}: {interval_words(line_with_band.interval)}"
+        how_to_read=f"Band{band_subject}: {method_words(line_with_band.intervals)}"
         if line_with_band else "",
         legend=[*((PARTIAL_PERIOD, mark.style, "dots") for mark in partial_dots[:1]), *legend],
         height=175.0, by=mark_columns, bounds=intervals[0].result,
@@ -321,7 +323,7 @@ def _is_noisy(data: PlotData, x: str, y: str, mark_columns: list[str]) -> bool:
     has_small_samples = bool(
         pd.Series(sample_sizes[sample_sizes > 0]).quantile(0.1) < MIN_SAMPLE_SIZE
     )
-    has_enough_days = len(filled_times(data.moments(x))) >= _MIN_DAYS
+    has_enough_days = len(fill_times(data.moments(x))) >= _MIN_DAYS
     return has_small_samples and has_enough_days and not data.frame.duplicated(mark_columns).any()
 
 
@@ -331,8 +333,8 @@ def _partial_dots(
 ) -> list[Mark]:  # fmt: skip
     """Return hollow dots for numbers that cover only some days of a period, such as a week.
 
-    The list has one `Mark` with all dots, or is empty. ``row_positions`` are the rows of the
-    numbers in the data, or -1; ``x_positions`` and ``y_positions`` say where they are drawn.
+    The list has one `Mark` with all dots, or is empty. ``row_positions`` has the row of each number
+    in the data, or -1; ``x_positions`` and ``y_positions`` say where the numbers are drawn.
     """
     is_partial = np.append(data.partial_mask(column, x), False)[row_positions]
     hollow_style = replace(style, fill="hollow")
@@ -399,7 +401,7 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
         return None
     ungrouped_data = data
     mark_columns = [*data.varying_context(x, by), *filter(None, [by]), x]
-    data = one_row_per_mark(ungrouped_data, mark_columns, [y])
+    data = aggregate_by_mark(ungrouped_data, mark_columns, [y])
     pivot_table = _pivot_table(data, x, y, by, options.max_rows(24 if mark_columns[2:] else 15),
                    options.max_rows(_MAX_HEATMAP_COLUMNS))  # fmt: skip
     if not (options.kind or time_keys) and ((pivot_table.row_positions >= 0).sum(axis=1) < 2).all():
@@ -412,15 +414,14 @@ def _heatmap(
 ) -> Spec:
     """Return the `Spec` (chart description) of a heat map.
 
-    The colour of a cell is stronger for a larger number or a better rank. ``x`` is the column of
-    the data whose values are the columns of the heat map, ``by`` that of its rows, and ``y`` that
-    of the numbers.
+    The colour of a cell is stronger for a larger number or a better rank. The values of the column
+    ``x`` are the columns of the heat map, those of ``by`` its rows, and those of ``y`` its numbers.
     """
     unit = data.unit(y)
     is_time = data.kind_by_column[x] == "time"
     row_positions = pivot_table.row_positions
     values = pivot_table.values
-    columns = pivot_table.columns
+    columns = pivot_table.column_keys
     is_rank = unit == RANK
     measure_name = data.measure_name(y)
     if data.unit_column(y) == "metric" and not data.varies("metric"):
@@ -432,9 +433,9 @@ def _heatmap(
         absent_reasons,
         np.array([*missing_reasons(data, y), ""], object)[row_positions],
     )
-    has_numbers = values.size <= _MAX_WRITTEN_CELLS and len(columns) <= 12
-    shows_number = has_numbers & np.isfinite(values).ravel()
-    cell_texts = np.where(shows_number, numbers(values.flat, unit), "").tolist()
+    writes_numbers = values.size <= _MAX_WRITTEN_CELLS and len(columns) <= 12
+    number_mask = writes_numbers & np.isfinite(values).ravel()
+    cell_texts = np.where(number_mask, numbers(values.flat, unit), "").tolist()
     # The colours are those of rates that can be compared; a few others have their number only.
     is_small_sample = np.append(data.small_sample_mask(y), False)[row_positions]
     if 2 * is_small_sample.sum() < np.isfinite(values).sum():
@@ -445,13 +446,15 @@ def _heatmap(
     highest = float(present_values.max(initial=lowest + 1e-9))
     colour_strengths = (values - lowest) / (highest - lowest)
     colour_strengths = np.nan_to_num(1 - colour_strengths if is_rank else colour_strengths).ravel()
-    column_names = _key_names(data, x, columns, *HOST_AND_DAYS)
-    row_names = _key_names(data, by, pivot_table.row_keys, x)
+    column_names = _names_of_keys(data, x, columns, *HOST_AND_DAYS)
+    row_names = _names_of_keys(data, by, pivot_table.row_keys, x)
     headings = [_time_text(column) if is_time
                 else f"{humanize(x)} {name.text}" if name.text[:1].isdigit() else name.text
                 for column, name in zip(columns, column_names, strict=True)]  # fmt: skip
     cell_names = [
-        f"{row.text}, {heading}".removeprefix(", ") for row in row_names for heading in headings
+        f"{row_name.text}, {heading}".removeprefix(", ")
+        for row_name in row_names
+        for heading in headings
     ]
     tooltip_names = [Name(name if row >= 0 else f"{name}\n{reason}") for name, reason, row in
                   zip(cell_names, reasons.flat, row_positions.flat, strict=True)]  # fmt: skip
@@ -461,12 +464,12 @@ def _heatmap(
     tooltips = np.array(tooltips_of(data, y, tooltip_names, intervals, row_positions.flat), object)
     marks = []
     for reason, style, _ in (("", OWN_STYLE, ""), *legend):
-        cells_with_reason = reasons.ravel() == reason
+        reason_mask = reasons.ravel() == reason
         marks.append(Mark(
-            "boxes", x_positions[cells_with_reason] - 0.5, y_positions[cells_with_reason], style,
-            end=x_positions[cells_with_reason] + 0.5, size=1.0,
-            tooltips=[*tooltips[cells_with_reason]],
-            colour_strength=None if reason else colour_strengths[cells_with_reason],
+            "boxes", x_positions[reason_mask] - 0.5, y_positions[reason_mask], style,
+            end=x_positions[reason_mask] + 0.5, size=1.0,
+            tooltips=[*tooltips[reason_mask]],
+            colour_strength=None if reason else colour_strengths[reason_mask],
         ))  # fmt: skip
     marks.append(Mark("words", x_positions, y_positions, words=cell_texts,
                       colour_strength=colour_strengths, text_shift=0.0))  # fmt: skip
@@ -475,10 +478,10 @@ def _heatmap(
             data, y, x, row_positions.ravel(), x_positions - 0.4, y_positions, GREY_STYLES[0]
         )
         legend += [(PARTIAL_PERIOD, mark.style, "dots") for mark in marks if mark.kind == "dots"]
-    if not has_numbers:
-        legend = [(f"{measure_name} {number(value, unit)}", Style(f"ramp/{float(ramp_share)}"),
+    if not writes_numbers:
+        legend = [(f"{measure_name} {number(value, unit)}", Style(f"ramp/{float(ramp_position)}"),
                    "boxes")
-                  for value, ramp_share in ((lowest, is_rank),
+                  for value, ramp_position in ((lowest, is_rank),
                                             (highest, not is_rank))] + legend  # fmt: skip
     best_two_positions = np.argsort(-colour_strengths, kind="stable")[:2]
     best_values = values.flat[best_two_positions]
@@ -494,7 +497,7 @@ def _heatmap(
         data.title(measure_name, by, data.row_noun(x)),
         Scale(-0.5, len(columns) - 0.5, "names", names=column_names,
               label=_time_label(data, x, columns) if is_time else "",
-              days=days_of(columns).tolist() if is_time else ()),
+              days=to_days(columns).tolist() if is_time else ()),
         Scale(len(row_names) - 0.5, -0.5, "names", names=row_names), marks,
         headline=headline, how_to_read="Stronger is better" * is_rank,
         height=ROW_HEIGHT * len(row_names), legend=legend,

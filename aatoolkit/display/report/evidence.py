@@ -24,8 +24,8 @@ class TableEvidence:
 
     - ``frame``: the table with all rows; ``data`` has only the rows that are shown.
     - ``table_id``: identifies the table on the page, such as ``2-1``.
-    - ``explanations_by_row``: by the position of a row, its name, and the explanations of its
-      numbers by column.
+    - ``explanations_by_row``: maps the position of a row to its name, and to a dict of the
+      explanations of its numbers by column.
     """
 
     title: str
@@ -84,7 +84,7 @@ class SectionEvidence:
         self.tables[name] = TableEvidence(title, frame, table_id, self._explainer, data)
         return self.tables[name]
 
-    def html(self) -> str:
+    def to_html(self) -> str:
         """Return all explanations as collapsible HTML, or "" if there are none.
 
         The API responses come first, then the explanations by table and row.
@@ -104,16 +104,16 @@ class SectionEvidence:
     def _table_html(self, table: TableEvidence) -> str:
         """Return the explanations of one table as HTML, row by row."""
         seen_lines: dict[str, Any] = {}  # what a column means is said once
-        row_items = "\n".join(
+        rows_html = "\n".join(
             self._row_html(table, row, seen_lines) for row in sorted(table.explanations_by_row)
         )
-        return foldable_html(escape(table.title), f"<ul>{row_items}</ul>")
+        return foldable_html(escape(table.title), f"<ul>{rows_html}</ul>")
 
     def _row_html(self, table: TableEvidence, row: int, seen_lines: dict[str, Any]) -> str:
         """Return the explanations of one row as HTML.
 
-        First come links to the responses from which the row is, then the explanation of each number
-        of the row. ``row`` is the position of the row in ``table.explanations_by_row``.
+        First come links to the responses that have the row, then the explanation of each of its
+        numbers. ``row`` is the position of the row, a key of ``table.explanations_by_row``.
         """
         row_label, explanations = table.explanations_by_row[row]
         cited_responses = dict.fromkeys(
@@ -130,14 +130,14 @@ class SectionEvidence:
                 "the response" if len(cited_responses) == 1 else f"response {response_number}"
             ]
         )
-        explained_numbers = "".join(
+        numbers_html = "".join(
             f'<span id="{table.explanation_anchor(row, column)}">{escape(column_title(column))} '
             f"{explanation_html(explanation, seen_lines)}</span>"
             for column, explanation in explanations.items()
         )
         row_anchor_link = f'<a href="#{table.row_anchor(row)}">{escape(row_label, 120)}</a>'
         return (f"<li><p>{row_anchor_link}{' in ' * bool(response_links)}{response_links}:</p>"
-                f"{explained_numbers}</li>")  # fmt: skip
+                f"{numbers_html}</li>")  # fmt: skip
 
 
 def explanation_html(explanation: Explanation, seen_lines: dict[str, Any]) -> str:

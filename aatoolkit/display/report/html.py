@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aatoolkit._util.text import clipped, name_parts
-from aatoolkit.display.plot.data import Numbers, PlotData, shares_of_range
+from aatoolkit.display.plot.data import Numbers, PlotData, rescale_to_unit_range
 from aatoolkit.display.plot.style import LIGHT_COLOURS, column_title
 from aatoolkit.display.plot.tables import cell_texts, table_columns
 from aatoolkit.display.report.style import COLOURS
@@ -79,8 +79,8 @@ def scrolling_table(
         f"<tbody>{body_html}</tbody></table>"
     )
     css_class = "wide many" if len(header_cells) > _MAX_PHONE_COLUMNS else "wide"
-    label = attribute("aria-label", plain_caption[:80])
-    return f'<div class="{css_class}" role="region" tabindex="0"{label}>{table_html}</div>'
+    aria_label = attribute("aria-label", plain_caption[:80])
+    return f'<div class="{css_class}" role="region" tabindex="0"{aria_label}>{table_html}</div>'
 
 
 def linked_table(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) -> str:
@@ -105,9 +105,9 @@ def linked_table(evidence: TableEvidence, data: PlotData, columns: Sequence[str]
         cells_by_column.insert(
             0, [f'<th scope="row">{_with_line_break_points(label)}</th>' for label in labels]
         )
-    rows = (
-        f"<tr{attribute('id', evidence.row_anchor(position))}>{''.join(row)}</tr>"
-        for position, row in enumerate(zip(*cells_by_column, strict=True))
+    row_htmls = (
+        f"<tr{attribute('id', evidence.row_anchor(position))}>{''.join(row_cells)}</tr>"
+        for position, row_cells in enumerate(zip(*cells_by_column, strict=True))
     )
     extent = (
         f"first {len(shown_data):,} of {len(data):,} rows"
@@ -119,7 +119,7 @@ def linked_table(evidence: TableEvidence, data: PlotData, columns: Sequence[str]
         f'<th class="{data.kind_by_column[name]}" scope="col">{escape(column_title(name), 60)}</th>'
         for name in shown_columns
     ]
-    return scrolling_table(caption, title, header_cells, rows)
+    return scrolling_table(caption, title, header_cells, row_htmls)
 
 
 def _columns_to_show(
@@ -169,7 +169,7 @@ def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvid
 
 def sparkline(values: Numbers) -> str:
     """Return a small line chart as SVG, with gaps at missing numbers; "" if all are missing."""
-    y_positions = 2 + (_CHART_HEIGHT - 4) * (1 - shares_of_range(values))
+    y_positions = 2 + (_CHART_HEIGHT - 4) * (1 - rescale_to_unit_range(values))
     svg_path = ""
     command = "M"
     for x, y in zip(np.linspace(2, _CHART_WIDTH - 2, len(y_positions)), y_positions, strict=True):

@@ -16,7 +16,7 @@ from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.numbers import number, p_value, signed
 from aatoolkit._util.show import foldable_html
 from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
-from aatoolkit.display.plot.data import Options, PlotData, plot_data
+from aatoolkit.display.plot.data import Options, PlotData, to_plot_data
 from aatoolkit.display.plot.style import describe_scope, fetch_time
 from aatoolkit.display.plot.tables import key_figures
 from aatoolkit.display.report.evidence import SectionEvidence
@@ -86,13 +86,13 @@ def page(
 ) -> str:
     """Return the report of a dataset as an HTML page.
 
-    The dataset is compared with ``earlier_dataset``, or with the period before its own if that is
-    None. Tables have at most ``max_rows`` rows. ``title`` is by default the hosts of the dataset.
+    The dataset is compared with ``earlier_dataset``; if that is None, with the period before the
+    dataset. Tables have at most ``max_rows`` rows. ``title`` is by default the dataset's hosts.
     """
     if max_rows < 1:
         raise ArgumentError(f"rows={max_rows!r} is no whole number from 1", argument="rows")
     with cache_checks():
-        return _Page(dataset, max_rows).html(earlier_dataset, title)
+        return _Page(dataset, max_rows).to_html(earlier_dataset, title)
 
 
 class _Page:
@@ -107,10 +107,10 @@ class _Page:
         self._evidence_by_section: dict[str, SectionEvidence] = {}
         self._symbol_by_section: dict[str, str] = {}
 
-    def html(self, earlier_dataset: Dataset | None, title: str | None) -> str:
+    def to_html(self, earlier_dataset: Dataset | None, title: str | None) -> str:
         """Return the whole page as HTML."""
         sources_by_table = (
-            self._data(tables.main).metadata.sources for tables in self._dataset.values()
+            self._plot_data(tables.main).metadata.sources for tables in self._dataset.values()
         )
         sources = [*dict.fromkeys(source for sources in sources_by_table for source in sources)]
         hosts = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
@@ -132,10 +132,10 @@ class _Page:
             sections="\n".join(sections),
         )
 
-    def _data(self, frame: pd.DataFrame) -> PlotData:
+    def _plot_data(self, frame: pd.DataFrame) -> PlotData:
         """Return a frame of the dataset prepared for plotting; a second call reuses the result."""
         if id(frame) not in self._data_by_id:
-            self._data_by_id[id(frame)] = plot_data(frame)
+            self._data_by_id[id(frame)] = to_plot_data(frame)
         return self._data_by_id[id(frame)]
 
     # -- a section -----------------------------------------------------------------------------
@@ -148,10 +148,10 @@ class _Page:
         title_by_table = {table: capitalized(humanize(table)) for table in tables}
         state_texts = [state_words(tables._status(table)) for table in title_by_table]
         # What was measured in part says more than what was measured as a whole.
-        availability = min(state_texts, key=lambda state: "◐○?●–".find(state[0]))
-        affected_count = state_texts.count(availability)
-        self._symbol_by_section[section] = availability[0]
-        availability += f" ({affected_count} of {len(state_texts)} tables)" * (
+        availability_text = min(state_texts, key=lambda state: "◐○?●–".find(state[0]))
+        affected_count = state_texts.count(availability_text)
+        self._symbol_by_section[section] = availability_text[0]
+        availability_text += f" ({affected_count} of {len(state_texts)} tables)" * (
             affected_count < len(state_texts)
         )
         picture = self._picture_html(tables, chapter)
@@ -160,7 +160,7 @@ class _Page:
         } or {next(iter(tables)): []}
         body_parts = [
             f'<section aria-labelledby="s{number}"><h2 id="s{number}">{escape(chapter.title)}</h2>',
-            f'<p class="note">{escape(availability, 600)}</p>',
+            f'<p class="note">{escape(availability_text, 600)}</p>',
             picture,
         ]
         folded_tables = []
@@ -168,26 +168,28 @@ class _Page:
             table_heading = f"{escape(title_by_table[table])}, {counted(tables.rows[table], 'row')}"
             status = state_words(tables._status(table))
             if tables.rows[table]:
-                data = self._data(tables[table])
+                data = self._plot_data(tables[table])
                 max_table_rows = (
                     self._max_rows if table in columns_by_open_table else self._max_rows // 2 or 1
                 )
                 table_evidence = evidence.add_table(
                     table, title_by_table[table], tables[table], data.first_rows(max_table_rows)
                 )
-                html = linked_table(table_evidence, data, columns_by_open_table.get(table, []))
+                table_html = linked_table(
+                    table_evidence, data, columns_by_open_table.get(table, [])
+                )
                 number_arrays = [data.values(column) for column in data.number_columns]
                 if table not in columns_by_open_table or (
                     number_arrays and np.isnan(number_arrays).all()
                 ):
-                    folded_tables.append(foldable_html(table_heading, html))
+                    folded_tables.append(foldable_html(table_heading, table_html))
                 else:  # below a picture it is folded on screens, and open on paper
                     body_parts.append(
-                        foldable_html(f"Table: {table_heading}", html, ' class="table"')
+                        foldable_html(f"Table: {table_heading}", table_html, ' class="table"')
                         if picture
-                        else html
+                        else table_html
                     )
-            elif table in columns_by_open_table and status != availability:
+            elif table in columns_by_open_table and status != availability_text:
                 body_parts.append(
                     f'<p class="note">{escape(title_by_table[table])}: {escape(status, 600)}</p>'
                 )
@@ -199,23 +201,25 @@ class _Page:
             else ""
         )
         # The folds were made before the evidence, because it also explains their numbers.
-        return "\n".join(filter(None, [*body_parts, evidence.html(), further_tables, "</section>"]))
+        return "\n".join(
+            filter(None, [*body_parts, evidence.to_html(), further_tables, "</section>"])
+        )
 
     def _picture_html(self, tables: Tables, chapter: Chapter) -> str:
         """Return the picture of a section as HTML, or "" if there is nothing to draw."""
-        from aatoolkit.display.plot.draw import picture_of
+        from aatoolkit.display.plot.draw import create_picture
 
-        candidate_tables = [chapter.picture]
+        candidate_names = [chapter.picture]
         if chapter.picture not in tables:
             # For an unknown section, a table over time says most, then the main table.
             tables_over_time = (
                 name
                 for name in tables
-                if tables.rows[name] > 1 and self._data(tables[name]).time_keys
+                if tables.rows[name] > 1 and self._plot_data(tables[name]).time_keys
             )
-            candidate_tables = [*tables_over_time, next(iter(tables))]
-        for name in candidate_tables:
-            picture = picture_of(self._data(tables[name]), _PICTURE_WIDTH)
+            candidate_names = [*tables_over_time, next(iter(tables))]
+        for name in candidate_names:
+            picture = create_picture(self._plot_data(tables[name]), _PICTURE_WIDTH)
             if picture is not None:
                 return f"<figure>{image(picture.svg(), picture.finding)}</figure>"
         return ""
@@ -236,14 +240,14 @@ class _Page:
             failure_items.append(
                 f"What changed cannot be said: {escape(plain_words(str(error)), 400)}"
             )
-        changed_by_number = {
+        change_by_number = {
             number: row
             for number, row in enumerate(comparisons, 1)
             if row["verdict"] in CHANGE_WORDS
         }
         untested_names = [_figure_name(row) for row in comparisons if row["verdict"] == CANNOT_SAY]
         heading = ""
-        if changed_by_number:
+        if change_by_number:
             heading = f"Shown to have changed since {baseline_words}:"
         elif len(untested_names) < len(comparisons):
             heading = (
@@ -254,7 +258,7 @@ class _Page:
             f"<p><b>{escape(heading, 300)}</b></p>" if heading else "",
             bullet_list([f'{escape(capitalized(_figure_name(row)), 200)}: <a href="#c{number}">'
                      f"{escape('{} to {}, {}'.format(*_number_texts(row)))}</a>"
-                     for number, row in changed_by_number.items()]),
+                     for number, row in change_by_number.items()]),
             self._cards_html(comparisons, earlier_dataset is None, baseline_words),
             f"<p>It cannot be said whether {escape(some_of(untested_names), 400)} changed.</p>"
             if untested_names else "",
@@ -274,7 +278,7 @@ class _Page:
         cards = []
         for section in self._section_names:
             for table, frame in self._dataset[section].items():
-                data = self._data(frame)
+                data = self._plot_data(frame)
                 figure_cards, columns = key_figures(data, Options())
                 for row, card in enumerate(figure_cards):
                     if np.isnan(data.values(columns[0])[row]):

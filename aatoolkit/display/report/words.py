@@ -23,7 +23,7 @@ class Chapter(NamedTuple):
     """How a report shows one section of the API.
 
     - ``title``: the heading.
-    - ``tables``: by the name of each table that is not collapsed, the columns to show.
+    - ``tables``: maps the name of each table that is not collapsed to the columns to show.
     - ``picture``: the name of the table that is drawn as a picture.
     """
 
@@ -42,7 +42,7 @@ CHAPTER_BY_SECTION = {
 
 
 def in_reading_order(sections: Iterable[str]) -> list[str]:
-    """Return names of sections in the order of a report; sections unknown to it come last.
+    """Return names of sections in the order of a report; sections that it does not know come last.
 
     Examples
     --------
@@ -124,7 +124,11 @@ def state_words(availability_text: str) -> str:
     """
     symbol, _, detail = availability_text.partition(" ")
     status = next(
-        (candidate for candidate in Status if detail.startswith(humanize(candidate))),
+        (
+            candidate_status
+            for candidate_status in Status
+            if detail.startswith(humanize(candidate_status))
+        ),
         Status.UNKNOWN,
     )
     return plain_words(

@@ -70,7 +70,7 @@ class Analysis:
     notes : list of str
         Notes on guesses that a person should check.
     rules : tuple of Rule
-        The rules that find which data are missing. A person confirmed them.
+        The rules, confirmed by a person, that say which data are missing.
     watched_paths, emptied_paths, optional_paths : tuple of str
         Paths, as in `Section`.
     """
@@ -251,9 +251,9 @@ def _find_name_in_new_unit(column: DraftColumn) -> str | None:
 
     For example, ``cost_cents`` becomes ``cost``. Return None for other columns.
     """
-    name, _, unit = column.name.rpartition("_")
+    stem, _, unit = column.name.rpartition("_")
     is_renamed = column.scale != 1.0 and unit in words_of("percent", *FACTOR_BY_UNIT_WORD)
-    return name.removesuffix("_per") if is_renamed else None
+    return stem.removesuffix("_per") if is_renamed else None
 
 
 def _to_standard_words(name: str) -> str:

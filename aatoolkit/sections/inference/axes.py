@@ -91,8 +91,8 @@ class RowSet:
     has_element_names : bool
         Whether another list has a name for each row.
     kept_values_by_path : dict of str to tuple
-        Maps the path from a row to a field to the values that rows to keep have there, as ``only``
-        in `Rows`.
+        Which rows to keep, as ``only`` in `Rows`: maps the path from a row to a field to
+        its values in these rows.
     list_groups : list of ListGroup
         The lists that are values of the rows: one group for each path.
     data_key_objects : list of tuple
@@ -162,7 +162,7 @@ class ListGroup:
 
     Attributes
     ----------
-    present : list of list
+    present_lists : list of list
         The lists without `MISSING`.
     items : list
         The items of all lists.
@@ -181,11 +181,11 @@ class ListGroup:
     def __init__(self, steps: Steps, lists: list[Any]) -> None:
         self.steps = steps
         self.lists = lists
-        self.present = [values for values in lists if values is not MISSING]
-        self.items = [item for values in self.present for item in values]
+        self.present_lists = [values for values in lists if values is not MISSING]
+        self.items = [item for values in self.present_lists for item in values]
         self.kinds = _kinds_of(self.items)
         self.lengths = [None if values is MISSING else len(values) for values in lists]
-        self.max_length = max(map(len, self.present), default=0)
+        self.max_length = max(map(len, self.present_lists), default=0)
         self.is_of_lists = self.kinds == {"list"}
         self.holds_names = False
 
@@ -212,7 +212,7 @@ class ListGroup:
         return None
 
 
-ElementNames = tuple[ListGroup, list[int]]
+ListsOfNames = tuple[ListGroup, list[int]]
 """Lists with names for the elements of other lists, and for each row the position of its list."""
 
 
@@ -335,31 +335,31 @@ class JsonStructure:
             ancestor_keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
             row_counts = Counter(ancestor_keys)
             paths_by_key: dict[Any, set[Steps]] = {}
-            labels_by_key: dict[Any, set[Steps]] = defaultdict(set)
+            text_paths_by_key: dict[Any, set[Steps]] = defaultdict(set)
             for column in raw_columns:
                 types_by_key: dict[Any, list[type]] = defaultdict(list)
-                for key, value in zip(ancestor_keys, column.values, strict=True):
+                for ancestor_key, value in zip(ancestor_keys, column.values, strict=True):
                     if value is not MISSING:
-                        types_by_key[key].append(type(value))
-                for key, value_types in types_by_key.items():
-                    paths_by_key.setdefault(key, set()).add(column.steps)
-                    if value_types == [str] * row_counts[key]:
-                        labels_by_key[key].add(column.steps)
+                        types_by_key[ancestor_key].append(type(value))
+                for ancestor_key, value_types in types_by_key.items():
+                    paths_by_key.setdefault(ancestor_key, set()).add(column.steps)
+                    if value_types == [str] * row_counts[ancestor_key]:
+                        text_paths_by_key[ancestor_key].add(column.steps)
             variants: list[tuple[set[Steps], set[Steps], list[Any]]] = []
-            for key, paths in paths_by_key.items():
-                labels = labels_by_key[key]
+            for ancestor_key, paths in paths_by_key.items():
+                text_paths = text_paths_by_key[ancestor_key]
                 similar_variants = (
                     variant
                     for variant in variants
                     if _have_similar_paths(variant[0], paths)
                     # Rows by engine and rows by page are two tables.
-                    and (variant[1] <= paths or labels <= variant[0])
+                    and (variant[1] <= paths or text_paths <= variant[0])
                 )
                 variant = next(similar_variants, (set(), set(), []))
                 variants += [variant] * (not variant[2])
                 variant[0].update(paths)
-                variant[1].update(labels)
-                variant[2].append(key)
+                variant[1].update(text_paths)
+                variant[2].append(ancestor_key)
             if 1 < len(variants) <= _MAX_TUPLE_LENGTH:
                 self.row_sets.remove(row_set)
                 for kept_paths, _, kept_keys in variants:
@@ -448,8 +448,8 @@ class JsonStructure:
         }
         if len(headers_of_grids) > 1:
             return False  # tables of different columns
-        key_kinds = [frozenset(_detailed_kinds_of(column)) for column in columns]
-        are_fields = len(objects) > 1 and {*map(len, key_kinds)} == {1} != {len({*key_kinds})}
+        column_kinds = [frozenset(_detailed_kinds_of(column)) for column in columns]
+        are_fields = len(objects) > 1 and {*map(len, column_kinds)} == {1} != {len({*column_kinds})}
         similarity = _measure_similarity(entries)
         last_field = to_snake_case(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
         has_map_name = {"by", "per"} & {*last_field.split("_")}
@@ -493,20 +493,20 @@ class JsonStructure:
 
     def _add_list_row_sets(self, row_set: RowSet, list_groups: list[ListGroup]) -> None:
         """Add the lists in the rows of a table: as nested tables, or as columns of this table."""
-        row_list_groups = [
+        remaining_groups = [
             list_group
             for list_group in list_groups
             if not self._add_if_columns(row_set, list_group)
         ]
         groups_by_length: dict[Any, list[ListGroup]] = {}
-        groups_by_names: dict[Any, tuple[ElementNames, list[ListGroup]]] = {}
-        for list_group in row_list_groups:
+        groups_by_names: dict[Any, tuple[ListsOfNames, list[ListGroup]]] = {}
+        for list_group in remaining_groups:
             if list_group.holds_names and list_group.kinds != {"dict"}:
                 continue
-            element_names = self._find_element_names(row_set, list_group)
-            if element_names is not None:
+            lists_of_names = self._find_lists_of_names(row_set, list_group)
+            if lists_of_names is not None:
                 groups_by_names.setdefault(
-                    (element_names[0], *list_group.lengths), (element_names, [])
+                    (lists_of_names[0], *list_group.lengths), (lists_of_names, [])
                 )[1].append(list_group)
                 continue
             # Of a square grid a list beside it may name the rows or the columns.
@@ -517,16 +517,16 @@ class JsonStructure:
                 or item_lengths == {list_group.max_length}
             ) or _last_field(list_group.steps) in ("columns", "headers")
             similar_lengths = (
-                key
-                for key in groups_by_length
-                if not has_own_row_set and _have_equal_lengths(list_group.lengths, key)
+                group_key
+                for group_key in groups_by_length
+                if not has_own_row_set and _have_equal_lengths(list_group.lengths, group_key)
             )
-            key = next(
+            group_key = next(
                 similar_lengths, list_group.steps if has_own_row_set else (*list_group.lengths,)
             )
-            groups_by_length.setdefault(key, []).append(list_group)
-        for element_names, parallel_groups in groups_by_names.values():
-            self._add_parallel_row_set(row_set, parallel_groups, element_names)
+            groups_by_length.setdefault(group_key, []).append(list_group)
+        for lists_of_names, parallel_groups in groups_by_names.values():
+            self._add_parallel_row_set(row_set, parallel_groups, lists_of_names)
         for parallel_groups in groups_by_length.values():
             if len(parallel_groups) > 1 or not self._add_if_not_rows(row_set, parallel_groups[0]):
                 self._add_parallel_row_set(row_set, parallel_groups)
@@ -535,7 +535,7 @@ class JsonStructure:
         self,
         row_set: RowSet,
         list_groups: list[ListGroup],
-        element_names: ElementNames | None = None,
+        lists_of_names: ListsOfNames | None = None,
     ) -> None:
         """Add one table for several lists of equal length: each position becomes a row.
 
@@ -545,17 +545,17 @@ class JsonStructure:
             The rows with the lists.
         list_groups : list of ListGroup
             The lists, each of which becomes a column.
-        element_names : tuple, optional
+        lists_of_names : tuple, optional
             Other lists that have a name for each position.
         """
         main_group = max(
-            list_groups, key=lambda list_group: (list_group.is_of_lists, len(list_group.present))
+            list_groups, key=lambda group: (group.is_of_lists, len(group.present_lists))
         )
         containers = [(list_group.steps, list_group.lists) for list_group in list_groups]
-        first_position = int(len(list_groups) == 1 and _has_header_row(main_group.present))
+        first_position = int(len(list_groups) == 1 and _has_header_row(main_group.present_lists))
         main_container = main_group.steps, main_group.lists
         self._add_child_row_set(
-            row_set, containers, main_container, Each, element_names, first_position
+            row_set, containers, main_container, Each, lists_of_names, first_position
         )
 
     def _add_row_set_of_columns(
@@ -566,7 +566,7 @@ class JsonStructure:
         Each position in the inner lists becomes a row. ``paths_and_values`` has the inner lists.
         """
         steps, lists = self._split_into_columns(list_group)[0]
-        element_names = self._find_element_names(
+        lists_of_names = self._find_lists_of_names(
             row_set, ListGroup(steps, lists), includes_same_rows=True
         )
         self._add_child_row_set(
@@ -574,7 +574,7 @@ class JsonStructure:
             paths_and_values,
             (steps, lists),
             Each,
-            element_names,
+            lists_of_names,
             kept_values_by_path={"^#0": (0,)},
         )
 
@@ -584,7 +584,7 @@ class JsonStructure:
         containers: list[PathAndValues],
         main_container: PathAndValues,
         step_type: type[Each | Entries],
-        element_names: ElementNames | None = None,
+        lists_of_names: ListsOfNames | None = None,
         first_position: int = 0,
         kept_values_by_path: dict[str, tuple[Any, ...]] | None = None,
     ) -> None:
@@ -601,7 +601,7 @@ class JsonStructure:
             The tuple among ``containers`` whose lists or objects decide the number of rows.
         step_type : type
             `Each` for lists, `Entries` for objects.
-        element_names : tuple, optional
+        lists_of_names : tuple, optional
             Other lists that have a name for each item.
         first_position : int
             The position of the first row in its list; 1 if the first element has column names.
@@ -618,8 +618,8 @@ class JsonStructure:
         parent_rows = [parent_row for parent_row, _ in rows_and_keys]
         keys = [key for _, key in rows_and_keys]
         containers_and_names = [*containers]
-        if element_names is not None:
-            name_group, list_positions = element_names
+        if lists_of_names is not None:
+            name_group, list_positions = lists_of_names
             name_group.holds_names = True
             containers_and_names.append(
                 (name_group.steps, [name_group.lists[position] for position in list_positions])
@@ -633,7 +633,7 @@ class JsonStructure:
             keys,
             container_path,
             first_position,
-            element_names is not None,
+            lists_of_names is not None,
             kept_values_by_path or {},
         )
         nesting_depth = sum(isinstance(step, Each | Entries) for step in steps) - 1
@@ -666,19 +666,21 @@ class JsonStructure:
         """
         if list_group.max_length < 2 or {*map(type, list_group.items)} != {list}:
             return False
-        item_length_sets = [{*map(len, values)} for values in list_group.present]
+        item_length_sets = [{*map(len, values)} for values in list_group.present_lists]
         if max(map(len, item_length_sets)) > 1:
             return False
         is_square = any(
             item_lengths == {len(values)}
-            for item_lengths, values in zip(item_length_sets, list_group.present, strict=True)
+            for item_lengths, values in zip(item_length_sets, list_group.present_lists, strict=True)
         )
         first_item_lengths = [
             len(items[0]) if items is not MISSING and items else None for items in list_group.lists
         ]
         neighbour_lengths = (
-            neighbour.lengths
-            for neighbour, _ in _iter_neighbour_groups(row_set, list_group, includes_same_rows=True)
+            other_group.lengths
+            for other_group, _ in _iter_neighbour_groups(
+                row_set, list_group, includes_same_rows=True
+            )
         )
         is_grid = is_square or any(lengths == first_item_lengths for lengths in neighbour_lengths)
         is_uniform = max(len(_kinds_of(item)) for item in list_group.items) == 1
@@ -696,7 +698,7 @@ class JsonStructure:
             Whether columns were added.
         """
         kinds_by_position = [
-            _detailed_kinds_of(cells) for cells in zip_longest(*list_group.present)
+            _detailed_kinds_of(cells) for cells in zip_longest(*list_group.present_lists)
         ]
         is_mixed = (
             all(len(kinds) <= 1 for kinds in kinds_by_position)
@@ -707,14 +709,14 @@ class JsonStructure:
         ):
             return False
         header = self._find_header(row_set, list_group, is_mixed=is_mixed)
-        element_names = (
+        lists_of_names = (
             None
             if is_mixed or list_group.is_of_lists
-            else self._find_element_names(row_set, list_group)
+            else self._find_lists_of_names(row_set, list_group)
         )
-        if header is not None and element_names is not None:
+        if header is not None and lists_of_names is not None:
             are_names_nearer = count_shared_steps(
-                element_names[0].steps, list_group.steps
+                lists_of_names[0].steps, list_group.steps
             ) > count_shared_steps(header[0], list_group.steps)
             header = None if are_names_nearer else header
         if header is not None or (
@@ -758,16 +760,16 @@ class JsonStructure:
         list of tuple
             Tuples of a parsed path, and a list with the value of each row.
         """
-        path, rows_of_names = header or (
+        header_path, names_by_row = header or (
             None,
             [[*range(list_group.max_length)]] * len(list_group.lists),
         )
         positions_by_row: list[dict[Any, int]] = [
-            {name: position for position, name in enumerate(names)} for names in rows_of_names
+            {name: position for position, name in enumerate(names)} for names in names_by_row
         ]
         paths_and_values: list[PathAndValues] = []
         for name in dict.fromkeys(name for positions in positions_by_row for name in positions):
-            step = Position(name) if path is None else Named(path, name)
+            step = Position(name) if header_path is None else Named(header_path, name)
             cells = [
                 values[positions[name]]
                 if values is not MISSING and positions.get(name, len(values)) < len(values)
@@ -780,7 +782,7 @@ class JsonStructure:
     def _find_header(
         self, row_set: RowSet, list_group: ListGroup, *, is_mixed: bool
     ) -> HeaderNames | None:
-        """Find a list of column names, such as ``columns``, for the positions of given lists.
+        """Find the list, such as ``columns``, with a column name for each position in given lists.
 
         Parameters
         ----------
@@ -797,61 +799,61 @@ class JsonStructure:
             The parsed path to the names, and the list of names for each row.
         """
         possible_headers = []
-        for neighbour, list_positions in _iter_neighbour_groups(
+        for other_group, list_positions in _iter_neighbour_groups(
             row_set, list_group, includes_same_rows=list_group.is_of_lists
         ):
-            if neighbour.field_and_texts is None:
+            if other_group.field_and_texts is None:
                 continue
-            field_name, texts = neighbour.field_and_texts
-            names_by_row = [texts[position] for position in list_positions]
+            field_name, text_lists = other_group.field_and_texts
+            names_by_row = [text_lists[position] for position in list_positions]
             items_and_names = zip(list_group.lists, names_by_row, strict=True)
             has_equal_lengths = all(
                 items is MISSING or len(items) == len(names) for items, names in items_and_names
             )
             has_header_name = (
-                _HEADER_PATTERN.fullmatch(to_snake_case(_last_field(neighbour.steps))) is not None
+                _HEADER_PATTERN.fullmatch(to_snake_case(_last_field(other_group.steps))) is not None
             )
             # ``index_names`` is that of ``index``.
-            has_same_name = _last_field(list_group.steps) in _last_field(neighbour.steps)
+            is_named_after_list = _last_field(list_group.steps) in _last_field(other_group.steps)
             closeness = (
-                count_shared_steps(neighbour.steps, list_group.steps),
-                has_same_name,
+                count_shared_steps(other_group.steps, list_group.steps),
+                is_named_after_list,
                 has_header_name,
             )
             # What names only the positions of some rows are values of theirs.
-            has_same_names = (
+            are_names_fixed = (
                 len({*map(tuple, names_by_row)}) == 1 and "dict" not in list_group.kinds
             )
             is_header = has_header_name or (
-                is_mixed and not list_group.is_of_lists and has_same_names
+                is_mixed and not list_group.is_of_lists and are_names_fixed
             )
-            if _last_field(neighbour.steps) == _last_field(list_group.steps) and has_same_names:
+            if _last_field(other_group.steps) == _last_field(list_group.steps) and are_names_fixed:
                 is_header |= self.vocabulary.find_dimension(names_by_row[0]) is None
-            if list_group.kinds == {"text"} and has_same_names:
+            if list_group.kinds == {"text"} and are_names_fixed:
                 is_header |= _are_tuples(row_set, list_group, max(4, 2 * list_group.max_length))
             if has_equal_lengths and is_header:
-                possible_headers.append((closeness, neighbour, field_name, names_by_row))
+                possible_headers.append((closeness, other_group, field_name, names_by_row))
         if not possible_headers:
             return None
-        _, neighbour, field_name, names_by_row = max(
+        _, other_group, field_name, names_by_row = max(
             possible_headers, key=lambda possible_header: possible_header[0]
         )
-        neighbour.holds_names = True
-        self.header_paths.add(neighbour.steps)
-        widened_steps = _widen_to_all_elements(neighbour.steps)
+        other_group.holds_names = True
+        self.header_paths.add(other_group.steps)
+        widened_steps = _widen_to_all_elements(other_group.steps)
         row_steps = (
             _widen_to_all_elements(list_group.steps) if list_group.is_of_lists else row_set.steps
         )
         shared_count = count_shared_steps(widened_steps, row_steps)
         return (
-            *bind_to_row((*widened_steps[:shared_count], *neighbour.steps[shared_count:])),
+            *bind_to_row((*widened_steps[:shared_count], *other_group.steps[shared_count:])),
             Each(),
             *([Field(field_name)] if field_name is not None else []),
         ), names_by_row
 
-    def _find_element_names(
+    def _find_lists_of_names(
         self, row_set: RowSet, list_group: ListGroup, *, includes_same_rows: bool = False
-    ) -> ElementNames | None:
+    ) -> ListsOfNames | None:
         """Find the lists that name the elements of given lists, such as ``labels`` of ``values``.
 
         A list of names has as many elements as the list of values, and may be in the same row or in
@@ -876,27 +878,28 @@ class JsonStructure:
         """
         if list_group.max_length < 2:
             return None
-        possible_names = []
-        for neighbour, list_positions in _iter_neighbour_groups(
+        possible_lists = []
+        for other_group, list_positions in _iter_neighbour_groups(
             row_set, list_group, includes_same_rows=includes_same_rows
         ):
-            length_pairs = zip(list_group.lengths, list_positions, strict=True)
-            may_be_names = neighbour.kinds.isdisjoint(("dict", "list")) and not (
-                includes_same_rows and neighbour.holds_names
+            lengths_and_positions = zip(list_group.lengths, list_positions, strict=True)
+            may_be_names = other_group.kinds.isdisjoint(("dict", "list")) and not (
+                includes_same_rows and other_group.holds_names
             )
             # Short lists elsewhere have the same length by chance, and fractions name nothing.
-            record_path = neighbour.steps[:-1]
+            record_path = other_group.steps[:-1]
             may_be_names &= (
                 list_group.max_length > _MAX_CHANCE_LENGTH
                 or record_path == list_group.steps[: len(record_path)]
             )
-            may_be_names &= not any(type(item) is float for item in neighbour.items)
+            may_be_names &= not any(type(item) is float for item in other_group.items)
             if may_be_names and all(
-                length in (None, neighbour.lengths[position]) for length, position in length_pairs
+                length in (None, other_group.lengths[position])
+                for length, position in lengths_and_positions
             ):
-                possible_names.append((neighbour, list_positions))
+                possible_lists.append((other_group, list_positions))
         return max(
-            possible_names,
+            possible_lists,
             key=lambda possible_group: count_shared_steps(
                 possible_group[0].steps, list_group.steps
             ),
@@ -931,9 +934,9 @@ def _iter_neighbour_groups(
     """
     for ancestor in [*row_set.iter_with_ancestors()][not includes_same_rows :]:
         list_positions = row_set.enclosing_rows(ancestor)
-        for neighbour in ancestor.list_groups:
-            if neighbour.steps != list_group.steps[: len(neighbour.steps)]:
-                yield neighbour, list_positions
+        for other_group in ancestor.list_groups:
+            if other_group.steps != list_group.steps[: len(other_group.steps)]:
+                yield other_group, list_positions
 
 
 def _have_similar_paths(paths: set[Steps], other_paths: set[Steps]) -> bool:
@@ -965,7 +968,7 @@ def _last_field(steps: Steps) -> str:
 
 
 def _widen_to_all_elements(steps: Steps) -> Steps:
-    """Replace each step to a single element, such as ``[0]``, by one to all of its array."""
+    """Replace each step to a single element, such as ``[0]``, by ``[]``: all elements."""
     return tuple(Each() if isinstance(step, Position | Named) else step for step in steps)
 
 
@@ -1029,7 +1032,9 @@ def _kind_of(value: Any) -> str:
             if _NUMBER_PATTERN.fullmatch(value)
             else "day"
             if _DAY_PATTERN.match(value)
-            else ("text" if any(map(str.isalnum, value)) else "mark")
+            else "text"
+            if any(map(str.isalnum, value))
+            else "mark"
         )
     return type(value).__name__
 
@@ -1108,8 +1113,8 @@ def _measure_similarity(entries: list[Any]) -> float:
         items = [(0, item) for item in entry[:3]] if isinstance(entry, list) else items
         kinds = {(key, _kind_of(item)) for key, item in items if item is not None}
         entry_kinds += [kinds] if kinds else []
-    counts = Counter(field_kind for kinds in entry_kinds for field_kind in kinds)
-    return counts.total() / (len(counts) * len(entry_kinds)) if counts else 0.0
+    kind_counts = Counter(field_kind for kinds in entry_kinds for field_kind in kinds)
+    return kind_counts.total() / (len(kind_counts) * len(entry_kinds)) if kind_counts else 0.0
 
 
 def _unwrap_single_fields(value: Any) -> Any:
@@ -1125,8 +1130,8 @@ def _unwrap_single_fields(value: Any) -> Any:
     return value
 
 
-def _are_tuples(row_set: RowSet, list_group: ListGroup, min_rows: int) -> bool:
-    """Return whether there are enough short lists of scalars with equal lengths, like ``[x, y]``.
+def _are_tuples(row_set: RowSet, list_group: ListGroup, min_lists: int) -> bool:
+    """Return whether at least ``min_lists`` lists are short tuples of scalars, like ``[x, y]``.
 
     Parameters
     ----------
@@ -1134,11 +1139,12 @@ def _are_tuples(row_set: RowSet, list_group: ListGroup, min_rows: int) -> bool:
         The rows with the lists.
     list_group : ListGroup
         The lists.
-    min_rows : int
+    min_lists : int
         The minimum number of lists.
     """
     is_regular = (
-        len({*map(len, list_group.present)}) == 1 and list_group.max_length <= _MAX_TUPLE_LENGTH
+        len({*map(len, list_group.present_lists)}) == 1
+        and list_group.max_length <= _MAX_TUPLE_LENGTH
     )
     is_flat = {*map(_kind_of, map(_unwrap_single_fields, list_group.items))}.isdisjoint(
         {"dict", "list"}
@@ -1147,7 +1153,7 @@ def _are_tuples(row_set: RowSet, list_group: ListGroup, min_rows: int) -> bool:
         row_set.parent is not None
         and is_regular
         and is_flat
-        and len(list_group.present) >= min_rows
+        and len(list_group.present_lists) >= min_lists
     )
 
 
@@ -1160,9 +1166,9 @@ def _has_header_row(lists: list[list[Any]]) -> bool:
     >>> _has_header_row([rows]), _has_header_row([rows, rows[:1]])
     (True, True)
     """
-    longest = max(lists, key=len, default=[])
+    longest_list = max(lists, key=len, default=[])
     for rows in lists:
-        if rows == longest[:1]:
+        if rows == longest_list[:1]:
             continue  # there are no rows below the names
         if len(rows) < 3 or not all(isinstance(row, list) for row in rows):
             return False
@@ -1172,4 +1178,4 @@ def _has_header_row(lists: list[list[Any]]) -> bool:
             return False
         if _kinds_of(item for row in other_rows for item in row) <= {"text"}:
             return False
-    return len(longest) > 2
+    return len(longest_list) > 2

@@ -141,23 +141,23 @@ def _find_other_totals(column: DraftColumn, tables: list[DraftTable]) -> Iterato
             response_positions, totals_by_response, "their total", "responses", key_names
         )
     sums = _sum_by_response(column)
-    is_nested = any(neighbour.steps for neighbour, _ in [*table.iter_with_ancestors()][1:])
-    for neighbour in tables if not is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
-        is_top_level = neighbour.parent is None or not neighbour.parent.steps
+    is_nested = any(ancestor.steps for ancestor, _ in [*table.iter_with_ancestors()][1:])
+    for other_table in tables if not is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
+        is_top_level = other_table.parent is None or not other_table.parent.steps
         if (
-            neighbour.steps
+            other_table.steps
             and is_top_level
-            and neighbour is not table
-            and not {*neighbour.key} & key_names
-            and column.name in neighbour.column_names
-            and neighbour[column.name].may_be_summed
+            and other_table is not table
+            and not {*other_table.key} & key_names
+            and column.name in other_table.column_names
+            and other_table[column.name].may_be_summed
         ):
-            other_sums = _sum_by_response(neighbour[column.name])
+            other_sums = _sum_by_response(other_table[column.name])
             if np.array_equal(other_sums > 0, sums > 0):
                 yield PossibleTotals(
                     response_positions,
                     other_sums,
-                    f"those of {neighbour.name}",
+                    f"those of {other_table.name}",
                     "responses",
                     key_names,
                 )
@@ -167,8 +167,8 @@ def _sum_by_response(column: DraftColumn) -> FloatArray:
     """Return an array with the sum of a column for each response, without rows of totals."""
     is_counted = column.draft_table.data_row_mask & ~np.isnan(column.numbers)
     response_positions = column.draft_table.response_positions
-    sum_count = max(_MIN_SUMS_LENGTH, int(response_positions.max(initial=0)) + 1)
-    sums = np.bincount(response_positions[is_counted], column.numbers[is_counted], sum_count)
+    sums_length = max(_MIN_SUMS_LENGTH, int(response_positions.max(initial=0)) + 1)
+    sums = np.bincount(response_positions[is_counted], column.numbers[is_counted], sums_length)
     return sums.astype(np.float64)
 
 
@@ -180,10 +180,10 @@ def _adds_up_to(column: DraftColumn, totals: PossibleTotals) -> bool:
     """
     is_counted = column.draft_table.data_row_mask & ~np.isnan(column.numbers)
     group_count = len(totals.totals_by_group)
-    groups_of_rows = totals.group_by_row[is_counted]
+    group_by_row = totals.group_by_row[is_counted]
     numbers = column.numbers[is_counted]
-    sums = np.bincount(groups_of_rows, numbers, minlength=group_count)[:group_count]
-    nonzero_row_counts = np.bincount(groups_of_rows, numbers != 0, minlength=group_count)[
+    sums = np.bincount(group_by_row, numbers, minlength=group_count)[:group_count]
+    nonzero_row_counts = np.bincount(group_by_row, numbers != 0, minlength=group_count)[
         :group_count
     ]
     is_tested = ~np.isnan(totals.totals_by_group) & (nonzero_row_counts > 0)
@@ -274,8 +274,8 @@ def _record_ratios(table: DraftTable) -> None:
         may_be_share = name_meaning.kind not in (
             "position", "rank", "milliseconds", "seconds", "money"
         )  # fmt: skip
-        multipliers = [100.0] if field_format.has_percent_sign or max_number > 1.5 else [1.0, 100.0]
-        for percent_factor in multipliers if may_be_share and min_number >= 0 else ():
+        factors = [100.0] if field_format.has_percent_sign or max_number > 1.5 else [1.0, 100.0]
+        for percent_factor in factors if may_be_share and min_number >= 0 else ():
             equal_ratios = [
                 *_find_exact_ratios(numbers, rounding_error, percent_factor, operands, column.name)
             ]
@@ -360,11 +360,11 @@ def _find_exact_ratios(
             has_small_counts = row_count and numerator.numbers[has_both_counts].max() <= 3
             numerator_word = to_singular(numerator.name.removesuffix("_count").rpartition(".")[2])
             # A name such as ``citation_rate`` is evidence, too: a row less proves the ratio.
-            is_named_after = numerator_word in column_name and rounding_error < 0.001
+            is_named_after_numerator = numerator_word in column_name and rounding_error < 0.001
             if row_count >= (
                 _MIN_ROWS_OF_SMALL_COUNTS
                 if has_small_counts
-                else MIN_DISTINCT_ROWS - is_named_after
+                else MIN_DISTINCT_ROWS - is_named_after_numerator
             ):
                 yield Ratio(numerator, denominator, percent_factor, row_count)
 

@@ -43,7 +43,7 @@ class Guess(Generic[T]):
         ``proved`` by the numbers; ``likely`` by the name and the range of the numbers; ``open`` if
         there is no evidence; ``settled`` by a person.
     reason : str
-        The reason of the guess, as text for people.
+        Why this was guessed, as text for people.
     """
 
     value: T | None = None

@@ -75,11 +75,11 @@ def set_keys(tables: list[DraftTable], year_path: str | None) -> list[str]:
             label_names = [
                 column.name for column in table.columns if column.is_label or column.is_inherited
             ]
-            position_columns = [
+            position_names = [
                 _add_position_column(table, levels_up)
                 for levels_up in range(_count_nested_arrays(table))
             ]
-            table.key = (*label_names, *reversed(position_columns))
+            table.key = (*label_names, *reversed(position_names))
     for table in tables:
         _inherit_text_columns(table)
     return notes
@@ -242,31 +242,31 @@ def _find_total_rows(table: DraftTable) -> list[str]:
     Return notes for people on the rows with totals.
     """
     text_columns = [column for column in table.columns if column.format.is_text]
-    count_arrays = [column.numbers for column in table.columns if column.may_be_counts]
-    for column in text_columns if table.steps and count_arrays else ():
+    arrays_of_counts = [column.numbers for column in table.columns if column.may_be_counts]
+    for column in text_columns if table.steps and arrays_of_counts else ():
         is_total_row = [
             type(value) is str and _TOTAL_LABEL_PATTERN.fullmatch(value) is not None
             for value in column.values
         ]
-        total_rows = np.flatnonzero(is_total_row)
-        total_responses = table.response_positions[total_rows].tolist()
+        rows_with_total = np.flatnonzero(is_total_row)
+        responses_with_total = table.response_positions[rows_with_total].tolist()
         numbers_and_totals = [
             (numbers[table.response_positions == response_position], numbers[row])
-            for row, response_position in zip(total_rows, total_responses, strict=True)
-            for numbers in count_arrays
+            for row, response_position in zip(rows_with_total, responses_with_total, strict=True)
+            for numbers in arrays_of_counts
         ]
-        are_highest = [
+        are_totals_highest = [
             not (numbers > total).any() for numbers, total in numbers_and_totals if len(numbers) > 2
         ]
-        total_labels = {column.values[row] for row in total_rows}
+        total_labels = {column.values[row] for row in rows_with_total}
         if (
             total_labels
-            and len({*total_responses}) == len(total_responses)
-            and are_highest
-            and all(are_highest)
+            and len({*responses_with_total}) == len(responses_with_total)
+            and are_totals_highest
+            and all(are_totals_highest)
         ):
             table.total_labels_by_column = {column.name: tuple(sorted(total_labels))}
-            table.total_row_positions = total_rows
+            table.total_row_positions = rows_with_total
             label_text = repr(", ".join(sorted(total_labels)))
             return [f"{table.name}: {column.name} {label_text} sums up the other rows"]
     return []
@@ -329,12 +329,13 @@ def _key_sort_order(column: DraftColumn) -> tuple[bool, bool, bool, int]:
     words = split_name(column.name)
     is_id = words[-1] in words_of("identifier") or is_serial_number(words)
     # A number that only counts the rows of each response identifies nothing.
-    rows_with_response = [*enumerate(column.draft_table.response_positions.tolist())]
-    first_row_by_response = {response: row for row, response in reversed(rows_with_response)}
-    positions = [row - first_row_by_response[response] for row, response in rows_with_response]
+    rows_and_responses = [*enumerate(column.draft_table.response_positions.tolist())]
+    first_row_by_response = {response: row for row, response in reversed(rows_and_responses)}
+    positions = [row - first_row_by_response[response] for row, response in rows_and_responses]
     texts = [str(value).lstrip("#") for value in column.values]
     is_position = any(
-        texts == [str(position + first) for position in positions] for first in (0, 1)
+        texts == [str(position + first_position) for position in positions]
+        for first_position in (0, 1)
     )
     return is_position, not is_id, column.dtype == "Int64", len(words)
 

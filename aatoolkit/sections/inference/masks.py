@@ -38,21 +38,23 @@ def apply_masks(table: DraftTable) -> None:
         masked_columns = [
             column
             for column in table.columns
-            for column_object_path, name, is_item in [_split_path(column)]
+            for column_object_path, name, is_list_field in [_split_path(column)]
             if column is not mask_column
-            and (column_object_path, is_item) == (object_path, is_in_list)
+            and (column_object_path, is_list_field) == (object_path, is_in_list)
             and (list(split_name(name)) == masked_words if masked_words else is_in_list)
         ]  # fmt: skip
-        hidden_flags = [flag == marks_invalid for flag in mask_column.values]
-        hidden_values = chain(*(compress(column.values, hidden_flags) for column in masked_columns))
-        if masked_columns and all(value in _EMPTY_VALUES for value in hidden_values):
+        invalid_flags = [flag == marks_invalid for flag in mask_column.values]
+        invalid_values = chain(
+            *(compress(column.values, invalid_flags) for column in masked_columns)
+        )
+        if masked_columns and all(value in _EMPTY_VALUES for value in invalid_values):
             table.columns.remove(mask_column)
             for column in masked_columns:
                 column.valid_path = "!" * marks_invalid + mask_column.source
                 column.is_label = False
-                values_and_flags = zip(column.values, hidden_flags, strict=True)
+                values_and_flags = zip(column.values, invalid_flags, strict=True)
                 column.values = [
-                    MISSING if is_hidden else value for value, is_hidden in values_and_flags
+                    MISSING if is_invalid else value for value, is_invalid in values_and_flags
                 ]
 
 

@@ -207,12 +207,12 @@ def _format_names(names: tuple[str, ...]) -> str:
 
 
 def _format_column_runs(table: DraftTable) -> Iterator[tuple[str, str]]:
-    """Yield the code of all columns that are fields of one object, after the path of the object."""
-    runs = groupby(
+    """Yield the path of each object, and the code of all columns that are fields of the object."""
+    column_runs = groupby(
         table.columns,
         lambda column: column.path.partition(".")[0] if table.rows.one else table.rows.path,
     )
-    for path, columns_of_run in runs:
+    for path, columns_of_run in column_runs:
         column_calls = map(_format_column, columns_of_run)
         code = ", ".join(
             call.replace(" ", "\0") if len(call) < _MAX_UNBROKEN_LENGTH else call

@@ -133,12 +133,14 @@ def find_format(values: Sequence[Any], name: str) -> FieldFormat:
     )
     if not value_types <= {str, int, float}:
         return mixed_format
-    stripped_texts = {value: value.strip() for value in present_values if type(value) is str}
+    stripped_by_text = {value: value.strip() for value in present_values if type(value) is str}
     missing_lexicon = words_of("nothing") | {""}
     missing_words = tuple(
-        sorted(word for word in stripped_texts if stripped_texts[word].lower() in missing_lexicon)
+        sorted(
+            word for word in stripped_by_text if stripped_by_text[word].lower() in missing_lexicon
+        )
     )
-    texts = [text for word, text in stripped_texts.items() if word not in missing_words]
+    texts = [text for word, text in stripped_by_text.items() if word not in missing_words]
     numbers = [value for value in present_values if type(value) is not str]
     if texts and numbers:
         return _try_number_format(values, texts, "number", missing_words) or mixed_format
@@ -154,8 +156,8 @@ def _parse_all(values: Sequence[Any], dtype: str, parse: str | None, missing_val
 
     The arguments ``dtype``, ``parse`` (the notation) and ``missing_values`` are as in `Column`.
     """
-    parsed = read_as(values, Reading(dtype, parse, missing=missing_values))
-    return None if parsed.invalid else parsed.array
+    parsed_values = read_as(values, Reading(dtype, parse, missing=missing_values))
+    return None if parsed_values.invalid else parsed_values.array
 
 
 # --- numbers ------------------------------------------------------------------------------------
@@ -203,19 +205,19 @@ def _find_time_format(numbers: set[Any], name: str) -> FieldFormat | None:
     has_time_name = is_time_name(name)
     is_whole = all(float(value).is_integer() for value in numbers)
     # Hours to the second or millisecond are no numbers of anything else.
-    is_hourly = len(numbers) >= 3 and all(value % 3600 == 0 for value in numbers)
-    may_be_time = has_time_name or is_hourly or meaning_of(name).kind in ("", "time", "id", "rank")
+    are_hours = len(numbers) >= 3 and all(value % 3600 == 0 for value in numbers)
+    may_be_time = has_time_name or are_hours or meaning_of(name).kind in ("", "time", "id", "rank")
     if not (is_whole and may_be_time):
         return None
     # One in thirty numbers of that range is a day by chance.
-    likely_by_parse = {
+    is_likely_by_parse = {
         "YYYYMMDD": len(numbers) >= 5,
         "epoch ms": True,
-        "epoch s": is_hourly or has_word_of(name, "time"),
+        "epoch s": are_hours or has_word_of(name, "time"),
     }
     texts = [str(int(value)) for value in numbers]
     for time_format in _TIME_FORMATS:
-        if time_format[3] and (has_time_name or likely_by_parse.get(str(time_format[1]))):
+        if time_format[3] and (has_time_name or is_likely_by_parse.get(str(time_format[1]))):
             field_format = _try_time_format(texts, texts, time_format, ())
             if field_format is not None:
                 day_length = {"epoch s": 1, "epoch ms": 1000}.get(

@@ -99,7 +99,7 @@ def _create_table(
         if ancestor.steps and isinstance(ancestor.steps[-1], Entries):
             keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
             name = unused_name(
-                _name_key_column(ancestor, vocabulary), [key.name for key in key_columns]
+                _name_key_column(ancestor, vocabulary), [column.name for column in key_columns]
             )
             path = f"{format_path(ancestor.steps)}~"
             key_columns.append(DraftColumn(name, f"@{len(key_columns)}", path, keys, is_label=True))
@@ -109,7 +109,7 @@ def _create_table(
         row_set.steps,
         Rows(
             row_set.steps,
-            tuple(key.name for key in key_columns),
+            tuple(column.name for column in key_columns),
             one=not row_set.steps,
             only=tuple(row_set.kept_values_by_path.items()),
             first=row_set.first_position,
@@ -215,7 +215,7 @@ def _declare_header(table: DraftTable, row_set: RowSet, raw_columns: list[RawCol
 
 
 def _word_of_step(step: Step) -> str:
-    """Return the word that a step of a path gives to the name of a column.
+    """Return the word that one step of a path contributes to the name of a column.
 
     It is the name of a field, or the position of an element, counted from 1. It is empty for the
     first element, and for steps that lead to all elements.

@@ -58,14 +58,14 @@ def set_units(tables: list[DraftTable]) -> None:
 
     For cents, for example, the unit is ``currency`` and the factor 0.01.
     """
-    measures_of_tables = [
+    measures_by_table = [
         [column for column in table.columns if column.is_measure] for table in tables
     ]
-    for columns in measures_of_tables:
+    for columns in measures_by_table:
         for column in columns:
             column.unit, column.scale = _find_unit(column)
         _set_likely_counts(columns)
-    for columns in measures_of_tables:
+    for columns in measures_by_table:
         for column in columns:
             # A column that sums to another one has its unit.
             totals = [
@@ -113,7 +113,7 @@ def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
         unit = SIGNED_FRACTION_UNIT if lowest_number < 0 else FRACTION
         unit = FRACTION_CHANGE if name_meaning.kind == "change" else unit
         return Guess(unit, PROVED, "a per cent sign in the text"), 0.01
-    is_condition_met = {
+    is_met_by_condition = {
         "": True,
         "factor": name_meaning.factor != 1.0,
         "mean": name_meaning.is_mean,
@@ -127,7 +127,7 @@ def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
     for kind, condition, is_whole, min_value, max_value, named_unit, factor in _UNIT_CONDITIONS:
         is_match = (
             kind == name_meaning.kind
-            and is_condition_met[condition]
+            and is_met_by_condition[condition]
             and is_whole in (None, field_format.dtype == "Int64")
         )
         if is_match and min_value <= lowest_number and highest_number <= max_value:
@@ -171,16 +171,16 @@ def _set_likely_counts(columns: list[DraftColumn]) -> None:
 
 def _find_similar_count(column: DraftColumn, columns: list[DraftColumn]) -> str:
     """Return the name of another column of counts with numbers of similar size, or ""."""
-    for neighbour in columns:
-        is_positive = (column.numbers > 0) & (neighbour.numbers > 0)
+    for other_column in columns:
+        is_positive = (column.numbers > 0) & (other_column.numbers > 0)
         if (
-            neighbour is not column
-            and neighbour.unit.value == COUNT
+            other_column is not column
+            and other_column.unit.value == COUNT
             and is_positive.sum() >= _MIN_COMPARED_ROWS
         ):
-            quotients = column.numbers[is_positive] / neighbour.numbers[is_positive]
+            quotients = column.numbers[is_positive] / other_column.numbers[is_positive]
             if quotients.min() >= 1 / _MAX_QUOTIENT and quotients.max() <= _MAX_QUOTIENT:
-                return neighbour.name
+                return other_column.name
     return ""
 
 
@@ -264,20 +264,20 @@ def _find_across(column: DraftColumn) -> tuple[str, ...]:
     """Return the names of columns over which a column may be summed; an empty tuple means all."""
     key_names = column.draft_table.key
     engine_names = {"engine"} if column.arithmetic.engine_sum_outcome == "adds" else set()
-    proved_columns = column.arithmetic.summed_over | engine_names
+    proved_names = column.arithmetic.summed_over | engine_names
     # A sum over the rows of a response is none over engines where the test over engines failed.
-    if {*key_names} <= proved_columns and (
+    if {*key_names} <= proved_names and (
         engine_names or not key_names or not column.arithmetic.engine_sum_outcome
     ):
         return ()
     return (
         *sorted(engine_names - {*key_names}),
-        *(name for name in key_names if name in proved_columns),
+        *(name for name in key_names if name in proved_names),
     )
 
 
 def _find_currency_column(column: DraftColumn) -> str | None:
-    """Return the name of the column with the currency of a column of amounts, or None."""
+    """Return the name of the column that states the currency of the amounts, or None."""
     if column.unit.value != "currency":
         return None
     object_path = column.source.rpartition(".")[0]
@@ -374,14 +374,14 @@ def _find_ratio_rule(column: DraftColumn, denominators: set[str]) -> RuleGuess:
         )
     # Several totals fit: whichever is the denominator, the ratio must be computed again.
     first_ratio = equal_ratios[0]
-    is_of_total = len({count for count, _ in count_pairs}) == 1 and (
+    has_one_numerator = len({count for count, _ in count_pairs}) == 1 and (
         len(count_pairs) == 1 or not table_ratios
     )
-    if is_of_total and first_ratio.numerator.is_in_table:
+    if has_one_numerator and first_ratio.numerator.is_in_table:
         why = "a ratio: divide {} by {} anew".format(*first_ratio.operand_names)
         return Guess(refused(why), PROVED, f"{first_ratio} on {first_ratio.row_count} rows")
-    ratio_texts = some_of([*dict.fromkeys(map(str, equal_ratios))])
-    return Guess(None, OPEN, f"one of {ratio_texts}, not all columns of this table")
+    ratios_text = some_of([*dict.fromkeys(map(str, equal_ratios))])
+    return Guess(None, OPEN, f"one of {ratios_text}, not all columns of this table")
 
 
 def _find_possible_denominators(column: DraftColumn, *name_sets: set[str]) -> set[str]:
@@ -390,6 +390,6 @@ def _find_possible_denominators(column: DraftColumn, *name_sets: set[str]) -> se
     If ``name_sets`` are given, the names must be in all of these sets.
     """
     arithmetic = column.arithmetic
-    counts_by_name = (arithmetic.row_count_by_denominator, arithmetic.row_count_by_weight)
-    sets_of_names = [*name_sets, *map(set, filter(None, counts_by_name))]
-    return set.intersection(*sets_of_names) if sets_of_names else set()
+    row_counts_by_name = (arithmetic.row_count_by_denominator, arithmetic.row_count_by_weight)
+    all_name_sets = [*name_sets, *map(set, filter(None, row_counts_by_name))]
+    return set.intersection(*all_name_sets) if all_name_sets else set()

@@ -343,7 +343,7 @@ class Vocabulary:
         Parameters
         ----------
         option_documents : iterable
-            The JSON in which the service lists the values of its filters, of each host.
+            For each host, the JSON in which the service lists the values of its filters.
         responses : iterable
             The JSON of other responses. It is used to find the field name of each text.
 
@@ -374,12 +374,12 @@ class Vocabulary:
         unique_keys = list(dict.fromkeys(keys))
         if not unique_keys:
             return None
-        for name, values in self.values_by_dimension.items():
+        for dimension, values in self.values_by_dimension.items():
             if sum(key in values for key in unique_keys) >= 0.75 * len(unique_keys):
-                return name
-        for name, pattern in _PATTERN_BY_DIMENSION.items():
+                return dimension
+        for dimension, pattern in _PATTERN_BY_DIMENSION.items():
             if sum(map(bool, map(pattern.fullmatch, unique_keys))) >= 0.8 * len(unique_keys):
-                return name
+                return dimension
         return None
 
 
@@ -417,11 +417,11 @@ def _find_ids_and_names(value: Any) -> set[str]:
     items = value if isinstance(value, list) else []
     ids_and_names = {item for item in items if isinstance(item, str)}
     objects = [item for item in items if isinstance(item, dict)]
-    for name in dict.fromkeys(name for record in objects for name in record):
-        texts = {text for record in objects if isinstance(text := record.get(name), str)}
-        is_day = any(map(_PATTERN_BY_DIMENSION["date"].match, texts))
+    for field_name in dict.fromkeys(field_name for record in objects for field_name in record):
+        texts = {text for record in objects if isinstance(text := record.get(field_name), str)}
+        are_days = any(map(_PATTERN_BY_DIMENSION["date"].match, texts))
         ids_and_names |= (
-            {*filter(None, texts)} if len(texts) == len(objects) and not is_day else set()
+            {*filter(None, texts)} if len(texts) == len(objects) and not are_days else set()
         )
     return ids_and_names
 
