@@ -41,7 +41,7 @@ class ShortHelpMeta(ABCMeta):
         cls.__doc__ = class_doc = inspect.cleandoc(namespace.get("__doc__") or "")
         members = [*members_of(cls)]
         if class_doc and members:
-            lines = [f"{member:{_NAME_WIDTH}}{line}" for member, line in members]
+            lines = [f"{member:{_NAME_WIDTH}} {line}" for member, line in members]
             if "``help(" not in class_doc:
                 member = members[0][0]
                 lines += ["", f"``help({name}.{member})`` has the arguments and examples of one."]
@@ -54,7 +54,7 @@ class ShortHelpMeta(ABCMeta):
 
 
 # The width of the column of names in the list of members, in characters.
-_NAME_WIDTH = 17
+_NAME_WIDTH = 16
 
 
 def members_of(class_: type) -> list[tuple[str, str]]:

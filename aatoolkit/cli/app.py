@@ -72,7 +72,7 @@ Exit codes:
   0    done
   1    something failed: the service, the network or a file
   2    the command was not understood, or a value is wrong:
-       a name or host, or a study or folder that is not there
+       a name or host, or a study that is not there
   130  interrupted by Ctrl-C
 
 \b

@@ -291,7 +291,8 @@ class Dataset(ReadOnlyMapping[str, Tables]):
             An earlier dataset to compare with; the days of the two must not overlap. By default,
             the responses' own values of the period before.
         title : str, optional
-            The title of the page; by default the hosts.
+            The title of the page; by default the hosts, or their aliases. An alias does not change
+            the rows: sources, brands and the account's own domain stay in the tables.
 
         Returns
         -------

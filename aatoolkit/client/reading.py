@@ -498,7 +498,7 @@ def read_dataset(folder: FilePath, *, profile: ProfileSource | None = None) -> D
     if not section_folders:
         raise FileMissing(
             f"{os.fspath(folder)!r} holds no tables that to_parquet wrote; give the folder that "
-            "was given to it",
+            "was given to it, or of `aatoolkit collect` the one of a host and day in it",
             path=folder,
         )
     reading_options = ReadingOptions(None if profile is None else Profile.load(profile))

@@ -348,7 +348,7 @@ class _Planner:
                 raise AggregationRefused(
                     f"{'it' if name == column else name} adds over {', '.join(added_keys[name])}, "
                     f"and nothing shows that it adds over {key}; if it does, "
-                    f"aggregate with rules={{{column!r}: {remedy}}}"
+                    f"aggregate with rules={{{column!r}: {remedy}}}, or declare it in the profile"
                 )
 
     def _plan_of_one_kind(self, plan: Plan, is_requested: bool) -> Plan:

@@ -148,8 +148,8 @@ class SectionDraft:
             A new name for the column.
         **properties
             The new properties: ``unit``, ``aggregate``, ``dtype``, ``parse``, ``scale``,
-            ``missing`` and ``doc``, as in `aatoolkit.sections.Column`. For example, ``aggregate`` may be
-            ``"sum"`` or ``ratio("cit", "tot")``.
+            ``missing`` and ``doc``, as in `aatoolkit.sections.Column`. For example, ``aggregate``
+            may be ``"sum"`` or ``aatoolkit.sections.ratio("cit", "tot")``.
 
         Raises
         ------
