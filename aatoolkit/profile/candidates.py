@@ -1200,11 +1200,7 @@ def _is_understood(path_text: str, understood_paths: Sequence[str]) -> bool:
     ``understood_paths`` are the JSON paths of all such values.
     """
     paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in understood_paths)
-    # What is said of an object need not be all that the lists in it say.
-    return any(
-        path and is_on_path_of_rule(path, path_text) and path.count("[") >= path_text.count("[]")
-        for path in paths
-    )
+    return any(path and is_on_path_of_rule(path, path_text) for path in paths)
 
 
 # --- how likely, and what words mean ------------------------------------------------------------

@@ -555,9 +555,12 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
         for name, value in record.items()
         if isinstance(value, bool) and (availability := state_of_named_flag(name, value))
     ]
-    lacking_meanings = [
-        availability for availability in meanings if availability.status != Status.AVAILABLE
-    ]
+    if meanings and any(value and has_word_of(name, "limit") for name, value in record.items()):
+        meanings.append(AVAILABILITY_BY_TERM["partial"])
+    lacking_meanings = sorted(
+        (availability for availability in meanings if availability.status != Status.AVAILABLE),
+        key=lambda availability: availability.status != Status.NOT_APPLICABLE,
+    )
     return add_explanation((lacking_meanings or meanings)[0], record) if meanings else None
 
 

@@ -18,7 +18,6 @@ from aatoolkit.sections import (
     CURRENCY,
     FRACTION,
     RANK,
-    Aggregation,
     Column,
     Rule,
     Section,
@@ -282,42 +281,29 @@ def rename_column(column: DraftColumn, new_name: str) -> None:
     """Rename a column, also in the key of its table and in the rules of other columns."""
     table = column.draft_table
     old_name = column.name
-    table.key = tuple(new_name if name == old_name else name for name in table.key)
-    labels = (new_name if label == old_name else label for label in table.rows.labels)
-    table.rows = replace(table.rows, labels=tuple(labels))
+
+    def rename(value: Any) -> Any:
+        """Return a name, or a tuple of names, with the old name replaced."""
+        if isinstance(value, tuple):
+            return tuple(map(rename, value))
+        return new_name if value == old_name else value
+
+    table.key = rename(table.key)
+    table.rows = replace(table.rows, labels=rename(table.rows.labels))
     table.total_labels_by_column = {
-        new_name if column_name == old_name else column_name: total_labels
-        for column_name, total_labels in table.total_labels_by_column.items()
+        rename(name): total_labels for name, total_labels in table.total_labels_by_column.items()
     }
     column.name = new_name
     for other_column in table.columns:
-        if other_column.rule.value is not None:
-            other_column.rule = replace(
-                other_column.rule,
-                value=_rename_in_rule(other_column.rule.value, old_name, new_name),
-            )
-
-
-def _rename_in_rule(rule: Aggregation, old_name: str, new_name: str) -> Aggregation:
-    """Return a copy of an `Aggregation` in which the name of a column is replaced.
-
-    Examples
-    --------
-    >>> str(_rename_in_rule(Aggregation("mean", by="n"), "n", "hits"))
-    'mean weighted by hits'
-    """
-
-    def replace_name(value: Any) -> Any:
-        """Return a name, or a tuple of names, with the old name replaced."""
-        if isinstance(value, tuple):
-            return tuple(map(replace_name, value))
-        return new_name if value == old_name else value
-
-    new_fields = {
-        name: replace_name(getattr(rule, name)) for name in ("by", "over", "within", "across")
-    }
-    why = rule.why and re.sub(rf"(?<!\w){re.escape(old_name)}(?!\w)", lambda _: new_name, rule.why)
-    return replace(rule, why=why, **new_fields)
+        rule = other_column.rule.value
+        if rule is None:
+            continue
+        new_fields = {
+            name: rename(getattr(rule, name)) for name in ("by", "over", "within", "across")
+        }
+        old_name_pattern = rf"(?<!\w){re.escape(old_name)}(?!\w)"
+        why = rule.why and re.sub(old_name_pattern, lambda _: new_name, rule.why)
+        other_column.rule = replace(other_column.rule, value=replace(rule, why=why, **new_fields))
 
 
 # --- single responses -----------------------------------------------------------------------------
