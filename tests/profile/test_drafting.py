@@ -263,6 +263,7 @@ def test_what_sections_repeat_is_declared_once(tmp_path: Path):
     answers = {
         name: {
             "meta": meta,
+            "7d": meta,
             name: [{"site": "a.example", "hits": 3}, {"site": "b.example", "hits": 4}],
         }
         for name in ("domains", "urls", "gaps")

@@ -107,16 +107,17 @@ def _name_repeated_code(analysis_by_variable: Mapping[str, Analysis]) -> dict[st
     Such code declares a rule, or columns of objects that each response has, such as ``meta``.
     """
     names_and_codes = [
-        (re.sub(r"\W+", "_", name).strip("_").upper(), code)
+        ("_".join(map(to_snake_case, re.findall(r"\w+", name))).upper(), code)
         for analysis in analysis_by_variable.values()
         for name, code in (
-            *((f"{rule.at}_rule", _format_rule(rule)) for rule in analysis.rules),
+            *((f"{rule.at}.rule", _format_rule(rule)) for rule in analysis.rules),
             *(run for table in analysis.draft_tables for run in _format_column_runs(table)),
         )
     ]
     name_by_code: dict[str, str] = {}
     for (name, code), count in Counter(names_and_codes).items():
-        if count >= _MIN_REPETITIONS and len(code) > _MAX_LITERAL_LENGTH:
+        is_repeated = count >= _MIN_REPETITIONS and len(code) > _MAX_LITERAL_LENGTH
+        if is_repeated and name.isidentifier():
             used_names = [*name_by_code.values(), *analysis_by_variable, *vocabulary.VOCABULARY]
             name_by_code[code] = unused_name(name, used_names)
     return name_by_code
