@@ -139,7 +139,7 @@ _PATH_PLACEHOLDERS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEB
 
 
 def _click_type(placeholder: str, click_type: Any) -> Any:
-    """Return the click type of an option: ``click_type``, or by default that of its placeholder."""
+    """Return ``click_type``, or else `Path` for a placeholder such as ``FILE``, or None."""
     return click_type or (Path if placeholder in _PATH_PLACEHOLDERS else None)
 
 

@@ -20,6 +20,8 @@ _TOKEN_PATTERN = re.compile(rb"[\[\]{}]|" + _STRING_PATTERN + rb"|[^\s,:\]}\[{]+
 class ByteIndex:
     r"""Finds the bytes of a value in a JSON document by the value's path.
 
+    A path that ends with ``~`` is that of a key.
+
     Examples
     --------
     >>> index = ByteIndex(b'{"points": [{"rate": 1.50}, null]}')

@@ -484,11 +484,13 @@ class FingerprintCheck:
         certainly changed. The result is a dict from column to the reason why it counts as changed.
         """
         # After a groupby, labels of groups can equal labels of rows, and sums what was read there.
-        equal_columns = {*self._shared_names} - changed_columns
-        if self._key_names and equal_columns >= {*self._key_names}:
+        unchanged_columns = {*self._shared_names} - changed_columns
+        if self._key_names and unchanged_columns >= {*self._key_names}:
             return {}
-        number_columns = [name for name in equal_columns if self._arrays[name].dtype.kind in "biuf"]
-        has_text = len(number_columns) < len(equal_columns)
+        number_columns = [
+            name for name in unchanged_columns if self._arrays[name].dtype.kind in "biuf"
+        ]
+        has_text = len(number_columns) < len(unchanged_columns)
         if len(self._index) == self._fingerprint.row_count:
             return (
                 {}

@@ -141,8 +141,8 @@ def _encode_values(array: pa.Array) -> _KindAndBytes:
         return "float", [_encode_numbers(pc.add(array, 0.0), pa.float64())]
     if arrow_types.is_date(arrow_type) or arrow_types.is_timestamp(arrow_type):
         time_zone = None if arrow_types.is_date(arrow_type) else arrow_type.tz
-        times = array.cast(pa.timestamp("us", time_zone)).cast(pa.int64())
-        return "instant" if time_zone else "local", [_encode_numbers(times, pa.int64())]
+        microseconds = array.cast(pa.timestamp("us", time_zone)).cast(pa.int64())
+        return "instant" if time_zone else "local", [_encode_numbers(microseconds, pa.int64())]
     if arrow_types.is_large_string(arrow_type):
         return "text", _encode_texts(array)
     if arrow_types.is_list(arrow_type) or arrow_types.is_large_list(arrow_type):

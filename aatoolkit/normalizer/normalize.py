@@ -337,10 +337,10 @@ def _warn_of_ignored_filters(
 
     That is assumed if the response repeats the request's filters, and has null for this filter.
     """
-    nested_values = document.values() if isinstance(document, dict) else ()
+    top_level_values = document.values() if isinstance(document, dict) else ()
     echoed_filters = {
         to_snake_case(name): echoed_value
-        for json_object in (document, *nested_values)
+        for json_object in (document, *top_level_values)
         if isinstance(json_object, dict)
         for key, echoed_object in json_object.items()
         if echoes_request(key) and isinstance(echoed_object, dict)

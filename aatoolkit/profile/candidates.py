@@ -1640,7 +1640,7 @@ def _engine_name_pattern(engine: str) -> re.Pattern[str]:
 def find_emptied_paths(
     draft_tables: Sequence[DraftTable], document: Any, unmeasured_response: Any
 ) -> tuple[str, ...]:
-    """Return the path of the main table's rows, if a response without data has no rows there.
+    """Return the path of the main table's rows, if an engine that never ran has no rows there.
 
     The result is a tuple of one path, or an empty tuple.
     """

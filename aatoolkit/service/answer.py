@@ -228,7 +228,7 @@ def _find_silent_engine_states(observations: Observations) -> dict[str, State]:
 
 
 def find_missing_states(observations: Observations, paths: str) -> dict[str, State]:
-    """Return the states of fields that lack the window (range of days) before the requested one.
+    """Return, by path, why fields that need the previous window of days could not be measured.
 
     ``paths`` has the JSON paths of the fields that need this window, separated by spaces. The
     result is a dict by path. It is empty if answers were collected throughout the window before.

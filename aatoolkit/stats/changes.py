@@ -54,7 +54,7 @@ _CERTAIN_P = 0.0045
 """Up to this p-value, a change is believed: autocorrelated days hardly ever give a lower one."""
 _SHORT_SERIES_DAYS = 150
 _SHORT_SERIES_MAX_P = 0.015
-_SHORT_SERIES_AUTOCORRELATION = -0.05
+_SHORT_SERIES_MAX_AUTOCORRELATION = -0.05
 """In a series of fewer days than the first number, a change is believed only if its p-value and the
 autocorrelation of the days are below the other two numbers.
 """
@@ -268,7 +268,7 @@ def _reason_to_doubt(y: Numbers, n: Numbers, p: float, distribution: str) -> str
             "steps), and such days take steps by themselves"
         )
     if day_count < _SHORT_SERIES_DAYS and (
-        p > _SHORT_SERIES_MAX_P or autocorrelation > _SHORT_SERIES_AUTOCORRELATION
+        p > _SHORT_SERIES_MAX_P or autocorrelation > _SHORT_SERIES_MAX_AUTOCORRELATION
     ):
         return (
             f"{day_count} days are too few to tell a step of this size from neighbouring days that "

@@ -208,7 +208,7 @@ UNKNOWN_CHANGE = Change()
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A change with its method and other texts, of which `judge` makes a row of the result."""
+    """A change between two samples, its method, and what else `judge` needs for a verdict."""
 
     change: Change = UNKNOWN_CHANGE
     change_text: str = ""  # the change in words

@@ -175,9 +175,10 @@ def name_traced_variables() -> None:
 
 
 def setting(name: str, value: Any) -> Any:
-    """Return ``value``, an argument of a statistic such as the level, for use in formulas.
+    """Return ``value``, a number in a formula that is in no cell, such as the confidence level.
 
-    While a result is explained, it is returned as a `Traced` number called ``name``.
+    While a result is explained, the value is wrapped in a `Traced` number called ``name``, so that
+    the formula shows this name.
     """
     return value if CURRENT_TRACER.get() is None else Traced(value, SETTING_OP, name=name)
 

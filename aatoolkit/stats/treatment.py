@@ -333,7 +333,7 @@ class PromptDays:
 
 @dataclass(frozen=True)
 class GroupChange:
-    """The mean change within the prompts of a group, and the means before and after."""
+    """How the prompts of a group changed on average, and the means before and after."""
 
     mean_change: Sample = Sample()  # noqa: RUF009
     before: Any = NAN
@@ -504,7 +504,7 @@ def _reason_to_doubt(
 ) -> str:
     """Return why an effect is doubtful, e.g. as the groups differed before; "" if it is not.
 
-    ``differences`` has the effect, followed by its checks. ``p_values`` has their p-values.
+    ``differences`` has the effect, followed by its checks: of the days before the action. ``p_values`` has the p-value of each.
     """
     effect_difference, *checks = differences
     failed_checks = [

@@ -407,7 +407,7 @@ class ResponseScan:
 
     @property
     def records(self) -> Iterator[Records]:
-        """Yield, for each path to lists of data, the JSON objects in these lists as `Records`."""
+        """Yield, for each path of lists, the JSON objects in these lists as `Records`."""
         for items in self.all_path_values:
             if not items.is_list or not len(items.vector) or any(map(rate_key, items.names)):
                 continue

@@ -169,19 +169,19 @@ def names_of(data: PlotData, x: str, labels: Iterable[str] = ()) -> list[Name]:
 
 
 def scale_for(
-    values: Numbers, unit: str | None, margin: float = 1.02, **scale_fields: Any
+    values: Numbers, unit: str | None, end_factor: float = 1.02, **scale_fields: Any
 ) -> Scale:
     """Return a scale of numbers that includes 0 and all of ``values``.
 
-    ``margin`` is the upper end of the scale as a multiple of the largest number: with 1.02, the
+    ``end_factor`` is the upper end of the scale as a multiple of the largest number: with 1.02, the
     scale ends 2 % above it. ``scale_fields`` are other fields of the `Scale`.
     """
     finite_values = values[np.isfinite(values)]
     highest = finite_values.max(initial=0.0)
     lowest = finite_values.min(initial=0.0)
     highest = highest or (-lowest / 20 if lowest else 1.0)
-    return Scale(lowest * 1.05, highest * margin, "number" if len(finite_values) else "none", unit,
-                 **scale_fields)  # fmt: skip
+    return Scale(lowest * 1.05, highest * end_factor,
+                 "number" if len(finite_values) else "none", unit, **scale_fields)  # fmt: skip
 
 
 def tooltips_of(

@@ -782,7 +782,7 @@ class JsonStructure:
     def _find_header(
         self, row_set: RowSet, list_group: ListGroup, *, is_mixed: bool
     ) -> HeaderNames | None:
-        """Find the list, such as ``columns``, with a column name for each position in given lists.
+        """Find the header of rows that are lists: a list of their names, such as ``columns``.
 
         Parameters
         ----------
@@ -796,7 +796,7 @@ class JsonStructure:
         Returns
         -------
         tuple or None
-            The parsed path to the names, and the list of names for each row.
+            The parsed path to the names; and a list that has, for each row, its list of names.
         """
         possible_headers = []
         for other_group, list_positions in _iter_neighbour_groups(

@@ -96,7 +96,7 @@ class ArithmeticEvidence:
 
     @property
     def is_additive(self) -> bool:
-        """Whether a test proved that the numbers of several rows may be summed."""
+        """Whether totals in the responses proved that the numbers of several rows may be summed."""
         return bool(self.sum_notes) or self.engine_sum_outcome == "adds"
 
 

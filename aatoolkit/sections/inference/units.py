@@ -143,7 +143,7 @@ def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
 def _set_likely_counts(columns: list[DraftColumn]) -> None:
     """Set the unit ``count`` for columns without a unit whose whole numbers are likely counts.
 
-    Numbers are likely counts if a test proved that they may be summed, and if they are part of a
+    Numbers are likely counts if they add up to totals in the responses, and if they are part of a
     ratio or about as large as the numbers of another column of counts.
     """
     # Whole numbers that add up may still be cents, bytes or milliseconds.

@@ -266,8 +266,12 @@ def is_serial_number(words: list[str]) -> bool:
     >>> is_serial_number(split_name("insight_no")), is_serial_number(split_name("number_of_hits"))
     (True, False)
     """
-    is_number = words[-1] == "number" and len(words) > 1 and "of" not in words
-    return is_number and words[-2] not in words_of("count") and words[-2] == to_singular(words[-2])
+    ends_in_number = words[-1] == "number" and len(words) > 1 and "of" not in words
+    return (
+        ends_in_number
+        and words[-2] not in words_of("count")
+        and words[-2] == to_singular(words[-2])
+    )
 
 
 def _is_counted_noun(word: str) -> bool:

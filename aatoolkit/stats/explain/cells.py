@@ -186,12 +186,12 @@ class MethodResult:
         merged_frame = left.assign(_left=range(len(left))).merge(
             right.assign(_right=range(len(right))), **merge_options
         )
-        old_name_by_new = [
+        name_maps = [
             {new_name: old_name for old_name, new_name in reversed(new_names.items())}
             for new_names in names_after_merge(left, right, merge_options)
         ]
         input_positions = (merged_frame["_left"], merged_frame["_right"])
-        return [*zip(("left", "right"), self.inputs, input_positions, old_name_by_new, strict=True)]
+        return [*zip(("left", "right"), self.inputs, input_positions, name_maps, strict=True)]
 
     def describe(self, position: int, column: str, *notes: str, **other_fields: Any) -> Explanation:
         """Explain a cell from the metadata of the result alone.
@@ -222,11 +222,11 @@ def _explain_rename(result: MethodResult, position: int, column: str) -> Explana
 
 def _explain_unchanged(result: MethodResult, position: int, column: str) -> Explanation:
     """Explain a cell that a method either copied unchanged or added in a new row or column."""
-    is_added = position >= len(result.first_input)
-    if column in result.first_input.columns and not is_added:
+    is_added_row = position >= len(result.first_input)
+    if column in result.first_input.columns and not is_added_row:
         return result.inputs[0].explain(position, column)
-    cell = result.describe(position, column, _NOTE_BY_VERB[is_added or result.verb])
-    is_missing = is_added and cell.value is None and not is_status_column(result.frame, column)
+    cell = result.describe(position, column, _NOTE_BY_VERB[is_added_row or result.verb])
+    is_missing = is_added_row and cell.value is None and not is_status_column(result.frame, column)
     return replace(cell, missing="no response has this row") if is_missing else cell
 
 

@@ -87,7 +87,7 @@ class ReadResponse:
 
     @cached_property
     def extra_by_path(self) -> Mapping[str, tuple[str, str]]:
-        """A dict from the JSON path of each value that no column has to its text and reason."""
+        """The values that are in no column: by JSON path, the value as text and the reason."""
         extra_rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, reason) for path, value, reason in extra_rows}
 
@@ -169,7 +169,7 @@ def _iterate_stores(within: Any) -> Iterator[Any]:
 
 
 def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
-    """Yield the responses in a store (a study, an archive or a list) that may have a `Source`.
+    """Yield the responses in a store (a study, an archive or a list) that a `Source` may identify.
 
     Each response comes with a text that says where it is stored.
     """
