@@ -504,7 +504,8 @@ def _reason_to_doubt(
 ) -> str:
     """Return why an effect is doubtful, e.g. as the groups differed before; "" if it is not.
 
-    ``differences`` has the effect, followed by its checks: of the days before the action. ``p_values`` has the p-value of each.
+    ``differences`` has the effect, followed by its checks: the changes of the days before the
+    action. ``p_values`` has the p-value of each.
     """
     effect_difference, *checks = differences
     failed_checks = [
