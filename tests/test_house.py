@@ -71,3 +71,17 @@ def test_the_layers_are_few_and_justify_what_they_leave_out() -> None:
     assert all(
         above.startswith("#") for above, line in pairwise(lines) if line == "ignore_imports = ["
     )
+
+
+def test_explain_goes_through_every_verb_of_frames():
+    import aatoolkit.display.accessor  # noqa: F401  # which imports all verbs
+    from aatoolkit.metadata.recorded import METHOD_BY_VERB
+    from aatoolkit.stats.explain.cells import EXPLAIN_CELL_BY_VERB
+
+    verbs = {
+        verb
+        for verb, (function, _) in METHOD_BY_VERB.items()
+        if function.__module__.startswith("aatoolkit.frame.")
+    }
+    assert len(verbs) > 6
+    assert verbs <= {*EXPLAIN_CELL_BY_VERB, "aggregate"}
