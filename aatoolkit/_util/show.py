@@ -323,6 +323,10 @@ def _select_columns(
         if not is_blank and name not in cell_notes and (min_width <= width_left or not shown_names):
             shown_names.append(name)
             width_left -= min_width
+    # Half of an interval is worse than none.
+    shown_names = [
+        name for name in shown_names if name[-3:] != "low" or f"{name[:-3]}high" in {*shown_names}
+    ]
     ordered_names = sorted(
         shown_names, key=lambda name: (name == options.verdict, names.index(name))
     )

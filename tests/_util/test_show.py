@@ -196,3 +196,14 @@ def test_a_declaration_prints_as_a_list() -> None:
         assert "steps=" not in str(thing)
         assert pretty(thing) == wrap_lines(str(thing))
     assert str(section).splitlines()[1].startswith("  source_domains: One row")
+
+
+@pytest.mark.parametrize("width", range(40, 90, 5))
+def test_of_an_interval_both_ends_are_shown_or_none(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    ends = {f"share_of_voice_{name}": [0.123456] * 2 for name in ("low", "high")}
+    frame = show_as({"brand": ["a brand with a name", "b"], **ends}, ShowAs(("method",), "", ()))
+    head = repr(frame).partition("not shown")[0]
+    assert ("voice_low" in head) == ("voice_high" in head)
