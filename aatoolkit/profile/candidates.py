@@ -586,9 +586,8 @@ class _CandidateSearch:
             measured_flag_lists = [
                 [has_numbers(row.record, is_id_time_or_lack) for row in rows] for rows in row_lists
             ]
-            if any(
-                map(any, measured_flag_lists)
-            ):  # numbers elsewhere are not those that a row lacks
+            # Numbers elsewhere in a response are not those that a row lacks.
+            if any(map(any, measured_flag_lists)):
                 row_lists = [
                     [
                         row if is_measured else row._replace(has_numbers=False)
@@ -638,9 +637,8 @@ class _CandidateSearch:
             counts_days = bool(count_key_words & words_of("days")) and count_key_words <= words_of(
                 "days", "engine"
             )
-            counts_days &= count_key_words != {
-                *tokens(count_key)
-            }  # which is the length of the window
+            # Without a word for a part, it is the length of the window.
+            counts_days &= count_key_words != {*tokens(count_key)}
             lexicon_key = "whole" if is_about_data or counts_days else "due"
             total_key = next(
                 (

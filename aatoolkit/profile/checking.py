@@ -231,9 +231,7 @@ def _list_differences(tables: Tables) -> list[Difference]:
     drift_frame = tables.drift.astype(object).where(tables.drift.notna(), None)
     return [
         (str(kind), str(path), int(count), example if example is None else str(example))
-        for kind, path, count, example in drift_frame[
-            ["kind", "path", "count", "example"]
-        ].itertuples(index=False)
+        for kind, path, count, example, *_ in drift_frame.itertuples(index=False)
     ]
 
 

@@ -842,3 +842,47 @@ def test_an_interactive_mark_says_number_interval_counts_and_availability() -> N
     boxes = [trace for trace in cells.data if trace.type == "bar"]
     assert np.isin(["not measured", "not listed"], [
         tip.rpartition("<br>")[2] for box in boxes for tip in box.customdata]).all()  # fmt: skip
+
+
+def test_the_states_of_a_title_and_the_numbers_of_a_change_stay_in_small_pictures() -> None:
+    severities = words_of(read("insights").aa.plot(figsize=(3, 2))).splitlines()
+    assert {"Severity", "high"} <= {*severities}
+    assert "change" not in severities, "changes are left out first"
+    change = read("prompt_engines").aa.compare("previous", "mention_rate", by="engine")
+    assert "+15.3 pp" in words_of(change.aa.plot(figsize=(3, 2))).splitlines()
+
+
+def test_no_value_has_no_mark_and_high_is_a_warning() -> None:
+    access = read("crawlability_bot_access").aa.plot().spec.word_columns
+    rules = next(column for column in access if column.heading == "Explicit rule")
+    marks = dict(zip(rules.words, rules.symbol_styles, strict=True))
+    assert marks["no value given"] is None
+    assert marks["no"] is not None
+    severities = read("insights").aa.plot().spec.word_columns[1]
+    styles = dict(zip(severities.words, severities.symbol_styles, strict=True))
+    assert styles["high"].colour == "amber"
+    assert {style.fill for style in styles.values()} == {"solid"}
+
+
+def test_earlier_numbers_differ_in_shape_and_a_change_keeps_its_unit() -> None:
+    topics = read("gap_topics").aa.plot()
+    assert len({style.symbol for _, style, _ in topics.spec.legend}) == 2
+    assert "\npp" not in words_of(topics)
+
+
+def test_bars_that_each_have_one_colour_need_no_second_one() -> None:
+    cited = pd.DataFrame({"kind": list("aaabbc"), "place": list("xxxyyz")}, dtype="category")
+    assert not legend(cited.aa.plot(kind="counts", x="kind"))
+    assert not legend(cited.aa.plot(kind="counts"))
+    mixed = cited.assign(place=pd.Categorical(list("xyxyxz")))
+    assert legend(mixed.aa.plot(kind="counts"))
+
+
+def test_a_cursor_is_no_id_and_quarters_are_named() -> None:
+    pages = {"prompts": [{"cursor": f"c-{n}x", "text": f"prompt {n}", "hits": n} for n in range(9)],
+             "page": {"end_cursor": "c-8x", "count": 9}}  # fmt: skip
+    tables = proposed(pages, "prompts")["prompts"]
+    facts = next(table for name, table in tables.items() if name.endswith("_facts"))
+    assert "prompt 8" not in words_of(facts.aa.plot())
+    quarters = pd.DataFrame({"start": pd.date_range("2024-01-01", periods=6, freq="QS"), "hits": 3})
+    assert "by quarter" in words_of(quarters.aa.plot(kind="line", x="start", y="hits"))

@@ -264,6 +264,7 @@ def test_what_sections_repeat_is_declared_once(tmp_path: Path):
         name: {
             "meta": meta,
             "7d": meta,
+            "profile": meta,
             name: [{"site": "a.example", "hits": 3}, {"site": "b.example", "hits": 4}],
         }
         for name in ("domains", "urls", "gaps")

@@ -542,21 +542,23 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
     ``min_strength`` is how surely the text must mean the availability: `WEAK`, `STRONG` or `PLAIN`.
     """
     reason = find_reason(record)
+    has_caveats = any(value and has_word_of(name, "limit") for name, value in record.items())
     for name, value in record.items():
         if not isinstance(value, str):
             continue
         term = find_word(value) if is_state_key(name) or is_word_of(name, "one_value") else None
         if term and term.strength >= min_strength:
-            return (
-                term.availability if reason == value else add_explanation(term.availability, record)
+            meaning = (
+                PARTIAL if has_caveats and term.canonical == "available" else term.availability
             )
+            return meaning if reason == value else add_explanation(meaning, record)
     meanings = [
         availability
         for name, value in record.items()
         if isinstance(value, bool) and (availability := state_of_named_flag(name, value))
     ]
-    if meanings and any(value and has_word_of(name, "limit") for name, value in record.items()):
-        meanings.append(AVAILABILITY_BY_TERM["partial"])
+    if meanings and has_caveats:
+        meanings.append(PARTIAL)
     lacking_meanings = sorted(
         (availability for availability in meanings if availability.status != Status.AVAILABLE),
         key=lambda availability: availability.status != Status.NOT_APPLICABLE,

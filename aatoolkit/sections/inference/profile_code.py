@@ -116,9 +116,9 @@ def _name_repeated_code(analysis_by_variable: Mapping[str, Analysis]) -> dict[st
     ]
     name_by_code: dict[str, str] = {}
     for (name, code), count in Counter(names_and_codes).items():
-        is_repeated = count >= _MIN_REPETITIONS and len(code) > _MAX_LITERAL_LENGTH
-        if is_repeated and name.isidentifier():
+        if count >= _MIN_REPETITIONS and len(code) > _MAX_LITERAL_LENGTH and name.isidentifier():
             used_names = [*name_by_code.values(), *analysis_by_variable, *vocabulary.VOCABULARY]
+            used_names += "PROFILE", "SCOPE_OPTIONS"
             name_by_code[code] = unused_name(name, used_names)
     return name_by_code
 
