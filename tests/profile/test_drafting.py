@@ -14,6 +14,7 @@ from services.world import SECTIONS, SERVICES, options
 
 import aatoolkit as aa
 from aatoolkit.errors import ArgumentError, PayloadError
+from aatoolkit.jsontree.paths import format_path, parse_path
 from aatoolkit.sections import Profile
 
 
@@ -293,3 +294,16 @@ def test_a_renamed_key_of_a_map_is_read_from_the_file_as_in_the_draft(tmp_path: 
     for declared in (draft["perception"].section, section):
         table = aa.normalize(declared, answer)["perception_by_engine_reason"]
         assert table["engine"].tolist() == ["atlas", "borealis"] * 3
+
+
+def test_what_may_be_absent_has_a_path_that_can_be_read():
+    def answer(*names: str) -> dict[str, Any]:
+        columns = [{"key": name} for name in names]
+        return {"tables": [{"id": "a", "columns": columns, "rows": [[*range(len(names))]] * 2}]}
+
+    sites = answer("site", "odd.name", "hits")
+    sites["tables"].append({"id": "b", "columns": [{"key": "site"}], "rows": [[5]]})
+    draft = draft_of({"domains": sites}, {}, options())
+    paths = draft["domains"].section.optional
+    assert paths
+    assert [format_path(parse_path(path)) for path in paths] == [*paths]
