@@ -203,8 +203,8 @@ class Candidate:
 
     @property
     def key(self) -> str:
-        """The last field of the path."""
-        return self.at.rpartition(".")[2]
+        """The last two fields of the path."""
+        return ".".join(self.at.split(".")[-2:])
 
     def with_commonest_meanings(self, counts: Counter[tuple[str, str, str]]) -> Candidate:
         """Return a copy in which each word has its commonest meaning.
@@ -1418,7 +1418,11 @@ class _WordMeanings:
         } and any(
             state_of_flag(False, text) == AVAILABILITY_BY_TERM["not_applicable"] for text in texts
         )
-        self._may_be_paused = any(has_word_of(text, "paused") for text in texts)
+        self._may_end = any(is_word_of(text, "done") for text in texts)
+        ongoing_texts = {text for text in texts if has_word_of(text, "ongoing")}
+        # `running` is no passing state if it can be `paused`, or be `running_with_errors`.
+        is_lasting = len(ongoing_texts) > 1 or any(has_word_of(text, "paused") for text in texts)
+        self._lasting_text = min(ongoing_texts, key=len, default="") if is_lasting else ""
         self._is_notice, self._is_count = is_notice, is_count
         self._names_row_kind = (
             self._is_in_rows and not is_notice and has_word_of(self._key, "class")
@@ -1524,12 +1528,14 @@ class _WordMeanings:
         if word is None and self._names_row_kind and {*self._words_by_engine} <= {""}:
             return "not_applicable" if number_flags == {False} else NO_MEANING
         is_positive = word is not None and word.canonical == "available"
+        if is_positive and text.endswith("ing") and self._may_end:
+            return "partial"  # `measuring`, where it may be `finished`
         if not engines and (is_word_of(text, "success") or (is_positive and self._is_notice)):
             return NO_MEANING  # a task that succeeded may have read a part
         if word and not is_flag and not (says_missing and not engines and is_positive):
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY
-            if has_numbers_beside and self._may_be_paused and has_word_of(text, "ongoing"):
-                return "available"  # `running`, where `paused` is its opposite
+            if has_numbers_beside and text == self._lasting_text:
+                return "available"
             # What does not apply to an engine is about all of its numbers.
             is_about_engine = engines and word.canonical == "not_applicable"
             # A vague word for all of the response, in which there are always numbers.

@@ -178,16 +178,18 @@ def test_a_draft_asks_what_to_confirm_and_goes_on_where_it_was_left(draft, tmp_p
     assert list(draft.confirm()) == []
 
 
-def test_a_word_of_a_service_means_the_same_in_each_section() -> None:
-    def response(word: str, *hits: int | None) -> dict[str, Any]:
-        return {"coverage": {"outcome": word}, "rows": [{"page": n, "hits": n} for n in hits]}
+@pytest.mark.parametrize(("place", "of_urls"), [("coverage", "partial"), ("module", "available")])
+def test_a_word_means_the_same_at_the_same_place_of_each_section(place: str, of_urls: str) -> None:
+    def response(word: str, *hits: int | None, place: str = "coverage") -> dict[str, Any]:
+        return {place: {"outcome": word}, "rows": [{"page": n, "hits": n} for n in hits]}
 
     short, met = response("quota_short", 13, None), response("quota_met", 13, 8)
-    documents = {"crawl": short, "domains": short, "urls": response("quota_short", 13, 8)}
-    beside = {"crawl": met, "domains": met, "urls": response("quota_met")}
+    urls = response("quota_short", 13, 8, place=place)
+    beside = {"crawl": met, "domains": met, "urls": response("quota_met", place=place)}
+    documents = {"crawl": short, "domains": short, "urls": urls}
     draft = draft_of(documents, {}, OPTIONS, by_host={"b.example": beside})
     words = [place.meaning_by_word for section in draft.values() for place in section.candidates]
-    assert words == [{"quota_met": "available", "quota_short": "partial"}] * 3
+    assert [meanings["quota_short"] for meanings in words] == ["partial", "partial", of_urls]
 
 
 def test_what_is_asked_together_is_rejected_together() -> None:

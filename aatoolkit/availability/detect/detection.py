@@ -232,6 +232,14 @@ def _conclude_about_section(response_scan: ResponseScan, *, has_rules: bool) -> 
                 for signal in signals
                 if signal.scope != "section" or signal in signals_of_missing_data
             ]
+    is_any_available = any(signal.availability.status == Status.AVAILABLE for signal in signals)
+    if has_rules and not (response_scan.nonzero_flags or is_any_available):
+        signals[:] = [  # without any number, no part is measured
+            replace(signal, availability=replace(signal.availability, status=Status.UNAVAILABLE))
+            if signal.scope == "section" and signal.availability.status == Status.PARTIAL
+            else signal
+            for signal in signals
+        ]
     if not signals or response_scan.has_section_signal:
         return
     availabilities = [signal.availability for signal in signals]

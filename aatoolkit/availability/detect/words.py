@@ -470,7 +470,10 @@ def is_bookkeeping(key: str) -> bool:
     (True, True, False)
     """
     return (
-        has_word_of(key, "form") or is_word_of(key, "listed") or ends_with_word_of(key, "form_end")
+        has_word_of(key, "form")
+        or is_word_of(key, "listed")
+        or ends_with_word_of(key, "form_end")
+        or not words_of("asks").isdisjoint(tokens(key)[:1])
     )
 
 

@@ -741,10 +741,13 @@ class JsonStructure:
         bool
             Whether columns were added. If not, the items of the lists are rows of a table.
         """
-        if _are_tuples(row_set, list_group, max(4, 2 * list_group.max_length)):
+        are_texts = {*map(type, list_group.items)} - {NoneType} == {str}
+        texts_by_position = map(set, zip_longest(*list_group.present_lists))
+        # A text that is first in one list and second in another is no cell of a column.
+        are_members = are_texts and sum(map(len, texts_by_position)) > len({*list_group.items})
+        if not are_members and _are_tuples(row_set, list_group, max(4, 2 * list_group.max_length)):
             self._add_raw_columns(row_set, self._split_into_columns(list_group))
             return True
-        are_texts = {*map(type, list_group.items)} - {NoneType} == {str}
         if are_texts:
             self.raw_columns.append(RawColumn(row_set, list_group.steps, list_group.lists))
         return are_texts
