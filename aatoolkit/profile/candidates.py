@@ -78,7 +78,7 @@ _TIMESTAMP_PATTERN = re.compile(r"\d{4}-\d\d-\d\d.*")
 _NAME_OR_DAY_PATTERN = re.compile(r"[A-Z][a-z]+[ A-Z]|[A-Z][a-z]+$|\d{4}-\d\d-\d\d")
 _FLAG_WORDS = {"true", "false"}
 _HOST_PATTERN = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}")
-_DECIMAL_PATTERN = re.compile(r"-?[\d.,]+")
+_DECIMAL_PATTERN = re.compile(r"-?[\d.,]+[a-z%]?")
 _NUMBER_IN_TEXT_PATTERN = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
 Steps = tuple[Step, ...]
@@ -813,7 +813,8 @@ class _CandidateSearch:
                 elif not self._add_map(value, field_path):
                     self._add_fields(value, field_path)
             elif isinstance(value, list):
-                if (*field_path, Each()) not in self._structure.header_by_row_path.values():
+                header_paths = self._structure.header_by_row_path.values()
+                if all(path[: len(field_path)] != field_path for path in header_paths):
                     self._add_items(value, field_path)
             elif extent_by_count_key.get(key) is not None:
                 self._add_occurrence(field_path, extent_by_count_key[key], self._has_numbers)
@@ -1471,13 +1472,15 @@ class _WordMeanings:
             for text in sorted(self._number_flags_by_word)
             if (meaning := self._guess_meaning(text)) is not None
         }
+        is_only_lack = {*meanings.values()} == {"partial", "not_applicable"}
         is_unknown_flag = not (_FLAG_WORDS.isdisjoint(meanings) or has_word_of(self._key, "place"))
         is_doubtful = is_unknown_flag or "not_applicable" in meanings.values()
-        if is_doubtful and {*self._words_by_engine} == {""}:
+        if is_only_lack or (is_doubtful and {*self._words_by_engine} == {""}):
             # That something applies, or a flag of unknown name, does not say that it was measured.
             return {
                 text: NO_MEANING
-                if meaning == "available" or (meaning == "partial" and text in _FLAG_WORDS)
+                if meaning == "available"
+                or (meaning == "partial" and (text in _FLAG_WORDS or find_word(text) is None))
                 else meaning
                 for text, meaning in meanings.items()
             }
