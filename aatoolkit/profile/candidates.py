@@ -322,9 +322,6 @@ def find_candidate_paths(
         } == {False}
         default_evidence = _ONLY_UNMEASURED_REASON if is_null and has_numbers(document) else ""
         total_field = candidate_search.total_fields.get(path, "")
-        default_evidence = (
-            "a part of what is due" if has_word_of(total_field, "due") else default_evidence
-        )
         evidence = candidate_search.evidence.get(path, default_evidence)
         legend = _find_legend(occurrences, legends)
         if path in candidate_search.notice_paths and not all(
@@ -401,8 +398,6 @@ def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candid
             "[]" in parent_path
             and parent_path in absence_parent_paths
             and candidate not in absence_candidates
-            and not (candidate.total_field and candidate.engine_field)
-            and not has_word_of(candidate.total_field, "due")
         )
         if has_absence_sibling and not has_word_of(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
