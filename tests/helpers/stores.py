@@ -55,7 +55,7 @@ def open_study(folder: Path) -> Any:
             record = records.get(request.key)
             return None if record is None else record.response(study._read_body(record))
 
-    return Responses(study)
+    return Responses()
 
 
 def response_to(topic: str, body: bytes | None = None, **facts: Any) -> Response:
