@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from aatoolkit._util.grouping import lists_by_key
 from aatoolkit._util.show import STAR, Marks, ShowAs, row_ranges
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
@@ -291,11 +291,10 @@ def key_statements(
     each row the position of its availability in ``availabilities``.
     """
     rows = keys.astype(object).map(as_text).assign(**{CAUSE_SUFFIX: codes}).drop_duplicates()
-    last_values_by_key: dict[Any, list[str]] = {}
-    for *first_values, last_value, code in rows.itertuples(index=False, name=None):
-        last_values_by_key.setdefault((code, *((value,) for value in first_values)), []).append(
-            last_value
-        )
+    last_values_by_key = lists_by_key(
+        ((code, *((value,) for value in first_values)), last_value)
+        for *first_values, last_value, code in rows.itertuples(index=False, name=None)
+    )
     return [
         Statement(
             availabilities[code],

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from aatoolkit._util.grouping import lists_by_key
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown, warn
@@ -649,11 +650,13 @@ def concat(
 
 def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
     """Return whether two of the frames have rows of ``table`` in common."""
-    frames_by_response: dict[Any, list[FrameWithMetadata]] = {}
-    for frame, metadata in frames:
-        scopes = {table} if is_joined_table(table) else {*map(response_scope, metadata.sources)}
-        for scope in scopes:
-            frames_by_response.setdefault(scope, []).append((frame, metadata))
+    frames_by_response = lists_by_key(
+        (scope, (frame, metadata))
+        for frame, metadata in frames
+        for scope in (
+            {table} if is_joined_table(table) else {*map(response_scope, metadata.sources)}
+        )
+    )
     for frames_of_response in frames_by_response.values():
         # Only frames that were read from the same response can repeat rows.
         if len(frames_of_response) < 2:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from aatoolkit._util.grouping import lists_by_key
 from aatoolkit._util.lexicon import tokens, words_of
 from aatoolkit.errors import AvailabilityError, ItemNotFound
 from aatoolkit.frame.merge import rename, sources_of
@@ -109,11 +110,10 @@ def _tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataFrame]
 
 def _rename_to_standard(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame whose known columns have their standard names, such as ``mention_rate``."""
-    names_by_standard: dict[str, list[str]] = {}
     metadata = metadata_of(frame)
-    for name in metadata.columns:
-        standard_name = _standard_name(name, metadata.declaration_of(name))
-        names_by_standard.setdefault(standard_name, []).append(name)
+    names_by_standard = lists_by_key(
+        (_standard_name(name, metadata.declaration_of(name)), name) for name in metadata.columns
+    )
     standard_by_name = {
         names_of_standard[0]: name
         for name, names_of_standard in names_by_standard.items()
