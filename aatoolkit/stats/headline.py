@@ -313,8 +313,10 @@ def _figures_not_compared(
         if metric_name not in compared_measures:
             reason = row.why or f"the service gives no counts of {metric_name} by prompt"
             unit = FRACTION if row.is_rate else None
-            renamed_row = replace(
-                row, measure=metric_name, key=(row.key[0], metric_name), unit=unit
+            key = (row.key[0], metric_name)
+            uncompared_rows.append(
+                replace(
+                    row, measure=metric_name, key=key, unit=unit, why=reason, method="", notes=()
+                )
             )
-            uncompared_rows.append(replace(renamed_row, why=reason, method="", notes=()))
     return uncompared_rows
