@@ -469,7 +469,9 @@ WITH counted AS (
   SELECT prompt_id, first(brand ORDER BY mention_count DESC, brand) AS top_brand
   FROM counted GROUP BY prompt_id
 )
-SELECT scoped_prompts.*, top_brand
+SELECT scoped_prompts.*, top_brand,
+  CASE WHEN volume_estimate IS NOT NULL OR volume_band IS NOT NULL
+    THEN {'estimate': volume_estimate, 'band': volume_band} END AS volume
 FROM scoped_prompts LEFT JOIN leaders USING (prompt_id)
 ORDER BY prompt_id
 """
@@ -499,10 +501,17 @@ rows[].previousAveragePosition rows[].previousPositionCount rows[].engines[].pre
 rows[].engines[].previousMentionCount rows[].engines[].previousMentionRate
 """
 
-_USED_PROMPTS_SQL = """
-SELECT CASE WHEN count(*) > 0 AND count(*) = count(active)
-  THEN count(*) FILTER (WHERE active) END AS used
-FROM store.prompts WHERE host = $host
+# How many prompts are used is known if it is known of each prompt.
+_ACCOUNT_SQL = """
+WITH counted AS (
+  SELECT CASE WHEN count(*) > 0 AND count(*) = count(active)
+    THEN count(*) FILTER (WHERE active) END AS used
+  FROM store.prompts WHERE host = $host
+)
+SELECT plan, prompt_allowance AS "promptAllowance", used AS "promptsUsed",
+  prompt_allowance - used AS "promptsRemaining", engine_allowance AS "engineAllowance",
+  allowance_resets_on AS "resetsOn"
+FROM store.projects CROSS JOIN counted WHERE host = $host
 """
 
 
@@ -510,7 +519,7 @@ FROM store.prompts WHERE host = $host
 def prompts(observations: Observations) -> SectionAnswer:
     """Return the section ``prompts``: prompts with their measures, and the account's quota."""
     rows = _list_prompts(observations)
-    account_fields = _find_account_allowance(observations)
+    account_fields = observations.fetch_row(_ACCOUNT_SQL)
     state_by_path = {
         f"account.{field_name}": State("unavailable", "This is not known of the account.")
         for field_name, value in account_fields.items()
@@ -531,22 +540,6 @@ def prompts(observations: Observations) -> SectionAnswer:
     )
 
 
-def _find_account_allowance(observations: Observations) -> JsonObject:
-    """Return the plan of the account, and how many prompts it allows, are used, and remain."""
-    project = observations.project
-    prompt_allowance = project["prompt_allowance"]
-    used_count = observations.fetch_value(_USED_PROMPTS_SQL)
-    is_known = prompt_allowance is not None and used_count is not None
-    return {
-        "plan": project["plan"],
-        "promptAllowance": prompt_allowance,
-        "promptsUsed": used_count,
-        "promptsRemaining": prompt_allowance - used_count if is_known else None,
-        "engineAllowance": project["engine_allowance"],
-        "resetsOn": project["allowance_resets_on"],
-    }
-
-
 def _list_prompts(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per prompt: its properties and measures."""
     measures = measure_focus_brands(observations, BY_PROMPT)
@@ -555,17 +548,13 @@ def _list_prompts(observations: Observations) -> list[JsonObject]:
     prompt_objects = []
     for row in observations.fetch_rows(_PROMPTS_SQL):
         prompt_id = row["prompt_id"]
-        search_volume = {"estimate": row["volume_estimate"], "band": row["volume_band"]}
         prompt_objects.append(
             {
                 **select_fields(
                     row,
                     "promptId prompt topic category intent branded country language active topBrand"
-                    " createdAt",
+                    " createdAt volume",
                 ),
-                "volume": search_volume
-                if any(value is not None for value in search_volume.values())
-                else None,
                 **select_fields(
                     {
                         "answer_count": 0,

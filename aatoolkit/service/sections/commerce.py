@@ -248,7 +248,8 @@ SELECT product_id AS "productId", title, brand, own, category,
        THEN {{'value': rating_value, 'max': rating_max, 'count': rating_count}} END AS rating,
   CASE WHEN currency IS NOT NULL
        THEN {{'min': low, 'max': high, 'currency': currency}} END AS "priceRange",
-  stock_status AS availability, coalesce(offers, []) AS offers, attributes
+  stock_status AS availability, coalesce(offers, []) AS offers,
+  coalesce(attributes, MAP {{}}) AS attributes
 FROM seen CROSS JOIN whole
 LEFT JOIN store.brands USING (host, brand)
 LEFT JOIN priced USING (product_id)
@@ -303,13 +304,15 @@ def shopping(observations: Observations) -> SectionAnswer:
     body["totals"] = totals
     body["brands"] = observations.fetch_rows(_SHOPPING_BRANDS_SQL)
     body["products"] = observations.fetch_rows(_PRODUCTS_SQL)
-    for product in body["products"]:
-        product["attributes"] = product["attributes"] or {}
     body["merchants"] = observations.fetch_rows(_MERCHANTS_SQL)
     return SectionAnswer(body, availability)
 
 
 # --- conversions -------------------------------------------------------------------------------
+
+_ANALYTICS_SQL = """
+SELECT analytics.* FROM store.projects LEFT JOIN store.analytics USING (host) WHERE host = $host
+"""
 
 # A day without any visit at all is taken for a day that was not recorded.
 _VISIT_TABLES_SQL = """
@@ -435,21 +438,16 @@ aiCompleteSessions otherConversions otherCompleteSessions
 @section("conversions", filters=("engine",))
 def conversions(observations: Observations) -> SectionAnswer:
     """Return the section ``conversions``: visits and conversions by engine, page and day."""
-    analytics_row = next(
-        iter(observations.fetch_rows("SELECT * FROM store.analytics WHERE host = $host")), None
-    )
+    analytics_row = observations.fetch_row(_ANALYTICS_SQL)
     source_fields = ("provider", "property", "attribution", "currency", "timezone")
     body: JsonObject = {
-        "source": {
-            field_name: analytics_row[field_name] if analytics_row else None
-            for field_name in source_fields
-        },
+        "source": {field_name: analytics_row[field_name] for field_name in source_fields},
         "totals": dict.fromkeys(_TOTAL_NAMES.split()),
         "engines": [],
         "landingPages": [],
         "daily": [],
     }
-    if analytics_row is None or analytics_row["provider"] == "none":
+    if analytics_row["provider"] in (None, "none"):
         reason = "No web analytics is connected."
         return SectionAnswer(
             body, SectionAvailability("not_connected", reason, requires=("analytics",))
@@ -458,9 +456,7 @@ def conversions(observations: Observations) -> SectionAnswer:
     last_day: date | None = analytics_row["conversions_through"]
     if last_day is None and observations.has_rows("conversions"):
         last_day = observations.window.end
-    day_counts: JsonObject = {"days": 0}
-    if observations.has_rows("visits"):
-        day_counts = observations.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
+    day_counts = observations.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
     if not day_counts["days"]:
         sentence = "No visits were recorded in this window."
         reason = why_no_rows(observations, "visits") or sentence

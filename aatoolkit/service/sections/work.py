@@ -35,7 +35,6 @@ need at least 5 citing answers.
 from __future__ import annotations
 
 import json
-from hashlib import md5
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,7 +44,6 @@ from aatoolkit.service.answer import (
     SectionAvailability,
     answers_availability,
     find_last_run_time,
-    scoped_engines,
     section,
     why_no_rows,
 )
@@ -458,14 +456,21 @@ WITH {_CITED_TABLE_SQL}, said AS (
     AND counted.brand IS NOT DISTINCT FROM sources.brand AND counted.prompt_id = sought.prompt_id
 ), changes AS (
   SELECT * FROM visible UNION ALL SELECT * FROM felt UNION ALL SELECT * FROM turned
+), collected AS (
+  SELECT changes.place, kind, changes.brand, engine, changes.domain,
+    coalesce(any_value(urls), []) AS urls,
+    list([total0, size0, total1, size1] ORDER BY prompt_id) AS prompts,
+    list(prompt_id ORDER BY prompt_id) AS prompt_ids,
+    'ins_' || left(md5(kind || '|' || coalesce(engine, '') || '|' || coalesce(changes.brand, '')
+      || '|' || coalesce(changes.domain, '')), 12) AS insight_id
+  FROM changes LEFT JOIN sources ON sources.place = changes.place
+    AND sources.domain = changes.domain AND sources.brand IS NOT DISTINCT FROM changes.brand
+  GROUP BY changes.place, kind, changes.brand, engine, changes.domain
 )
-SELECT kind, changes.brand, engine, changes.domain, any_value(urls) AS urls,
-  list([total0, size0, total1, size1] ORDER BY prompt_id) AS prompts,
-  list(prompt_id ORDER BY prompt_id) AS prompt_ids
-FROM changes LEFT JOIN sources ON sources.place = changes.place
-  AND sources.domain = changes.domain AND sources.brand IS NOT DISTINCT FROM changes.brand
-GROUP BY changes.place, kind, changes.brand, engine, changes.domain
-ORDER BY changes.place, changes.brand, engine NULLS FIRST, changes.domain
+SELECT collected.*, coalesce(nullif(label, ''), engine) AS label, coalesce(state, 'new') AS state
+FROM collected LEFT JOIN scoped_engines USING (engine)
+LEFT JOIN (SELECT * FROM store.insight_states WHERE host = $host) USING (insight_id)
+ORDER BY place, brand, engine NULLS FIRST, domain
 """
 
 _GAINED_OR_LOST_PAGES_SQL = f"""
@@ -488,19 +493,12 @@ def insights(observations: Observations) -> SectionAnswer:
         change for row in observations.fetch_rows(_CHANGES_SQL) if (change := _measure_change(row))
     ]
     p_values = adjust_p_values([p_value_of_change(change["prompts"]) for change in changes])
-    state_rows = observations.fetch_rows(
-        "SELECT insight_id, state FROM store.insight_states WHERE host = $host"
-    )
-    state_by_insight = {row["insight_id"]: row["state"] for row in state_rows}
-    notable_insights = []
-    for change, p_value in zip(changes, p_values, strict=True):
-        if p_value <= _FALSE_DISCOVERY_RATE and change["severity"] is not None:
-            insight = _build_insight(observations, change, p_value) | {
-                "detectedAt": availability.as_of
-            }
-            notable_insights.append(
-                insight | {"state": state_by_insight.get(insight["insightId"], "new")}
-            )
+    notable_insights = [
+        _build_insight(observations, change, p_value)
+        | {"detectedAt": availability.as_of, "state": change["state"]}
+        for change, p_value in zip(changes, p_values, strict=True)
+        if p_value <= _FALSE_DISCOVERY_RATE and change["severity"] is not None
+    ]
     notable_insights.sort(key=lambda insight: _SEVERITIES.index(insight["severity"]))
     severities = [insight["severity"] for insight in notable_insights]
     headline = "; ".join(insight["title"] for insight in notable_insights[:2])
@@ -586,11 +584,7 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
     change_kind = _CHANGE_KIND_BY_NAME[kind]
     before, after = change["values"]
-    label_by_engine = {
-        row["engine"]: row["label"] or row["engine"] for row in scoped_engines(observations)
-    }
-    id_source = "|".join(value or "" for value in (kind, engine, brand, domain))
-    urls = change["urls"] or []
+    urls = change["urls"]
     if kind == "visibility_change" and len(find_focus_brands(observations)) == 1:
         # With several brands in focus, it is not known to which of them a page belongs.
         urls = observations.fetch_column(
@@ -602,7 +596,7 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
         "before": before,
         "after": after,
         "up": "up" if after > before else "down",
-        "where": f" on {label_by_engine.get(engine, engine)}" if engine else "",
+        "where": f" on {change['label']}" if engine else "",
         "often": "more often" if before else "newly",
     }
     is_fall = after <= before
@@ -624,7 +618,7 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
         name: values[0] if len(values) == 1 else None for name, values in values_by_filter.items()
     }
     return {
-        "insightId": f"ins_{md5(id_source.encode(), usedforsecurity=False).hexdigest()[:12]}",
+        "insightId": change["insight_id"],
         "type": kind,
         "severity": change["severity"],
         "confidence": next(confidence_names, "provisional"),
@@ -650,6 +644,6 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
         "evidence": {
             "answerCount": change["count"],
             "promptIds": change["evidence"],
-            "urls": list(urls),
+            "urls": urls,
         },
     }
