@@ -30,7 +30,6 @@ from aatoolkit.service.answer import (
     State,
     answers_availability,
     find_missing_states,
-    scoped_engines,
     section,
     select_fields,
     why_no_rows,
@@ -219,7 +218,9 @@ def _list_engine_measures(observations: Observations) -> list[JsonObject]:
             {"answer_count": 0, **row, **measures.get(row["engine"], {})},
             "engine answerCount mentionCount mentionRate lastRunDay",
         )
-        for row in scoped_engines(observations)
+        for row in observations.fetch_rows(
+            "SELECT engine, configured, last_run_day FROM scoped_engines ORDER BY engine"
+        )
         if row["configured"] or row["engine"] in measures
     ]
 
