@@ -486,8 +486,8 @@ WITH latest AS (
   SELECT chat_id, min(position) AS position FROM mentions
   WHERE brand IN (SELECT brand FROM focus) GROUP BY chat_id
 )
-SELECT prompt_id, engine, day, position, outcome = 'answered' AS answered,
-  named.chat_id IS NOT NULL AS mentioned
+SELECT prompt_id, engine, day AS last_run_day, position,
+  CASE WHEN $measured AND outcome = 'answered' THEN named.chat_id IS NOT NULL END AS mentioned
 FROM latest LEFT JOIN named USING (chat_id)
 ORDER BY prompt_id, engine
 """
@@ -599,17 +599,14 @@ def _find_runs_by_prompt(observations: Observations) -> dict[str, list[JsonObjec
 
     The object has the latest run of the prompt on the engine, and the measures of its answers.
     """
-    is_measured = why_no_mentions(observations) is None
     measures = measure_focus_brands(observations, BY_PROMPT_AND_ENGINE)
     runs_by_prompt: dict[str, list[JsonObject]] = {}
-    for row in observations.fetch_rows(_LATEST_RUNS_SQL):
+    is_measured = why_no_mentions(observations) is None
+    for row in observations.fetch_rows(_LATEST_RUNS_SQL, measured=is_measured):
         prompt_and_engine = (row["prompt_id"], row["engine"])
         runs_by_prompt.setdefault(row["prompt_id"], []).append(
             {
-                "engine": row["engine"],
-                "mentioned": row["mentioned"] if is_measured and row["answered"] else None,
-                "position": row["position"],
-                "lastRunDay": row["day"],
+                **select_fields(row, "engine mentioned position lastRunDay"),
                 **select_fields(
                     {"answer_count": 0, **measures.get(prompt_and_engine, {})}, _PROMPT_MEASURES
                 ),

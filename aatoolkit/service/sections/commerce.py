@@ -311,7 +311,9 @@ def shopping(observations: Observations) -> SectionAnswer:
 # --- conversions -------------------------------------------------------------------------------
 
 _ANALYTICS_SQL = """
-SELECT analytics.* FROM store.projects LEFT JOIN store.analytics USING (host) WHERE host = $host
+SELECT {'provider': provider, 'property': property, 'attribution': attribution,
+    'currency': currency, 'timezone': timezone} AS source, conversions_through
+FROM store.projects LEFT JOIN store.analytics USING (host) WHERE host = $host
 """
 
 # A day without any visit at all is taken for a day that was not recorded.
@@ -439,15 +441,14 @@ aiCompleteSessions otherConversions otherCompleteSessions
 def conversions(observations: Observations) -> SectionAnswer:
     """Return the section ``conversions``: visits and conversions by engine, page and day."""
     analytics_row = observations.fetch_row(_ANALYTICS_SQL)
-    source_fields = ("provider", "property", "attribution", "currency", "timezone")
     body: JsonObject = {
-        "source": {field_name: analytics_row[field_name] for field_name in source_fields},
+        "source": analytics_row["source"],
         "totals": dict.fromkeys(_TOTAL_NAMES.split()),
         "engines": [],
         "landingPages": [],
         "daily": [],
     }
-    if analytics_row["provider"] in (None, "none"):
+    if analytics_row["source"]["provider"] in (None, "none"):
         reason = "No web analytics is connected."
         return SectionAnswer(
             body, SectionAvailability("not_connected", reason, requires=("analytics",))
@@ -461,7 +462,7 @@ def conversions(observations: Observations) -> SectionAnswer:
         sentence = "No visits were recorded in this window."
         reason = why_no_rows(observations, "visits") or sentence
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    has_currency = analytics_row["currency"] is not None
+    has_currency = analytics_row["source"]["currency"] is not None
     is_measured = day_counts["measured"]
     parameters = {"through": last_day, "priced": has_currency, "measured": is_measured}
     body["totals"] = observations.fetch_row(_CONVERSIONS_TOTALS_SQL, **parameters)

@@ -45,6 +45,7 @@ from aatoolkit.service.answer import (
     answers_availability,
     find_last_run_time,
     section,
+    select_fields,
     why_no_rows,
 )
 from aatoolkit.service.measures import (
@@ -166,7 +167,8 @@ WITH asked AS (
   } ORDER BY prompt_id) AS samples
   FROM counted GROUP BY action_id
 )
-SELECT listed.*, coalesce(samples, []) AS samples,
+SELECT listed.*, {'start': before_start, 'end': before_end} AS before,
+  {'start': after_start, 'end': after_end} AS after, coalesce(samples, []) AS samples,
   date_diff('day', after_start, least(after_end, $window_end)) + 1 AS days_after
 FROM listed LEFT JOIN samples USING (action_id) ORDER BY completed_on, action_id
 """
@@ -253,11 +255,7 @@ def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> Jso
         change = rates[1] - rates[0] if len(rates) == 2 else None
         control = {"description": experiment["control"], "metric": "mentionRate", "change": change}
     return {
-        "actionId": experiment["action_id"],
-        "title": experiment["title"],
-        "completedOn": experiment["completed_on"],
-        "before": {"start": experiment["before_start"], "end": experiment["before_end"]},
-        "after": {"start": experiment["after_start"], "end": experiment["after_end"]},
+        **select_fields(experiment, "actionId title completedOn before after"),
         "verdict": "too_early" if is_early else metrics[0]["verdict"] if metrics else None,
         "metrics": metrics,
         "control": control,
@@ -637,10 +635,7 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
             "changeKind": "absolute",
         },
         "scope": {**single_values, "engine": engine or single_values["engine"], "brand": brand},
-        "baseline": {
-            "start": observations.window.previous.start,
-            "end": observations.window.previous.end,
-        },
+        "baseline": vars(observations.window.previous),
         "evidence": {
             "answerCount": change["count"],
             "promptIds": change["evidence"],
