@@ -161,14 +161,18 @@ WITH asked AS (
   LEFT JOIN named USING (prompt_id, day) LEFT JOIN cited USING (prompt_id, day)
   GROUP BY ALL
 ), samples AS (
-  SELECT action_id, list({
-    'prompt': prompt_id, 'treated': treated, 'later': later, 'answers': answers,
-    'mentions': mentions, 'citations': citations
-  } ORDER BY prompt_id) AS samples
+  SELECT action_id, [
+      coalesce(list(counted ORDER BY prompt_id) FILTER (treated AND NOT later), []),
+      coalesce(list(counted ORDER BY prompt_id) FILTER (treated AND later), [])
+    ] AS samples,
+    sum(mentions) FILTER (NOT treated AND later) / sum(answers) FILTER (NOT treated AND later)
+      - sum(mentions) FILTER (NOT treated AND NOT later)
+        / sum(answers) FILTER (NOT treated AND NOT later) AS control_change
   FROM counted GROUP BY action_id
 )
 SELECT listed.*, {'start': before_start, 'end': before_end} AS before,
-  {'start': after_start, 'end': after_end} AS after, coalesce(samples, []) AS samples,
+  {'start': after_start, 'end': after_end} AS after, coalesce(samples, [[], []]) AS samples,
+  control_change,
   date_diff('day', after_start, least(after_end, $window_end)) + 1 AS days_after
 FROM listed LEFT JOIN samples USING (action_id) ORDER BY completed_on, action_id
 """
@@ -229,12 +233,7 @@ def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> Jso
     ``experiment`` is a row with the action, its windows, and the counts of answers in each window.
     ``countable_metrics`` are the metrics that can be measured for the project.
     """
-
-    def split_windows(is_treated: bool) -> list[list[JsonObject]]:
-        rows = [row for row in experiment["samples"] if row["treated"] is is_treated]
-        return [[row for row in rows if row["later"] is is_later] for is_later in (False, True)]
-
-    rows_by_window = split_windows(True)
+    rows_by_window = experiment["samples"]
     sample_sizes = [_sum_column(rows, "answers") for rows in rows_by_window]
     is_early = experiment["days_after"] < _MIN_DAYS_AFTER or sample_sizes[1] < _MIN_ANSWERS
     is_measured = not is_early and sample_sizes[0] >= _MIN_ANSWERS
@@ -247,12 +246,7 @@ def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> Jso
     control = None
     has_control = is_measured and "mentionRate" in countable_metrics
     if has_control and experiment["prompt_ids"] is not None and experiment["control"] is not None:
-        rates = [
-            _sum_column(rows, "mentions") / _sum_column(rows, "answers")
-            for rows in split_windows(False)
-            if rows
-        ]
-        change = rates[1] - rates[0] if len(rates) == 2 else None
+        change = experiment["control_change"]
         control = {"description": experiment["control"], "metric": "mentionRate", "change": change}
     return {
         **select_fields(experiment, "actionId title completedOn before after"),
@@ -292,7 +286,7 @@ def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) ->
             {"value": estimate_value, "sampleCount": sample_size, "ciLow": low, "ciHigh": high}
         )
         for row in rows:
-            counts = counts_by_prompt.setdefault(row["prompt"], [0, 0, 0, 0])
+            counts = counts_by_prompt.setdefault(row["prompt_id"], [0, 0, 0, 0])
             counts[2 * window_number : 2 * window_number + 2] = row[count_column], row["answers"]
     is_tested = len(counts_by_prompt) >= _MIN_PROMPTS
     p_value = p_value_of_change(counts_by_prompt.values()) if is_tested else 1.0
