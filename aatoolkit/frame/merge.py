@@ -244,16 +244,15 @@ def with_unmatched_rows(
     ``availability`` (a status with its reason) is that of the rows without a match; it becomes a
     part of the availability of the column. ``new_statements`` state it for single rows.
     """
+    total = combine([column.availability, availability])
     if is_joined_table(column.table) and column.availability == NO_METADATA.availability:
         # A column that no table declares: nothing is stated about single rows.
         total = replace(availability, status=Status.PARTIAL)
-        return replace(column, availability=total, rest_availability=column.other_availability)
-    if column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
+        new_statements = ()
+    elif column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
-    # No keys tell which rows have no match.
-    if not new_statements:
+    elif not new_statements:  # no keys tell which rows have no match
         return column.combined_with(availability)
-    total = combine([column.availability, availability])
     statements = (*column.statements, *new_statements)
     return replace(
         column,
