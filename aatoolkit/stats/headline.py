@@ -249,10 +249,14 @@ def _comparisons_for_question(
         ]  # fmt: skip
     except (AvailabilityError, ItemNotFound) as error:
         return f"the section {section} cannot be compared: {error}"
-    keys = [(subject, row.key[0] if by else None) for row in rows]
     return [
-        replace(row, measure=question.measure, key=key, unit=FRACTION if rules else row.unit)
-        for row, key in zip(rows, keys, strict=True)
+        replace(
+            row,
+            measure=question.measure,
+            key=(subject, row.key[0] if by else None),
+            unit=FRACTION if rules else row.unit,
+        )
+        for row in rows
     ]
 
 
