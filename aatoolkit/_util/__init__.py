@@ -10,5 +10,6 @@
 - ``attributes`` has base classes for a short ``help`` and for attributes that are not there (the
   suggestions of similar names: ``errors.did_you_mean``).
 - ``hosts`` converts host names to one spelling.
+- ``grouping`` groups values by a key.
 - ``data`` reads the JSON files in this folder.
 """

@@ -17,6 +17,7 @@ from typing import Any
 
 import pandas as pd
 
+from aatoolkit._util.grouping import lists_by_key
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import counted, print_wrapped, visible
 from aatoolkit.archive.responses import (
@@ -301,10 +302,11 @@ def plan_requests(
                 if response.body is not None and response.request_key in missing_requests
             }
     pending_requests = missing_requests - resumed_by_request.keys()
-    sections_by_target: dict[tuple[Project, Scope], list[str]] = {}
-    for request_key, project_scope in target_by_request.items():
-        if request_key in pending_requests:
-            sections_by_target.setdefault(project_scope, []).append(request_key[1])
+    sections_by_target = lists_by_key(
+        (project_scope, request_key[1])
+        for request_key, project_scope in target_by_request.items()
+        if request_key in pending_requests
+    )
     return (
         [(*project_scope, sections) for project_scope, sections in sections_by_target.items()],
         [*resumed_by_request.values()],

@@ -59,7 +59,8 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.stats.explain import Explainer, Explanation, RowChoice
-from aatoolkit.study.recording import StudyResponseStore, payload_to_response
+from aatoolkit.study.files import Record
+from aatoolkit.study.recording import payload_to_response
 from aatoolkit.study.study import Study
 
 
@@ -716,11 +717,12 @@ class Archive(metaclass=ShortHelpMeta):
                     "study.merge",
                     path=study.path,
                 )
-            study_responses = StudyResponseStore(study)
+            writer = study._require_writer()
             with study:
                 for group in response_groups(snapshot, f"{USABLE_SQL} AND {selection.where_sql}"):
                     for payload in (response.payload() for response in group):
-                        study_responses.put(payload_to_response(payload), stale=payload.stale)
+                        record = Record.of(payload_to_response(payload), stale=payload.stale)
+                        writer.append(record, payload.body)
             return study
 
     def _check_writable(self) -> None:

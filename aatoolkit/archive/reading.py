@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from aatoolkit._util.defaults import requiring_package
+from aatoolkit._util.grouping import lists_by_key
 from aatoolkit.archive.responses import USABLE_SQL, row_to_source
 from aatoolkit.archive.schema import (
     FILTER_COLUMNS,
@@ -260,9 +261,9 @@ class TableReader:
         table = self.stored_table
         declared_names = {name: column.name for name, column in table.columns.items()}
         stored_names = {column: name for name, column in declared_names.items()}
-        responses_by_metadata: dict[str, list[ResponseRow]] = {}
-        for response in responses:
-            responses_by_metadata.setdefault(response["states"], []).append(response)
+        responses_by_metadata: dict[str, list[ResponseRow]] = lists_by_key(
+            (response["states"], response) for response in responses
+        )
         columns_by_metadata = {
             metadata_json: FrameMetadata.loads(metadata_json).columns
             for metadata_json in responses_by_metadata

@@ -299,20 +299,17 @@ def response_groups(
     """
     if not snapshot.has_table(RESPONSES_TABLE):
         return
-    host_counts = snapshot.rows(
-        f"SELECT month, host, count(*) AS n FROM responses WHERE {condition} "
-        "GROUP BY ALL ORDER BY month, host",
+    chunks = snapshot.rows(
+        "WITH counted AS (SELECT month, host, count(*) AS n FROM responses "
+        f"WHERE {condition} GROUP BY ALL), numbered AS (SELECT month, host, "
+        f"(sum(n) OVER (ORDER BY month, host) - n) // {_RESPONSES_PER_BATCH} AS chunk FROM counted)"
+        " SELECT month, list(host ORDER BY host) AS hosts FROM numbered "
+        "GROUP BY month, chunk ORDER BY month, chunk",
         RESPONSES_TABLE,
     )
-    hosts_by_chunk: dict[tuple[str, int], list[str]] = {}
-    response_count = 0
-    for host_count in host_counts:
-        hosts_by_chunk.setdefault(
-            (host_count["month"], response_count // _RESPONSES_PER_BATCH), []
-        ).append(host_count["host"])
-        response_count += host_count["n"]
-    for (month, _), hosts in hosts_by_chunk.items():
-        chunk_condition = f"({condition}) AND month = '{month}' AND {sql_in('host', hosts)}"
+    for chunk in chunks:
+        hosts_sql = sql_in("host", chunk["hosts"])
+        chunk_condition = f"({condition}) AND month = '{chunk['month']}' AND {hosts_sql}"
         rows = snapshot.rows(
             f"WITH chunk AS (SELECT * FROM responses WHERE {chunk_condition}), bodies AS ("
             "SELECT sha256, any_value(body) AS kept FROM responses WHERE has_body AND sha256 IN "

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from aatoolkit._util.grouping import lists_by_key
 from aatoolkit._util.text import counted, visible
 from aatoolkit.archive.responses import USABLE_SQL, ArchivedResponse, response_groups
 from aatoolkit.archive.schema import (
@@ -141,11 +142,10 @@ def _remove_dead_runs(store: ArchiveStore) -> None:
 
 
 def _compact_table(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> None:
-    sizes_by_month: dict[str | None, list[int]] = {}
-    for file_row in store.data_files(name, table):
-        sizes_by_month.setdefault(file_row.get("partition.month"), []).append(
-            file_row["size_bytes"]
-        )
+    sizes_by_month = lists_by_key(
+        (file_row.get("partition.month"), file_row["size_bytes"])
+        for file_row in store.data_files(name, table)
+    )
     with store.convert_errors(name):
         for month, sizes in sizes_by_month.items():
             partition_filters = None if month is None else [("month", "=", month)]

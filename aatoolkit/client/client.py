@@ -143,7 +143,7 @@ class Client(SuggestsNames):
         # They may show this object before it is complete, too.
         self.base_url: str = "?"
         self.offline: bool = offline
-        if are_clients_replaced():
+        if _client_factories:
             vars(self).update(vars(_client_factories[0](base_url)))
             if profile is not None:
                 vars(self)["_profile"] = Profile.load(profile)
@@ -784,7 +784,7 @@ def demo(
     >>> aa.demo().host
     'acme.example'
     """
-    if are_clients_replaced():
+    if _client_factories:
         return Client(**more).project(host, alias=alias)
     with _demo_lock:
         base_url, token = _start_demo_service(seed, answers, icc)
@@ -885,6 +885,7 @@ MakeClient = Callable[[str | None], "Client"]
 """A function that returns a substitute for a client, from its base URL."""
 
 _client_factories: list[MakeClient] = []
+"""The function that makes all clients, once `replace_clients` was called."""
 
 
 def replace_clients(make_client: MakeClient) -> None:
@@ -894,8 +895,3 @@ def replace_clients(make_client: MakeClient) -> None:
     way, a notebook that is rerun from a study reads the recorded responses.
     """
     _client_factories[:] = [make_client]
-
-
-def are_clients_replaced() -> bool:
-    """Return whether `replace_clients` was called, so that code gets other clients."""
-    return bool(_client_factories)

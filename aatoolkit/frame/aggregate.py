@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -171,23 +172,21 @@ def aggregate(
     repeated_tables = {
         metadata.columns[planned_cells.plan.column].table for planned_cells in planned_columns
     } & {*metadata.repeated_tables}
-    tables_across_groups: tuple[str, ...] = ()
-    if len(groups) > 1 and repeated_tables:  # a row of such a table may count in several groups
-        tables_across_groups = tuple(
-            sorted(
-                filter(
-                    Duplicates(flat_frame, metadata, groups).is_in_several_groups, repeated_tables
-                )
-            )
-        )
-    result_columns = {name: groups.keys[name] for name in groups.keys.columns}
+    # A row of such a table may count in several groups.
+    duplicates = Duplicates(flat_frame, metadata, groups)
+    tables_across_groups = tuple(
+        table
+        for table in sorted(repeated_tables)
+        if len(groups) > 1 and duplicates.is_in_several_groups(table)
+    )
+    result_columns: dict[Any, pd.Series] = dict(groups.keys.items())
     new_metadata = {str(name): metadata.columns[str(name)] for name in result_columns}
     for planned_cells in planned_columns:
         values, availability, extra_columns = _aggregate_column(
             planned_cells, partial_periods, skip_missing, status or bool(partial_periods)
         )
         name = planned_cells.plan.column
-        source_column = metadata.columns[planned_cells.plan.column]
+        source_column = metadata.columns[name]
         kind_column = planned_cells.plan.rule.within
         if kind_column and kind_column not in result_columns:
             has_value = (flat_frame[name].notna() & flat_frame[kind_column].notna()).to_numpy(bool)
@@ -200,13 +199,7 @@ def aggregate(
         )
         column = ColumnMetadata(declared_name, availability, caution=planned_cells.plan.caution)
         if (status_column := f"{name}_{STATUS}") in extra_columns:
-            statuses = pd.DataFrame(
-                {
-                    extra_column: extra_columns[extra_column]
-                    for extra_column in extra_columns
-                    if STATUS in extra_column
-                }
-            )
+            statuses = pd.DataFrame(extra_columns).filter(like=f"_{STATUS}")
             key_metadata = FrameMetadata(new_metadata)
             statements = tuple(row_statements(statuses, status_column, groups.keys, key_metadata))
             has_missing = statuses[status_column].isna().any()  # of a number nothing is stated

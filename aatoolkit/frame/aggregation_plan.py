@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit import sections
+from aatoolkit._util.grouping import lists_by_key
 from aatoolkit.errors import ArgumentError, AvailabilityError, warn
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
 from aatoolkit.frame.duplicates import (
@@ -139,9 +140,10 @@ def plan_columns(
         if name in (*requested_columns, *rules)
     }
     if reason_by_requested_column or not plans:
-        names_by_reason: dict[str, list[str]] = {}
-        for name, reason in (reason_by_requested_column or reason_by_column).items():
-            names_by_reason.setdefault(reason, []).append(name)
+        names_by_reason = lists_by_key(
+            (reason, name)
+            for name, reason in (reason_by_requested_column or reason_by_column).items()
+        )
         reasons_text = "; ".join(
             f"{', '.join(column_names)}: {reason}"
             for reason, column_names in names_by_reason.items()
@@ -171,11 +173,11 @@ def names_by_declared_name(metadata: FrameMetadata, table: str) -> dict[str, lis
 
     There may be other or several names in the frame, as a merge can rename or repeat a column.
     """
-    frame_names: dict[str, list[str]] = {}
-    for name, column in metadata.columns.items():
-        if column.declared_name and column.table == table:
-            frame_names.setdefault(column.declared_name.partition(".")[2], []).append(name)
-    return frame_names
+    return lists_by_key(
+        (column.declared_name.partition(".")[2], name)
+        for name, column in metadata.columns.items()
+        if column.declared_name and column.table == table
+    )
 
 
 @dataclass

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from aatoolkit._util.grouping import lists_by_key
 from aatoolkit._util.show import STAR, Marks, ShowAs, row_ranges
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
@@ -77,12 +77,13 @@ class Cells:
     @property
     def is_complete(self) -> Mask:
         """A boolean mask of the rows whose number was, for certain, measured completely."""
-        may_be_partial_flags = [
-            str(availability.reason).startswith(_PARTIAL_PREFIX)
+        may_be_partial = [
+            availability.status == Status.PARTIAL
+            or str(availability.reason).startswith(_PARTIAL_PREFIX)
             for availability in self.availabilities
         ]
-        has_number: Mask = self.has_number & ~np.array(may_be_partial_flags, bool)[self.codes]
-        return has_number & ~self.has_status(Status.PARTIAL)
+        is_complete: Mask = self.has_number & ~np.array(may_be_partial, bool)[self.codes]
+        return is_complete
 
     @property
     def is_unreported(self) -> Mask:
@@ -204,15 +205,13 @@ def combine_cells(first: Cells, second: Cells) -> Cells:
     deciding_sides = np.where(
         first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2)
     )
-    pair_count = len(first.availabilities) * len(second.availabilities)
-    pair_ids = (deciding_sides * len(first.availabilities) + first.codes) * len(
-        second.availabilities
-    ) + second.codes
-    position_of_row, distinct_pair_ids = pd.factorize(pair_ids, sort=True)
+    shape = (3, len(first.availabilities), len(second.availabilities))
+    case_of_row = np.ravel_multi_index((deciding_sides, first.codes, second.codes), shape)
+    position_of_row, distinct_cases = pd.factorize(case_of_row, sort=True)
     availabilities = []
-    for pair_id in distinct_pair_ids.tolist():
-        deciding_side = pair_id // pair_count
-        first_code, second_code = divmod(pair_id % pair_count, len(second.availabilities))
+    for deciding_side, first_code, second_code in np.transpose(
+        np.unravel_index(distinct_cases, shape)
+    ).tolist():
         pair = (first.availabilities[first_code], second.availabilities[second_code])
         not_applicable_availabilities = [
             availability for availability in pair if availability.status == Status.NOT_APPLICABLE
@@ -292,11 +291,10 @@ def key_statements(
     each row the position of its availability in ``availabilities``.
     """
     rows = keys.astype(object).map(as_text).assign(**{CAUSE_SUFFIX: codes}).drop_duplicates()
-    last_values_by_key: dict[Any, list[str]] = {}
-    for *first_values, last_value, code in rows.itertuples(index=False, name=None):
-        last_values_by_key.setdefault((code, *((value,) for value in first_values)), []).append(
-            last_value
-        )
+    last_values_by_key = lists_by_key(
+        ((code, *((value,) for value in first_values)), last_value)
+        for *first_values, last_value, code in rows.itertuples(index=False, name=None)
+    )
     return [
         Statement(
             availabilities[code],

@@ -141,12 +141,13 @@ class Duplicates:
         return is_repeat
 
     def is_in_several_groups(self, table: str) -> bool:
-        """Return whether a join put the same row of a table into several groups.
+        """Return whether the rows that a join repeated are in several groups.
 
-        For example, a domain with two kinds of pages is in two groups by kind of page.
+        ``table`` is one of the tables with repeated rows. For example, a domain with two kinds of
+        pages is in two groups by kind of page.
         """
         key_columns, missing_columns = self._key_columns(table)
-        if table not in self._metadata.repeated_tables or missing_columns or key_columns is None:
+        if missing_columns or key_columns is None:
             return False
         key_codes = _first_equal_rows(
             [np.zeros(len(self._frame)), *(self._frame[name].array for name in key_columns)]
@@ -298,14 +299,13 @@ def without_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """
     stored_metadata, _ = attached_metadata(frame)
     metadata = metadata_of(frame)
-    change_check = change_check_of(frame)
     key_by_table = {
         name: stored_metadata.key_of(name) or () for name in table_names_of(stored_metadata)
     }
     repeated_tables = {*metadata.repeated_tables}
     if not repeated_tables:
         return frame
-    original_match = change_check.match_original()
+    original_match = change_check_of(frame).match_original()
     if original_match is not None:
         frame = frame[_is_first(frame, original_match[0])]
         repeated_tables &= {*stored_metadata.repeated_tables}

@@ -166,8 +166,7 @@ class _Workbook:
         cell_values_of_columns = [
             _to_excel_values(frame.iloc[:, position]) for position in range(frame.shape[1])
         ]
-        object_columns = [pd.Series(values, dtype=object) for values in cell_values_of_columns]
-        pd.DataFrame(dict(enumerate(object_columns))).to_excel(
+        pd.DataFrame(dict(enumerate(cell_values_of_columns)), dtype=object).to_excel(
             self._writer, sheet_name=sheet_name, index=False, header=False, startrow=1
         )
         sheet = self._writer.sheets[sheet_name]
@@ -257,8 +256,7 @@ class _Workbook:
                 if label_and_value_positions is None:
                     continue
                 label_position, value_position = label_and_value_positions
-                last_row = len(frame)
-                last_row = min(last_row, _MAX_BARS) if chart_type == "bar" else last_row
+                last_row = min(len(frame), _MAX_BARS) if chart_type == "bar" else len(frame)
                 column = frame.columns[value_position]
                 header = header_by_name(frame)[column]
                 number_format = _number_formats(frame)[column][0].replace(".0%", "%")
@@ -433,7 +431,7 @@ def header_by_name(frame: pd.DataFrame) -> dict[str, str]:
         name: name if metadata.declaration_of(name) is UNDECLARED else capitalized(humanize(name))
         for name in map(str, frame.columns)
     }
-    header_counts = Counter(header.casefold() for header in header_by_name.values())
+    header_counts = Counter(map(str.casefold, header_by_name.values()))
     return {
         name: header if header_counts[header.casefold()] == 1 else name
         for name, header in header_by_name.items()

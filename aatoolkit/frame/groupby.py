@@ -123,15 +123,6 @@ def groupers_of(by: By) -> list[str | pd.Grouper]:
     return groupers
 
 
-def _binned_columns(by: By) -> list[str]:
-    """Return the names of the datetime columns that ``by`` groups into weeks or months."""
-    return [
-        str(grouper.key)
-        for grouper in groupers_of(by)
-        if isinstance(grouper, pd.Grouper) and grouper.freq is not None
-    ]
-
-
 def to_naive_times(values: pd.Series) -> pd.Series:
     """Convert times to UTC, in a pandas dtype without time zone."""
     if values.dt.tz is not None:
@@ -286,30 +277,34 @@ def find_partial_periods(
     Its values are the fraction of the days that the data have, and a text such as "3 of the 7 days
     from …".
     """
-    time_columns = _binned_columns(by)
     partial_periods = dict[int, tuple[float, str]]()
-    if len(time_columns) != 1 or not len(frame):
+    groupers = [
+        grouper
+        for grouper in groupers_of(by)
+        if isinstance(grouper, pd.Grouper) and grouper.freq is not None
+    ]
+    time_columns = [frame[grouper.key] for grouper in groupers]
+    if not len(frame) or [column.dtype.kind for column in time_columns] != ["M"]:
         return partial_periods
-    (grouper,) = (key for key in groupers_of(by) if isinstance(key, pd.Grouper))
-    days = _as_days(frame[time_columns[0]])
-    period_labels = _as_days(groups.keys[time_columns[0]])
-    if days is None or period_labels is None or days.isna().any():
-        return partial_periods
+    (grouper,) = groupers
+    days, period_labels = (
+        to_naive_times(times).dt.normalize() for times in (*time_columns, groups.keys[grouper.key])
+    )
     one_day = pd.Timedelta(days=1)
     first_day = days.min()
     last_day = days.max()
     # No two rows of neighbouring days: the rows stand for whole weeks or months.
     if first_day != last_day and not (days.drop_duplicates().sort_values().diff() == one_day).any():
         return partial_periods
-    key_names = {*time_columns, *(key for key in groupers_of(by) if isinstance(key, str))}
     day_counts = pd.Series(days.to_numpy()).groupby(groups.of_row).nunique()
     # If days are no part of the key, rows are events, and days between events are not missing.
-    if is_daily_series := time_columns[0] in metadata.key:
+    if is_daily_series := grouper.key in metadata.key:
         covered_days = pd.DatetimeIndex(days.unique())
     else:
         covered_days = pd.date_range(first_day, last_day)
     is_one_series = is_daily_series and all(
-        name in key_names or (name in frame and frame[name].nunique() == 1) for name in metadata.key
+        name in groups.keys or (name in frame and frame[name].nunique() == 1)
+        for name in metadata.key
     )
     for group_number in day_counts.index:
         period_label = period_labels.iloc[group_number]
@@ -330,11 +325,3 @@ def find_partial_periods(
             days_text = f"{day_count} of the {length} days from {start.date()} to {end.date()}"
             partial_periods[group_number] = (day_count / length, days_text)
     return partial_periods
-
-
-def _as_days(values: pd.Series) -> pd.Series | None:
-    """Return datetimes as dates without a time zone; None if the column has other values."""
-    if values.dtype.kind != "M":
-        return None
-    days: pd.Series = to_naive_times(values).dt.normalize()
-    return days

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from aatoolkit._util.grouping import lists_by_key
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown, warn
@@ -80,13 +81,13 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     merged_frame = merged_frame.drop(columns=[*_ROW_COLUMNS])
     metadata_of_sides = [metadata_of(frame, with_levels=True) for frame in (left, right)]
     metadata_with_tables = [
-        _with_undeclared_table(*arguments)
-        for arguments in zip((left, right), metadata_of_sides, keys_of_sides, strict=True)
+        *map(_with_undeclared_table, (left, right), metadata_of_sides, keys_of_sides)
     ]
     shared_keys = _shared_keys(left, right, options)
     renaming_of_sides = names_after_merge(left, right, options)
     columns: dict[str, ColumnMetadata] = {}
     key_by_table: dict[str, tuple[str, ...]] = {}
+    repeated_tables = set[str]()
     # The keys of a side whose rows may have no match are replaced by those of the other side.
     has_left_keys = options.get("how", "inner") in ("left", "inner")
     left_key_by_right = {
@@ -101,6 +102,9 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         for name, column in metadata.columns.items():
             if name not in shared_keys:
                 columns[renaming[name]] = column.renamed(renaming)
+        repeated_tables.update(metadata.repeated_tables)
+        if repeated_flags[side]:
+            repeated_tables.update(table_names_of(metadata))
         for table in table_names_of(metadata):
             table_key = metadata.key_of(table)
             if table_key is not None and table not in key_by_table:
@@ -109,15 +113,6 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
                 )
                 key_by_table[table] = tuple(new_names.get(name, name) for name in table_key)
     tables_of_sides = [{*table_names_of(metadata)} for metadata in metadata_with_tables]
-    repeated_tables = {
-        table for metadata in metadata_with_tables for table in metadata.repeated_tables
-    }
-    repeated_tables |= {
-        table
-        for tables_of_side, is_repeated in zip(tables_of_sides, repeated_flags, strict=True)
-        if is_repeated
-        for table in tables_of_side
-    }
     known_tables = {table for metadata in metadata_of_sides for table in metadata.key_by_table}
     new_table = next(
         (name for name in key_by_table if is_joined_table(name) and name not in known_tables), ""
@@ -249,16 +244,15 @@ def with_unmatched_rows(
     ``availability`` (a status with its reason) is that of the rows without a match; it becomes a
     part of the availability of the column. ``new_statements`` state it for single rows.
     """
+    total = combine([column.availability, availability])
     if is_joined_table(column.table) and column.availability == NO_METADATA.availability:
         # A column that no table declares: nothing is stated about single rows.
         total = replace(availability, status=Status.PARTIAL)
-        return replace(column, availability=total, rest_availability=column.other_availability)
-    if column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
+        new_statements = ()
+    elif column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
-    # No keys tell which rows have no match.
-    if not new_statements:
+    elif not new_statements:  # no keys tell which rows have no match
         return column.combined_with(availability)
-    total = combine([column.availability, availability])
     statements = (*column.statements, *new_statements)
     return replace(
         column,
@@ -365,10 +359,8 @@ def _matching_columns(
         fingerprint_check = FingerprintCheck(filled_rows, fingerprint, other_metadata.key)
         if len(filled_rows) and fingerprint_check.change_reason(name) is None:
             missing_count = len(frame) - len(filled_rows)
-            matching_columns[name] = (
-                with_unmatched_rows(column, no_match_availability(missing_count, len(frame)))
-                if missing_count
-                else column
+            matching_columns[name] = with_unmatched_rows(
+                column, no_match_availability(missing_count, len(frame))
             )
             repeated_tables |= fingerprint_check.find_repeated_tables(
                 {column.table: [*other_metadata.key, name]}
@@ -602,15 +594,12 @@ def concat(
             for _, column in frames_and_columns
             for availability in column.absence_reasons
         ]
-        empty_frame_availabilities = (
+        absence_reasons += [
             column.availability
             for frame, column in frames_and_columns
-            if not len(frame) and nonempty_frames != frames_with_metadata
-        )
-        absence_reasons += [
-            availability
-            for availability in empty_frame_availabilities
-            if availability.status not in complete_statuses
+            if not len(frame)
+            and nonempty_frames != frames_with_metadata
+            and column.availability.status not in complete_statuses
         ]
         columns[name] = column.with_absences(*absence_reasons) if absence_reasons else column
     distinct_keys = {metadata.key for _, metadata in frames_with_metadata}
@@ -660,11 +649,13 @@ def concat(
 
 def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
     """Return whether two of the frames have rows of ``table`` in common."""
-    frames_by_response: dict[Any, list[FrameWithMetadata]] = {}
-    for frame, metadata in frames:
-        scopes = {table} if is_joined_table(table) else {*map(response_scope, metadata.sources)}
-        for scope in scopes:
-            frames_by_response.setdefault(scope, []).append((frame, metadata))
+    frames_by_response = lists_by_key(
+        (scope, (frame, metadata))
+        for frame, metadata in frames
+        for scope in (
+            {table} if is_joined_table(table) else {*map(response_scope, metadata.sources)}
+        )
+    )
     for frames_of_response in frames_by_response.values():
         # Only frames that were read from the same response can repeat rows.
         if len(frames_of_response) < 2:

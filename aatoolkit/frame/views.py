@@ -23,33 +23,26 @@ from aatoolkit.metadata.fingerprint import OVERWRITTEN_REASON
 def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame that describes each column in one row; see ``df.aa.codebook``."""
     metadata = metadata_of(frame)
-    columns = metadata.columns
-    declaration_by_column = {name: metadata.declaration_of(name) for name in columns}
-    dtypes = {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
+    dtype_by_column = {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
+    rows = []
+    for name, column in metadata.columns.items():
+        declaration = metadata.declaration_of(name)
+        rows.append(
+            (
+                dtype_by_column[name],
+                common_unit(frame, metadata, name) or declaration.unit,
+                None if declaration is UNDECLARED else str(declaration.aggregate),
+                declaration.doc or None,
+                str(availability_of(frame, name, column)),
+                approximation_reason(frame, metadata, name),
+                None if is_joined_table(column.table) else column.declared_name,
+            )
+        )
     return show_as(
-        {
-            "dtype": to_text_index(dtypes.values()),
-            "unit": to_text_index(
-                common_unit(frame, metadata, name) or column.unit
-                for name, column in declaration_by_column.items()
-            ),
-            "aggregation": to_text_index(
-                None if column is UNDECLARED else str(column.aggregate)
-                for column in declaration_by_column.values()
-            ),
-            "doc": to_text_index(column.doc or None for column in declaration_by_column.values()),
-            "availability": to_text_index(
-                str(availability_of(frame, name, column)) for name, column in columns.items()
-            ),
-            "caution": to_text_index(
-                approximation_reason(frame, metadata, name) for name in columns
-            ),
-            "of": to_text_index(
-                None if is_joined_table(column.table) else column.declared_name
-                for column in columns.values()
-            ),
-        },
-        index=pd.Index([*columns], dtype="string", name="column"),
+        rows,
+        index=to_text_index(metadata.columns).rename("column"),
+        columns=["dtype", "unit", "aggregation", "doc", "availability", "caution", "of"],
+        dtype="string",
     )
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit._util.dtypes import NUMBER_DTYPES
+from aatoolkit._util.grouping import lists_by_key
 from aatoolkit.availability import (
     UNKNOWN,
     Availability,
@@ -194,14 +195,13 @@ class TableStatements:
 
     def _find_availability(self, column: Column) -> Availability:
         """Return the availability of a column as a whole, ignoring statements about single rows."""
-        availabilities_by_depth: dict[int, list[Availability]] = {}
-        for signal in self._narrow_signals:
-            target = signal.target or ""
-            is_about_column = signal.scope == "field" and not signal.rows
-            if is_about_column and find_extent(target, column.pattern) == "all":
-                availabilities_by_depth.setdefault(len(parse_target(target)), []).append(
-                    signal.availability
-                )
+        availabilities_by_depth = lists_by_key(
+            (len(parse_target(signal.target or "")), signal.availability)
+            for signal in self._narrow_signals
+            if signal.scope == "field"
+            and not signal.rows
+            and find_extent(signal.target or "", column.pattern) == "all"
+        )
         # The narrowest statement counts.
         return (
             combine(availabilities_by_depth[max(availabilities_by_depth)])
@@ -261,11 +261,12 @@ class TableStatements:
             else the list is empty.
         """
         availability_by_path = self._find_availability_by_path(column)
-        rows_by_availability: dict[Availability, list[int]] = {}
-        for row in range(self._size) if availability_by_path else ():
-            stated_path = find_narrowest_path(path_of_row(row), availability_by_path)
-            if stated_path:
-                rows_by_availability.setdefault(availability_by_path[stated_path], []).append(row)
+        rows_by_availability = lists_by_key(
+            (availability_by_path[stated_path], row)
+            for row in range(self._size)
+            if availability_by_path
+            and (stated_path := find_narrowest_path(path_of_row(row), availability_by_path))
+        )
         conditions_by_availability = {
             availability: self._make_key_conditions(rows)
             for availability, rows in rows_by_availability.items()

@@ -203,28 +203,28 @@ def _find_run_stats(observations: Observations) -> dict[str, JsonObject]:
     return {row["engine"]: row for row in rows}
 
 
+# An engine that is switched off is only named if it was asked for.
+_SILENT_ENGINES_SQL = """
+WITH counted AS (
+  SELECT engine, count(*) FILTER (outcome = 'answered') AS answers FROM runs GROUP BY engine
+), stated AS (
+  SELECT engine, CASE WHEN configured THEN 'unavailable' ELSE 'not_configured' END AS status,
+    CASE WHEN NOT configured THEN
+        CASE WHEN len($engine) > 0 AND coalesce(answers, 0) = 0
+          THEN 'This engine is not switched on for the project.' END
+      WHEN last_run_day IS NULL THEN 'This engine has not run yet.'
+      WHEN answers IS NULL THEN 'This engine did not run in this window for these filters.'
+      WHEN answers = 0 THEN 'No run of this engine in this window was answered.' END AS reason
+  FROM scoped_engines LEFT JOIN counted USING (engine)
+)
+SELECT * FROM stated WHERE reason IS NOT NULL ORDER BY engine
+"""
+
+
 @cache_results
 def _find_silent_engine_states(observations: Observations) -> dict[str, State]:
     """Return a dict from each engine (AI assistant) without answers to a state that says why."""
-    run_stats = _find_run_stats(observations)
-    state_by_engine = {}
-    for row in scoped_engines(observations):
-        engine = row["engine"]
-        if not row["configured"]:
-            if observations.question.filter("engine") and not run_stats.get(engine, {}).get(
-                "answer_count"
-            ):
-                reason = "This engine is not switched on for the project."
-                state_by_engine[engine] = State("not_configured", reason)
-        elif row["last_run_day"] is None:
-            state_by_engine[engine] = State("unavailable", "This engine has not run yet.")
-        elif engine not in run_stats:
-            reason = "This engine did not run in this window for these filters."
-            state_by_engine[engine] = State("unavailable", reason)
-        elif not run_stats[engine]["answer_count"]:
-            reason = "No run of this engine in this window was answered."
-            state_by_engine[engine] = State("unavailable", reason)
-    return state_by_engine
+    return {row.pop("engine"): State(**row) for row in observations.fetch_rows(_SILENT_ENGINES_SQL)}
 
 
 def find_missing_states(observations: Observations, paths: str) -> dict[str, State]:
@@ -234,14 +234,3 @@ def find_missing_states(observations: Observations, paths: str) -> dict[str, Sta
     result is a dict by path. It is empty if answers were collected throughout the window before.
     """
     return {} if observations.has_previous else dict.fromkeys(paths.split(), _NO_PREVIOUS_STATE)
-
-
-@cache_results
-def scoped_engines(observations: Observations) -> list[JsonObject]:
-    """Return the engines (AI assistants) that pass the engine filter, as rows.
-
-    The columns are ``engine``, ``label``, ``configured`` and ``last_run_day``.
-    """
-    return observations.fetch_rows(
-        "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"
-    )

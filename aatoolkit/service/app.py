@@ -455,12 +455,7 @@ def _make_common_fields(section_name: str | None, observations: Observations) ->
     return {
         "section": section_name,
         "domain": observations.question.host,
-        "window": {
-            "start": window.start,
-            "end": window.end,
-            "days": window.days,
-            "timezone": "UTC",
-        },
+        "window": {**vars(window), "days": window.days, "timezone": "UTC"},
         "filters": _list_values_by_filter(observations.question),
         "generatedAt": observations.as_of,
     }

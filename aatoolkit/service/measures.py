@@ -44,14 +44,31 @@ _MENTION_COUNTS_SQL = """count(*) AS voice_count, sum(position) AS position_sum,
 # depends on how the work was divided among threads.
 _SCORE_SUM_SQL = "sum(sentiment_score ORDER BY sentiment_score) AS score_sum"
 
-_TOP_POSITIONS_SQL = """count(*) FILTER (position = 1) AS first_count,
-  count(*) FILTER (position <= 3) AS top_three_count"""
+# The prefix of the table of mentions replaces {0}, and a further sum {1}. A brand that no answer
+# mentions has counts of 0, and no rank.
+_BRANDS_SQL = f"""
+WITH counted AS (
+  SELECT brand, {_MENTION_COUNTS_SQL}, count(*) FILTER (position = 1) AS first_count,
+    count(*) FILTER (position <= 3) AS top_three_count{{1}}
+  FROM {{0}}mentions GROUP BY brand
+), filled AS (
+  SELECT brand, own, coalesce(COLUMNS('_(count|sum)$'), 0)
+  FROM (SELECT brand, own FROM store.brands WHERE host = $host) LEFT JOIN counted USING (brand)
+)
+SELECT *, voice_count AS mention_count,
+  CASE WHEN voice_count > 0 THEN row_number() OVER (ORDER BY voice_count DESC, brand) END AS rank,
+  first_count / nullif(position_count, 0) AS first_position_rate,
+  top_three_count / nullif(position_count, 0) AS top_three_rate,
+  (SELECT count(*) FROM {{0}}mentions) AS all_voice_count
+FROM filled QUALIFY len($brand) = 0 OR list_contains($brand, brand)
+ORDER BY voice_count DESC, brand
+"""
 
-_COUNT_NAMES = "mention voice position first top_three scored labelled positive neutral negative"
+_COUNT_NAMES = "mention voice position scored labelled positive neutral negative"
 _ZERO_COUNTS = dict.fromkeys(
     (*(f"{name}_count" for name in _COUNT_NAMES.split()), "position_sum"), 0
 )
-"""The counts of a brand without mentions."""
+"""The counts of a group of answers without mentions."""
 
 _CITATION_COUNTS_SQL = """count(*) AS citation_count,
   count(*) FILTER (source_domain IN (SELECT source_domain FROM own_domains)) AS own_citation_count
@@ -159,33 +176,11 @@ def measure_brands(observations: Observations, table_prefix: str = "") -> list[J
     ``table_prefix`` is "" for the requested window, or `PREVIOUS_PREFIX` for the window before.
     """
     # No section needs the sentiment of the previous window, which takes longest to compute.
-    aggregates_sql = ", ".join(
-        [_MENTION_COUNTS_SQL, _TOP_POSITIONS_SQL, *([] if table_prefix else [_SCORE_SUM_SQL])]
-    )
-    brand_grouping = Grouping(("brand",), "GROUP BY brand")
-    counts_by_brand = brand_grouping.aggregate(
-        observations, aggregates_sql, f"{table_prefix}mentions"
-    )
+    score_sum_sql = "" if table_prefix else f", {_SCORE_SUM_SQL}"
+    rows = observations.fetch_rows(_BRANDS_SQL.format(table_prefix, score_sum_sql))
     answer_count = count_answers(observations, TOTAL, table_prefix)[()]
-    all_mention_count = sum(row["voice_count"] for row in counts_by_brand.values())
-    requested_brands = observations.question.filter("brand")
     is_measured = observations.has_rows("mentions")
-    brand_rows = observations.fetch_rows("SELECT brand, own FROM store.brands WHERE host = $host")
-    rows = [
-        brand_row | _ZERO_COUNTS | counts_by_brand.get(brand_row["brand"], {})
-        for brand_row in brand_rows
-    ]
-    rows.sort(key=lambda row: (-row["voice_count"], row["brand"]))
-    for rank, row in enumerate(rows, 1):
-        row["mention_count"] = row["voice_count"]
-        row["rank"] = rank if row["mention_count"] else None
-        row["first_position_rate"] = ratio(row["first_count"], row["position_count"])
-        row["top_three_rate"] = ratio(row["top_three_count"], row["position_count"])
-    return [
-        _add_rates(row, answer_count, all_mention_count, is_measured)
-        for row in rows
-        if not requested_brands or row["brand"] in requested_brands
-    ]
+    return [_add_rates(row, answer_count, row["all_voice_count"], is_measured) for row in rows]
 
 
 @cache_results

@@ -41,7 +41,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from functools import cache, cached_property, wraps
 from typing import Any, TypeVar, cast
 
@@ -242,27 +242,27 @@ WHERE host = $host{" AND cited" if _prefix and _name == "citations" else ""}
 class Observations:
     """Runs SQL queries over the observations that pass the filters of a request.
 
-    ``question`` has the host, days and filters of the request. ``project`` is the row of the host
-    in the table ``projects``. ``has_rows_by_table`` keeps the results of `has_rows`.
+    ``question`` has the host, days and filters of the request. ``has_rows_by_table`` keeps the
+    results of `has_rows`. ``as_of`` is the last moment that was observed.
     """
 
     def __init__(
         self,
         question: Question,
-        project: JsonObject,
         has_rows_by_table: dict[str, bool],
         cursor: duckdb.DuckDBPyConnection,
     ) -> None:
         self.question = question
-        self.project = project
-        self.as_of: datetime = project["as_of"]
-        last_day = self.as_of.date()
-        self.window = Window(last_day - timedelta(days=question.days - 1), last_day)
         self.cached_results: dict[object, Any] = {}
         """The results that were already computed for this request; see `cache_results`."""
         self._has_rows_by_table = has_rows_by_table
         self._cursor = cursor
         self._created_tables: set[str] = set()
+        ((self.as_of,),) = cursor.execute(
+            "SELECT as_of FROM store.projects WHERE host = ?", [question.host]
+        ).fetchall()
+        last_day = self.as_of.date()
+        self.window = Window(last_day - timedelta(days=question.days - 1), last_day)
 
     def fetch_rows(self, sql: str, **values: object) -> list[JsonObject]:
         """Return the rows of an SQL query as dicts; ``values`` are the values of its parameters."""
@@ -294,8 +294,10 @@ class Observations:
     @cached_property
     def first_collection_day(self) -> date | None:
         """The first day on which answers were collected; None if there are no answers."""
-        return self.project["observed_from"] or self.fetch_value(  # type: ignore[no-any-return]
-            "SELECT min(first_run_day) FROM store.engine_runs WHERE host = $host"
+        return self.fetch_value(  # type: ignore[no-any-return]
+            "SELECT coalesce(observed_from, min(first_run_day))"
+            " FROM store.projects LEFT JOIN store.engine_runs USING (host)"
+            " WHERE host = $host GROUP BY observed_from"
         )
 
     @property

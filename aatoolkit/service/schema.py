@@ -98,15 +98,10 @@ def _parse_tables() -> Iterator[StoreTable]:
             if parent_match := _PARENT_LINE_PATTERN.fullmatch(line):
                 table.parents.append((parent_match[1], tuple(parent_match[2].split())))
             elif column_match := _COLUMN_LINE_PATTERN.fullmatch(line):
-                values = tuple((column_match[4] or "").split("/")) if column_match[4] else ()
+                column_name, mark, kind, values, column_doc = column_match.groups()
+                allowed_values = tuple(values.split("/")) if values else ()
                 table.columns.append(
-                    StoreColumn(
-                        column_match[1],
-                        column_match[2] == "!",
-                        column_match[3],
-                        values,
-                        column_match[5],
-                    )
+                    StoreColumn(column_name, mark == "!", kind, allowed_values, column_doc)
                 )
         yield table
 

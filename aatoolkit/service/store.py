@@ -107,13 +107,8 @@ class Store:
     def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path | None = None) -> None:
         self.connection = connection
         self._folder = folder
-        project_cursor = connection.execute("SELECT * FROM store.projects ORDER BY host")
-        column_names = [column[0] for column in project_cursor.description or ()]
-        project_rows = [
-            dict(zip(column_names, row, strict=True)) for row in project_cursor.fetchall()
-        ]
-        self._projects = {row["host"]: row for row in project_rows}
-        self.hosts: list[str] = list(self._projects)
+        host_rows = connection.execute("SELECT host FROM store.projects ORDER BY host").fetchall()
+        self.hosts: list[str] = [host for (host,) in host_rows]
         self.options: dict[str, dict[str, Any]] = {}
         self._has_rows_by_host: dict[str, dict[str, bool]] = {host: {} for host in self.hosts}
         self._recent_observations: deque[Observations] = deque(maxlen=_MAX_KEPT_QUESTIONS)
@@ -175,11 +170,8 @@ class Store:
             if observations is not None:
                 self._recent_observations.remove(observations)
         if observations is None:
-            host = question.host
-            cursor = self.connection.cursor()
-            observations = Observations(
-                question, self._projects[host], self._has_rows_by_host[host], cursor
-            )
+            has_rows_by_table = self._has_rows_by_host[question.host]
+            observations = Observations(question, has_rows_by_table, self.connection.cursor())
         yield observations
         with self._lock:
             self._recent_observations.append(observations)

@@ -118,11 +118,8 @@ def compare(
     frame_metadata = [*map(metadata_of, frames)]
     if not (keys or pair or cluster):
         unpooled_keys = {_unpooled_key(frame_metadata[0], measure) for measure in measures}
-        keys = (
-            [*unpooled_keys]
-            if len(unpooled_keys) == 1 and "" not in unpooled_keys and len(now) > 1
-            else []
-        )
+        if len(unpooled_keys) == 1 and "" not in unpooled_keys and len(now) > 1:
+            keys = [*unpooled_keys]
     naming_candidates = ("host", *frame_metadata[0].key, *FILTERS)
     sources_of_sides = [side_metadata.sources for side_metadata in frame_metadata]
     naming_column, side_names = name_sides(frames, sources_of_sides, naming_candidates, keys)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from aatoolkit._util.grouping import lists_by_key
 from aatoolkit._util.lexicon import tokens, words_of
 from aatoolkit.errors import AvailabilityError, ItemNotFound
 from aatoolkit.frame.merge import rename, sources_of
@@ -109,11 +110,10 @@ def _tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataFrame]
 
 def _rename_to_standard(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame whose known columns have their standard names, such as ``mention_rate``."""
-    names_by_standard: dict[str, list[str]] = {}
     metadata = metadata_of(frame)
-    for name in metadata.columns:
-        standard_name = _standard_name(name, metadata.declaration_of(name))
-        names_by_standard.setdefault(standard_name, []).append(name)
+    names_by_standard = lists_by_key(
+        (_standard_name(name, metadata.declaration_of(name)), name) for name in metadata.columns
+    )
     standard_by_name = {
         names_of_standard[0]: name
         for name, names_of_standard in names_by_standard.items()
@@ -249,10 +249,14 @@ def _comparisons_for_question(
         ]  # fmt: skip
     except (AvailabilityError, ItemNotFound) as error:
         return f"the section {section} cannot be compared: {error}"
-    keys = [(subject, row.key[0] if by else None) for row in rows]
     return [
-        replace(row, measure=question.measure, key=key, unit=FRACTION if rules else row.unit)
-        for row, key in zip(rows, keys, strict=True)
+        replace(
+            row,
+            measure=question.measure,
+            key=(subject, row.key[0] if by else None),
+            unit=FRACTION if rules else row.unit,
+        )
+        for row in rows
     ]
 
 
@@ -313,8 +317,10 @@ def _figures_not_compared(
         if metric_name not in compared_measures:
             reason = row.why or f"the service gives no counts of {metric_name} by prompt"
             unit = FRACTION if row.is_rate else None
-            renamed_row = replace(
-                row, measure=metric_name, key=(row.key[0], metric_name), unit=unit
+            key = (row.key[0], metric_name)
+            uncompared_rows.append(
+                replace(
+                    row, measure=metric_name, key=key, unit=unit, why=reason, method="", notes=()
+                )
             )
-            uncompared_rows.append(replace(renamed_row, why=reason, method="", notes=()))
     return uncompared_rows

@@ -99,8 +99,7 @@ class ClusterSums:
         """A dict from the key of each group to its position."""
         rows = self.groups.keys.astype(object).where(self.groups.keys.notna(), None)
         return {
-            tuple(row): position
-            for position, row in enumerate(rows.itertuples(index=False, name=None))
+            key: position for position, key in enumerate(rows.itertuples(index=False, name=None))
         }
 
     def cluster_of_pair(self, pair_position: int) -> Row:

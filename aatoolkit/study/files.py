@@ -93,21 +93,15 @@ def result_file(digest: str) -> str:
     return f"{RESULTS_FOLDER}/{digest}.parquet"
 
 
-def is_study_file(name: str, folder: str = "") -> bool:
-    """Return whether a study can have a file of this name.
-
-    The name is relative to the study's folder. If ``folder`` is not empty, the file must be in this
-    subfolder of the study.
+def is_study_file(name: str) -> bool:
+    """Return whether a study can have a file of this name, which is relative to its folder.
 
     Examples
     --------
     >>> is_study_file("study.json"), is_study_file("../study.json")
     (True, False)
     """
-    return (
-        name.startswith(f"{folder}/" if folder else "")
-        and _FILE_NAME_PATTERN.fullmatch(name) is not None
-    )
+    return _FILE_NAME_PATTERN.fullmatch(name) is not None
 
 
 def parse_json(content: bytes, parse: Callable[[Any], T], format_name: str = "") -> T | None:

@@ -36,7 +36,14 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource
 from aatoolkit.sections.profile_json import dump_profile, load_profile
-from aatoolkit.study.files import JsonObject, Record, format_json, parse_json, request_of
+from aatoolkit.study.files import (
+    JsonObject,
+    Record,
+    StudyWriter,
+    format_json,
+    parse_json,
+    request_of,
+)
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
@@ -60,29 +67,15 @@ def path_of_rerun(variable_name: str = RERUN_STUDY_ENV) -> Path | None:
     return Path(path_text) if path_text else None
 
 
-class StudyResponseStore:
-    """Writes responses to a study, which must be open for recording."""
-
-    def __init__(self, study: Study) -> None:
-        self._study = study
-        with study._require_writer().locked_manifest():
-            study._remove_leftovers()  # remove what a killed writer left
-
-    def put(self, response: Response, *, stale: bool = False, error: str | None = None) -> None:
-        """Record a response in the study; ``error`` is the class name of the error it causes."""
-        record = Record.of(response, stale=stale, error=error)
-        self._study._require_writer().append(record, response.body)
-
-
 class Recorder:
     """Fetches responses for a client, and stores each response in a study before returning it.
 
-    ``fetcher`` sends the requests, and ``store`` writes the responses to the study.
+    ``fetcher`` sends the requests, and ``writer`` appends the responses to the study.
     """
 
-    def __init__(self, fetcher: Any, store: StudyResponseStore) -> None:
+    def __init__(self, fetcher: Any, writer: StudyWriter) -> None:
         self._fetcher = fetcher
-        self._store = store
+        self._writer = writer
         self.offline: bool = fetcher.offline
         self.has_token: bool = fetcher.has_token
         self.close = fetcher.close
@@ -111,7 +104,7 @@ class Recorder:
         ``fields`` are ``stale`` and ``error`` of the `Record`.
         """
         refuse_leaked_token(self._fetcher, response.body, response.request.url, response.headers)
-        self._store.put(response, **fields)
+        self._writer.append(Record.of(response, **fields), response.body)
 
 
 def payload_to_response(payload: Payload) -> Response:

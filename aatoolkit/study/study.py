@@ -64,7 +64,6 @@ from aatoolkit.study.files import (
 from aatoolkit.study.recording import (
     Recorder,
     ReplaySource,
-    StudyResponseStore,
     TableHashes,
     find_recorded_tables,
     find_stored_responses,
@@ -451,10 +450,11 @@ class Study(metaclass=ShortHelpMeta):
             raise StudyError(
                 "a recorded or replayed source is not recorded again; record one of the service"
             )
-        if client._profile is not None:
-            with writer.locked_manifest():
+        with writer.locked_manifest():
+            self._remove_leftovers()
+            if client._profile is not None:
                 self._store_profile(client.base_url, client._profile)
-        recorder = Recorder(client._source, StudyResponseStore(self))
+        recorder = Recorder(client._source, writer)
         recording_client = Client._from_source(
             recorder, client.base_url, client.workers, client._profile
         )
@@ -698,16 +698,16 @@ class Study(metaclass=ShortHelpMeta):
         return str(self.digest)
 
     def _remove_leftovers(self) -> None:
-        """Delete unfinished files, and files to which no record or result refers."""
+        """Delete what a killed writer left: unfinished files, and bodies and results of no record.
+
+        The caller must have locked the manifest (the list of responses).
+        """
         for folder in (self.path, self.path / RESPONSES_FOLDER, self.path / RESULTS_FOLDER):
             remove_abandoned(folder)
         recorded_names = {body_file(record.sha256) for record in self.records}
         recorded_names |= {result_file(digest) for digest in self.results.hashes.values()}
         for name in self._files.names():
-            is_body_or_result = is_study_file(name, RESPONSES_FOLDER) or is_study_file(
-                name, RESULTS_FOLDER
-            )
-            if is_body_or_result and name not in recorded_names:
+            if "/" in name and is_study_file(name) and name not in recorded_names:
                 (self.path / name).unlink()
 
     def verify(self, *, replay: bool = False) -> Verification:

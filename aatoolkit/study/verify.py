@@ -136,7 +136,7 @@ def verify(
     digest_by_body_file = {
         name: digest
         for name, digest in digest_by_file.items()
-        if is_study_file(name, RESPONSES_FOLDER)
+        if name.startswith(f"{RESPONSES_FOLDER}/")
     }
     records = []
     try:

@@ -55,6 +55,16 @@ def test_a_part_week_says_how_many_days_it_has() -> None:
     assert weeks["at"].dt.tz is None != by_hour["at"].dt.tz
 
 
+def test_a_grouper_without_a_frequency_is_a_column_beside_the_weeks() -> None:
+    frame = days(size=10, kind="a")
+    week = pd.Grouper(key="date", freq="W")
+    by_name, by_grouper = (
+        frame.aa.aggregate([week, kind], rules=SUM) for kind in ("kind", pd.Grouper(key="kind"))
+    )
+    assert by_grouper["n_availability"].tolist()[1] == "partial"
+    pd.testing.assert_frame_equal(by_grouper, by_name)
+
+
 @pytest.mark.parametrize("freq", ["M", "weekly", "", 7])
 def test_what_is_no_frequency_is_refused(freq: object) -> None:
     with pytest.raises(ArgumentError, match="'MS'") as caught:

@@ -42,18 +42,20 @@ def open_cache(folder: Path) -> Any:
 
 def open_study(folder: Path) -> Any:
     """A study that is recorded."""
-    from aatoolkit.study import Study
-    from aatoolkit.study.recording import StudyResponseStore
+    from aatoolkit.study import Record, Study
 
     study = Study.create(folder, title="The contract")
 
-    class Responses(StudyResponseStore):
+    class Responses:
+        def put(self, response: Response) -> None:
+            study._require_writer().append(Record.of(response), response.body)
+
         def get(self, request: Request) -> Response | None:
             records = {record.request.key: record for record in study._current_records}
             record = records.get(request.key)
             return None if record is None else record.response(study._read_body(record))
 
-    return Responses(study)
+    return Responses()
 
 
 def response_to(topic: str, body: bytes | None = None, **facts: Any) -> Response:

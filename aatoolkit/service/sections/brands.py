@@ -30,7 +30,6 @@ from aatoolkit.service.answer import (
     State,
     answers_availability,
     find_missing_states,
-    scoped_engines,
     section,
     select_fields,
     why_no_rows,
@@ -219,7 +218,9 @@ def _list_engine_measures(observations: Observations) -> list[JsonObject]:
             {"answer_count": 0, **row, **measures.get(row["engine"], {})},
             "engine answerCount mentionCount mentionRate lastRunDay",
         )
-        for row in scoped_engines(observations)
+        for row in observations.fetch_rows(
+            "SELECT engine, configured, last_run_day FROM scoped_engines ORDER BY engine"
+        )
         if row["configured"] or row["engine"] in measures
     ]
 
@@ -469,7 +470,9 @@ WITH counted AS (
   SELECT prompt_id, first(brand ORDER BY mention_count DESC, brand) AS top_brand
   FROM counted GROUP BY prompt_id
 )
-SELECT scoped_prompts.*, top_brand
+SELECT scoped_prompts.*, top_brand,
+  CASE WHEN volume_estimate IS NOT NULL OR volume_band IS NOT NULL
+    THEN {'estimate': volume_estimate, 'band': volume_band} END AS volume
 FROM scoped_prompts LEFT JOIN leaders USING (prompt_id)
 ORDER BY prompt_id
 """
@@ -483,8 +486,8 @@ WITH latest AS (
   SELECT chat_id, min(position) AS position FROM mentions
   WHERE brand IN (SELECT brand FROM focus) GROUP BY chat_id
 )
-SELECT prompt_id, engine, day, position, outcome = 'answered' AS answered,
-  named.chat_id IS NOT NULL AS mentioned
+SELECT prompt_id, engine, day AS last_run_day, position,
+  CASE WHEN $measured AND outcome = 'answered' THEN named.chat_id IS NOT NULL END AS mentioned
 FROM latest LEFT JOIN named USING (chat_id)
 ORDER BY prompt_id, engine
 """
@@ -499,10 +502,17 @@ rows[].previousAveragePosition rows[].previousPositionCount rows[].engines[].pre
 rows[].engines[].previousMentionCount rows[].engines[].previousMentionRate
 """
 
-_USED_PROMPTS_SQL = """
-SELECT CASE WHEN count(*) > 0 AND count(*) = count(active)
-  THEN count(*) FILTER (WHERE active) END AS used
-FROM store.prompts WHERE host = $host
+# How many prompts are used is known if it is known of each prompt.
+_ACCOUNT_SQL = """
+WITH counted AS (
+  SELECT CASE WHEN count(*) > 0 AND count(*) = count(active)
+    THEN count(*) FILTER (WHERE active) END AS used
+  FROM store.prompts WHERE host = $host
+)
+SELECT plan, prompt_allowance AS "promptAllowance", used AS "promptsUsed",
+  prompt_allowance - used AS "promptsRemaining", engine_allowance AS "engineAllowance",
+  allowance_resets_on AS "resetsOn"
+FROM store.projects CROSS JOIN counted WHERE host = $host
 """
 
 
@@ -510,7 +520,7 @@ FROM store.prompts WHERE host = $host
 def prompts(observations: Observations) -> SectionAnswer:
     """Return the section ``prompts``: prompts with their measures, and the account's quota."""
     rows = _list_prompts(observations)
-    account_fields = _find_account_allowance(observations)
+    account_fields = observations.fetch_row(_ACCOUNT_SQL)
     state_by_path = {
         f"account.{field_name}": State("unavailable", "This is not known of the account.")
         for field_name, value in account_fields.items()
@@ -531,22 +541,6 @@ def prompts(observations: Observations) -> SectionAnswer:
     )
 
 
-def _find_account_allowance(observations: Observations) -> JsonObject:
-    """Return the plan of the account, and how many prompts it allows, are used, and remain."""
-    project = observations.project
-    prompt_allowance = project["prompt_allowance"]
-    used_count = observations.fetch_value(_USED_PROMPTS_SQL)
-    is_known = prompt_allowance is not None and used_count is not None
-    return {
-        "plan": project["plan"],
-        "promptAllowance": prompt_allowance,
-        "promptsUsed": used_count,
-        "promptsRemaining": prompt_allowance - used_count if is_known else None,
-        "engineAllowance": project["engine_allowance"],
-        "resetsOn": project["allowance_resets_on"],
-    }
-
-
 def _list_prompts(observations: Observations) -> list[JsonObject]:
     """Return a list with one JSON object per prompt: its properties and measures."""
     measures = measure_focus_brands(observations, BY_PROMPT)
@@ -555,17 +549,13 @@ def _list_prompts(observations: Observations) -> list[JsonObject]:
     prompt_objects = []
     for row in observations.fetch_rows(_PROMPTS_SQL):
         prompt_id = row["prompt_id"]
-        search_volume = {"estimate": row["volume_estimate"], "band": row["volume_band"]}
         prompt_objects.append(
             {
                 **select_fields(
                     row,
                     "promptId prompt topic category intent branded country language active topBrand"
-                    " createdAt",
+                    " createdAt volume",
                 ),
-                "volume": search_volume
-                if any(value is not None for value in search_volume.values())
-                else None,
                 **select_fields(
                     {
                         "answer_count": 0,
@@ -609,17 +599,14 @@ def _find_runs_by_prompt(observations: Observations) -> dict[str, list[JsonObjec
 
     The object has the latest run of the prompt on the engine, and the measures of its answers.
     """
-    is_measured = why_no_mentions(observations) is None
     measures = measure_focus_brands(observations, BY_PROMPT_AND_ENGINE)
     runs_by_prompt: dict[str, list[JsonObject]] = {}
-    for row in observations.fetch_rows(_LATEST_RUNS_SQL):
+    is_measured = why_no_mentions(observations) is None
+    for row in observations.fetch_rows(_LATEST_RUNS_SQL, measured=is_measured):
         prompt_and_engine = (row["prompt_id"], row["engine"])
         runs_by_prompt.setdefault(row["prompt_id"], []).append(
             {
-                "engine": row["engine"],
-                "mentioned": row["mentioned"] if is_measured and row["answered"] else None,
-                "position": row["position"],
-                "lastRunDay": row["day"],
+                **select_fields(row, "engine mentioned position lastRunDay"),
                 **select_fields(
                     {"answer_count": 0, **measures.get(prompt_and_engine, {})}, _PROMPT_MEASURES
                 ),

@@ -95,16 +95,23 @@ WHERE advertiser IS NOT NULL GROUP BY advertiser ORDER BY observations DESC, adv
 """
 
 _AD_SUPPORT_SQL = f"""
-WITH {_AD_TABLES_SQL}
-SELECT engine, coalesce(label, engine) AS label,
-  engine IN (SELECT engine FROM answers) AS answered,
-  CASE WHEN shows_ads IS FALSE THEN 'not_applicable'
-       WHEN engine IN (SELECT engine FROM placed) THEN 'observed'
-       WHEN engine IN (SELECT engine FROM checked) THEN 'none_observed'
-       ELSE 'not_checked' END AS support
-FROM scoped_engines
-WHERE configured OR engine IN (SELECT engine FROM answers UNION SELECT engine FROM placed)
-ORDER BY engine
+WITH {_AD_TABLES_SQL},
+supported AS (
+  SELECT engine, coalesce(label, engine) AS label,
+    engine IN (SELECT engine FROM answers) AS answered,
+    CASE WHEN shows_ads IS FALSE THEN 'not_applicable'
+         WHEN engine IN (SELECT engine FROM placed) THEN 'observed'
+         WHEN engine IN (SELECT engine FROM checked) THEN 'none_observed'
+         ELSE 'not_checked' END AS support
+  FROM scoped_engines
+  WHERE configured OR engine IN (SELECT engine FROM answers UNION SELECT engine FROM placed)
+)
+SELECT *, CASE support WHEN 'not_applicable' THEN support
+    WHEN 'not_checked' THEN 'unavailable' END AS status,
+  CASE support WHEN 'not_applicable' THEN label || ' carries no advertisements.'
+    WHEN 'not_checked' THEN 'Answers of ' || label || ' were not examined for advertisements.'
+  END AS reason
+FROM supported ORDER BY engine
 """
 
 
@@ -137,26 +144,22 @@ def _find_ads_availability(
     examined for advertisements. ``engines`` has a row per engine that says whether it has
     advertisements; ``body`` has the fields of the section.
     """
-    unexamined_labels = []
-    reason_template = "Answers of {} were not examined for advertisements."
-    state_by_engine = {}
-    for row in engines:
-        engine = row["engine"]
-        label = row["label"]
-        ad_support = row["support"]
-        if ad_support == "not_applicable":
-            state_by_engine[engine] = State(ad_support, f"{label} carries no advertisements.")
-        elif ad_support == "not_checked":
-            state_by_engine[engine] = State("unavailable", reason_template.format(label))
-            unexamined_labels += [label] if row["answered"] else []
+    state_by_engine = {
+        row["engine"]: State(row["status"], row["reason"]) for row in engines if row["status"]
+    }
+    unexamined_labels = [
+        row["label"] for row in engines if row["support"] == "not_checked" and row["answered"]
+    ]
     if engines and all(row["support"] == "not_applicable" for row in engines):
         reason = " ".join(str(state.reason) for state in state_by_engine.values())
         return SectionAvailability("not_applicable", reason, engines=state_by_engine)
     if empty_reason := why_no_rows(observations, "ads"):
         return SectionAvailability("unavailable", empty_reason, engines=state_by_engine)
     answer_count = body["totals"]["answersChecked"]
-    reasons = [reason_template.format(", ".join(unexamined_labels))] if unexamined_labels else ()
-    availability = answers_availability(observations, sample_count=answer_count, reasons=reasons)
+    reason = f"Answers of {', '.join(unexamined_labels)} were not examined for advertisements."
+    availability = answers_availability(
+        observations, sample_count=answer_count, reasons=[reason] if unexamined_labels else ()
+    )
     availability = replace(availability, engines={**availability.engines, **state_by_engine})
     if answer_count:
         return availability
@@ -248,7 +251,8 @@ SELECT product_id AS "productId", title, brand, own, category,
        THEN {{'value': rating_value, 'max': rating_max, 'count': rating_count}} END AS rating,
   CASE WHEN currency IS NOT NULL
        THEN {{'min': low, 'max': high, 'currency': currency}} END AS "priceRange",
-  stock_status AS availability, coalesce(offers, []) AS offers, attributes
+  stock_status AS availability, coalesce(offers, []) AS offers,
+  coalesce(attributes, MAP {{}}) AS attributes
 FROM seen CROSS JOIN whole
 LEFT JOIN store.brands USING (host, brand)
 LEFT JOIN priced USING (product_id)
@@ -303,13 +307,17 @@ def shopping(observations: Observations) -> SectionAnswer:
     body["totals"] = totals
     body["brands"] = observations.fetch_rows(_SHOPPING_BRANDS_SQL)
     body["products"] = observations.fetch_rows(_PRODUCTS_SQL)
-    for product in body["products"]:
-        product["attributes"] = product["attributes"] or {}
     body["merchants"] = observations.fetch_rows(_MERCHANTS_SQL)
     return SectionAnswer(body, availability)
 
 
 # --- conversions -------------------------------------------------------------------------------
+
+_ANALYTICS_SQL = """
+SELECT {'provider': provider, 'property': property, 'attribution': attribution,
+    'currency': currency, 'timezone': timezone} AS source, conversions_through
+FROM store.projects LEFT JOIN store.analytics USING (host) WHERE host = $host
+"""
 
 # A day without any visit at all is taken for a day that was not recorded.
 _VISIT_TABLES_SQL = """
@@ -417,7 +425,14 @@ SELECT count(DISTINCT day) AS days, max(day) AS last_day,
 FROM site_visits
 """
 
-_TRAFFIC_ENGINES_SQL = f"WITH {_VISIT_TABLES_SQL} SELECT * FROM listed ORDER BY engine"
+_TRAFFIC_ENGINES_SQL = f"""
+WITH {_VISIT_TABLES_SQL}
+SELECT engine, label, inseparable,
+  CASE WHEN inseparable THEN 'not_applicable' ELSE 'unavailable' END AS status,
+  CASE WHEN inseparable THEN label || ' traffic cannot be separated from other traffic.'
+    ELSE 'It is not known whether ' || label || ' traffic can be distinguished.' END AS reason
+FROM listed WHERE inseparable OR told_apart IS NOT TRUE ORDER BY engine
+"""
 
 _REVENUE_PATHS = "totals.aiRevenue engines[].revenue landingPages[].revenue"
 _CONVERSION_PATHS = """
@@ -435,21 +450,15 @@ aiCompleteSessions otherConversions otherCompleteSessions
 @section("conversions", filters=("engine",))
 def conversions(observations: Observations) -> SectionAnswer:
     """Return the section ``conversions``: visits and conversions by engine, page and day."""
-    analytics_row = next(
-        iter(observations.fetch_rows("SELECT * FROM store.analytics WHERE host = $host")), None
-    )
-    source_fields = ("provider", "property", "attribution", "currency", "timezone")
+    analytics_row = observations.fetch_row(_ANALYTICS_SQL)
     body: JsonObject = {
-        "source": {
-            field_name: analytics_row[field_name] if analytics_row else None
-            for field_name in source_fields
-        },
+        "source": analytics_row["source"],
         "totals": dict.fromkeys(_TOTAL_NAMES.split()),
         "engines": [],
         "landingPages": [],
         "daily": [],
     }
-    if analytics_row is None or analytics_row["provider"] == "none":
+    if analytics_row["source"]["provider"] in (None, "none"):
         reason = "No web analytics is connected."
         return SectionAnswer(
             body, SectionAvailability("not_connected", reason, requires=("analytics",))
@@ -458,14 +467,12 @@ def conversions(observations: Observations) -> SectionAnswer:
     last_day: date | None = analytics_row["conversions_through"]
     if last_day is None and observations.has_rows("conversions"):
         last_day = observations.window.end
-    day_counts: JsonObject = {"days": 0}
-    if observations.has_rows("visits"):
-        day_counts = observations.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
+    day_counts = observations.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
     if not day_counts["days"]:
         sentence = "No visits were recorded in this window."
         reason = why_no_rows(observations, "visits") or sentence
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    has_currency = analytics_row["currency"] is not None
+    has_currency = analytics_row["source"]["currency"] is not None
     is_measured = day_counts["measured"]
     parameters = {"through": last_day, "priced": has_currency, "measured": is_measured}
     body["totals"] = observations.fetch_row(_CONVERSIONS_TOTALS_SQL, **parameters)
@@ -476,7 +483,6 @@ def conversions(observations: Observations) -> SectionAnswer:
     body["daily"] = observations.fetch_rows(_VISITS_BY_DAY_SQL, through=last_day)
     reasons = []
     state_by_path = {}
-    state_by_engine = {}
     if day_counts["days"] < observations.window.days:
         missing_days = observations.window.days - day_counts["days"]
         reasons.append(
@@ -494,18 +500,11 @@ def conversions(observations: Observations) -> SectionAnswer:
     if not has_currency:
         field_state = State("unavailable", "The analytics property records no revenue.")
         state_by_path |= dict.fromkeys(_REVENUE_PATHS.split(), field_state)
-    inseparable_labels = []
-    reason_template = "{} traffic cannot be separated from other traffic."
-    for row in observations.fetch_rows(_TRAFFIC_ENGINES_SQL, through=last_day):
-        if row["inseparable"]:
-            inseparable_labels.append(row["label"])
-            field_state = State("not_applicable", reason_template.format(row["label"]))
-            state_by_engine[row["engine"]] = field_state
-        elif not row["told_apart"]:
-            reason = f"It is not known whether {row['label']} traffic can be distinguished."
-            state_by_engine[row["engine"]] = State("unavailable", reason)
-    if inseparable_labels:
-        reasons.append(reason_template.format(", ".join(inseparable_labels)))
+    unclear_engines = observations.fetch_rows(_TRAFFIC_ENGINES_SQL, through=last_day)
+    if inseparable_labels := [row["label"] for row in unclear_engines if row["inseparable"]]:
+        reasons.append(
+            f"{', '.join(inseparable_labels)} traffic cannot be separated from other traffic."
+        )
     recorded_until = datetime.combine(day_counts["last_day"] + timedelta(days=1), time())
     availability = SectionAvailability(
         status="partial" if reasons else "available",
@@ -513,6 +512,6 @@ def conversions(observations: Observations) -> SectionAnswer:
         sample_count=body["totals"]["aiSessions"],
         as_of=min(observations.as_of, recorded_until),
         fields=state_by_path,
-        engines=state_by_engine,
+        engines={row["engine"]: State(row["status"], row["reason"]) for row in unclear_engines},
     )
     return SectionAnswer(body, availability)

@@ -224,7 +224,8 @@ def _find_availability(
 # --- crawlability ------------------------------------------------------------------------------
 
 _LATEST_CHECK_SQL = """
-SELECT checked_at, robots_url, robots_status FROM store.site_checks
+SELECT checked_at, {'url': robots_url, 'httpStatus': robots_status} AS robots
+FROM store.site_checks
 WHERE host = $host AND CAST(checked_at AS DATE) <= $window_end
 ORDER BY checked_at DESC LIMIT 1
 """
@@ -311,11 +312,8 @@ def crawlability(observations: Observations) -> SectionAnswer:
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     checked_at = body["checkedAt"] = latest_check["checked_at"]
     body["score"] = observations.fetch_row(_CHECK_SCORE_SQL, checked_at=checked_at)
-    body["robots"] = {
-        "url": latest_check["robots_url"],
-        "httpStatus": latest_check["robots_status"],
-        "agents": observations.fetch_rows(_ROBOTS_RULES_SQL, checked_at=checked_at),
-    }
+    robots_rules = observations.fetch_rows(_ROBOTS_RULES_SQL, checked_at=checked_at)
+    body["robots"] = {**latest_check["robots"], "agents": robots_rules}
     body["files"] = {
         row.pop("file"): row
         for row in observations.fetch_rows(_SITE_FILES_SQL, checked_at=checked_at)

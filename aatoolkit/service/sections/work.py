@@ -35,7 +35,6 @@ need at least 5 citing answers.
 from __future__ import annotations
 
 import json
-from hashlib import md5
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,8 +44,8 @@ from aatoolkit.service.answer import (
     SectionAvailability,
     answers_availability,
     find_last_run_time,
-    scoped_engines,
     section,
+    select_fields,
     why_no_rows,
 )
 from aatoolkit.service.measures import (
@@ -162,13 +161,18 @@ WITH asked AS (
   LEFT JOIN named USING (prompt_id, day) LEFT JOIN cited USING (prompt_id, day)
   GROUP BY ALL
 ), samples AS (
-  SELECT action_id, list({
-    'prompt': prompt_id, 'treated': treated, 'later': later, 'answers': answers,
-    'mentions': mentions, 'citations': citations
-  } ORDER BY prompt_id) AS samples
+  SELECT action_id, [
+      coalesce(list(counted ORDER BY prompt_id) FILTER (treated AND NOT later), []),
+      coalesce(list(counted ORDER BY prompt_id) FILTER (treated AND later), [])
+    ] AS samples,
+    sum(mentions) FILTER (NOT treated AND later) / sum(answers) FILTER (NOT treated AND later)
+      - sum(mentions) FILTER (NOT treated AND NOT later)
+        / sum(answers) FILTER (NOT treated AND NOT later) AS control_change
   FROM counted GROUP BY action_id
 )
-SELECT listed.*, coalesce(samples, []) AS samples,
+SELECT listed.*, {'start': before_start, 'end': before_end} AS before,
+  {'start': after_start, 'end': after_end} AS after, coalesce(samples, [[], []]) AS samples,
+  control_change,
   date_diff('day', after_start, least(after_end, $window_end)) + 1 AS days_after
 FROM listed LEFT JOIN samples USING (action_id) ORDER BY completed_on, action_id
 """
@@ -229,12 +233,7 @@ def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> Jso
     ``experiment`` is a row with the action, its windows, and the counts of answers in each window.
     ``countable_metrics`` are the metrics that can be measured for the project.
     """
-
-    def split_windows(is_treated: bool) -> list[list[JsonObject]]:
-        rows = [row for row in experiment["samples"] if row["treated"] is is_treated]
-        return [[row for row in rows if row["later"] is is_later] for is_later in (False, True)]
-
-    rows_by_window = split_windows(True)
+    rows_by_window = experiment["samples"]
     sample_sizes = [_sum_column(rows, "answers") for rows in rows_by_window]
     is_early = experiment["days_after"] < _MIN_DAYS_AFTER or sample_sizes[1] < _MIN_ANSWERS
     is_measured = not is_early and sample_sizes[0] >= _MIN_ANSWERS
@@ -247,19 +246,10 @@ def _measure_outcome(experiment: JsonObject, countable_metrics: set[str]) -> Jso
     control = None
     has_control = is_measured and "mentionRate" in countable_metrics
     if has_control and experiment["prompt_ids"] is not None and experiment["control"] is not None:
-        rates = [
-            _sum_column(rows, "mentions") / _sum_column(rows, "answers")
-            for rows in split_windows(False)
-            if rows
-        ]
-        change = rates[1] - rates[0] if len(rates) == 2 else None
+        change = experiment["control_change"]
         control = {"description": experiment["control"], "metric": "mentionRate", "change": change}
     return {
-        "actionId": experiment["action_id"],
-        "title": experiment["title"],
-        "completedOn": experiment["completed_on"],
-        "before": {"start": experiment["before_start"], "end": experiment["before_end"]},
-        "after": {"start": experiment["after_start"], "end": experiment["after_end"]},
+        **select_fields(experiment, "actionId title completedOn before after"),
         "verdict": "too_early" if is_early else metrics[0]["verdict"] if metrics else None,
         "metrics": metrics,
         "control": control,
@@ -296,7 +286,7 @@ def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) ->
             {"value": estimate_value, "sampleCount": sample_size, "ciLow": low, "ciHigh": high}
         )
         for row in rows:
-            counts = counts_by_prompt.setdefault(row["prompt"], [0, 0, 0, 0])
+            counts = counts_by_prompt.setdefault(row["prompt_id"], [0, 0, 0, 0])
             counts[2 * window_number : 2 * window_number + 2] = row[count_column], row["answers"]
     is_tested = len(counts_by_prompt) >= _MIN_PROMPTS
     p_value = p_value_of_change(counts_by_prompt.values()) if is_tested else 1.0
@@ -458,14 +448,21 @@ WITH {_CITED_TABLE_SQL}, said AS (
     AND counted.brand IS NOT DISTINCT FROM sources.brand AND counted.prompt_id = sought.prompt_id
 ), changes AS (
   SELECT * FROM visible UNION ALL SELECT * FROM felt UNION ALL SELECT * FROM turned
+), collected AS (
+  SELECT changes.place, kind, changes.brand, engine, changes.domain,
+    coalesce(any_value(urls), []) AS urls,
+    list([total0, size0, total1, size1] ORDER BY prompt_id) AS prompts,
+    list(prompt_id ORDER BY prompt_id) AS prompt_ids,
+    'ins_' || left(md5(kind || '|' || coalesce(engine, '') || '|' || coalesce(changes.brand, '')
+      || '|' || coalesce(changes.domain, '')), 12) AS insight_id
+  FROM changes LEFT JOIN sources ON sources.place = changes.place
+    AND sources.domain = changes.domain AND sources.brand IS NOT DISTINCT FROM changes.brand
+  GROUP BY changes.place, kind, changes.brand, engine, changes.domain
 )
-SELECT kind, changes.brand, engine, changes.domain, any_value(urls) AS urls,
-  list([total0, size0, total1, size1] ORDER BY prompt_id) AS prompts,
-  list(prompt_id ORDER BY prompt_id) AS prompt_ids
-FROM changes LEFT JOIN sources ON sources.place = changes.place
-  AND sources.domain = changes.domain AND sources.brand IS NOT DISTINCT FROM changes.brand
-GROUP BY changes.place, kind, changes.brand, engine, changes.domain
-ORDER BY changes.place, changes.brand, engine NULLS FIRST, changes.domain
+SELECT collected.*, coalesce(nullif(label, ''), engine) AS label, coalesce(state, 'new') AS state
+FROM collected LEFT JOIN scoped_engines USING (engine)
+LEFT JOIN (SELECT * FROM store.insight_states WHERE host = $host) USING (insight_id)
+ORDER BY place, brand, engine NULLS FIRST, domain
 """
 
 _GAINED_OR_LOST_PAGES_SQL = f"""
@@ -488,19 +485,12 @@ def insights(observations: Observations) -> SectionAnswer:
         change for row in observations.fetch_rows(_CHANGES_SQL) if (change := _measure_change(row))
     ]
     p_values = adjust_p_values([p_value_of_change(change["prompts"]) for change in changes])
-    state_rows = observations.fetch_rows(
-        "SELECT insight_id, state FROM store.insight_states WHERE host = $host"
-    )
-    state_by_insight = {row["insight_id"]: row["state"] for row in state_rows}
-    notable_insights = []
-    for change, p_value in zip(changes, p_values, strict=True):
-        if p_value <= _FALSE_DISCOVERY_RATE and change["severity"] is not None:
-            insight = _build_insight(observations, change, p_value) | {
-                "detectedAt": availability.as_of
-            }
-            notable_insights.append(
-                insight | {"state": state_by_insight.get(insight["insightId"], "new")}
-            )
+    notable_insights = [
+        _build_insight(observations, change, p_value)
+        | {"detectedAt": availability.as_of, "state": change["state"]}
+        for change, p_value in zip(changes, p_values, strict=True)
+        if p_value <= _FALSE_DISCOVERY_RATE and change["severity"] is not None
+    ]
     notable_insights.sort(key=lambda insight: _SEVERITIES.index(insight["severity"]))
     severities = [insight["severity"] for insight in notable_insights]
     headline = "; ".join(insight["title"] for insight in notable_insights[:2])
@@ -586,11 +576,7 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
     change_kind = _CHANGE_KIND_BY_NAME[kind]
     before, after = change["values"]
-    label_by_engine = {
-        row["engine"]: row["label"] or row["engine"] for row in scoped_engines(observations)
-    }
-    id_source = "|".join(value or "" for value in (kind, engine, brand, domain))
-    urls = change["urls"] or []
+    urls = change["urls"]
     if kind == "visibility_change" and len(find_focus_brands(observations)) == 1:
         # With several brands in focus, it is not known to which of them a page belongs.
         urls = observations.fetch_column(
@@ -602,7 +588,7 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
         "before": before,
         "after": after,
         "up": "up" if after > before else "down",
-        "where": f" on {label_by_engine.get(engine, engine)}" if engine else "",
+        "where": f" on {change['label']}" if engine else "",
         "often": "more often" if before else "newly",
     }
     is_fall = after <= before
@@ -624,7 +610,7 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
         name: values[0] if len(values) == 1 else None for name, values in values_by_filter.items()
     }
     return {
-        "insightId": f"ins_{md5(id_source.encode(), usedforsecurity=False).hexdigest()[:12]}",
+        "insightId": change["insight_id"],
         "type": kind,
         "severity": change["severity"],
         "confidence": next(confidence_names, "provisional"),
@@ -643,13 +629,10 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
             "changeKind": "absolute",
         },
         "scope": {**single_values, "engine": engine or single_values["engine"], "brand": brand},
-        "baseline": {
-            "start": observations.window.previous.start,
-            "end": observations.window.previous.end,
-        },
+        "baseline": vars(observations.window.previous),
         "evidence": {
             "answerCount": change["count"],
             "promptIds": change["evidence"],
-            "urls": list(urls),
+            "urls": urls,
         },
     }

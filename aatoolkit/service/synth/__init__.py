@@ -17,20 +17,7 @@ import pyarrow as pa
 
 from aatoolkit.service.schema import TABLES
 from aatoolkit.service.store import write_store
-from aatoolkit.service.synth.draw import (
-    Runs,
-    draw_ads,
-    draw_answers,
-    draw_attributes,
-    draw_citations,
-    draw_claims,
-    draw_crawlers,
-    draw_fanouts,
-    draw_mentions,
-    draw_shopping,
-    draw_sources,
-    draw_visits,
-)
+from aatoolkit.service.synth.draw import DRAWN_FROM_RUNS, Runs, draw_crawlers, draw_visits
 from aatoolkit.service.synth.world import AS_OF, HOSTS, ROWS, Tables, tables_from_rows
 
 __all__ = ["synthesize", "write_synthetic_store"]
@@ -118,15 +105,4 @@ def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[Tables]:
         yield tables_from_rows(plan.host, ROWS[plan.host])
         if plan.run_days:
             runs = Runs(plan, seed, answer_count, icc)
-            for draw_tables in (
-                draw_answers,
-                draw_mentions,
-                draw_attributes,
-                draw_claims,
-                draw_citations,
-                draw_sources,
-                draw_fanouts,
-                draw_ads,
-                draw_shopping,
-            ):
-                yield draw_tables(runs)
+            yield from (draw_tables(runs) for draw_tables in DRAWN_FROM_RUNS)

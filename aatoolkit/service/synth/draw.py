@@ -558,6 +558,20 @@ def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
     return offers
 
 
+DRAWN_FROM_RUNS = (
+    draw_answers,
+    draw_mentions,
+    draw_attributes,
+    draw_claims,
+    draw_citations,
+    draw_sources,
+    draw_fanouts,
+    draw_ads,
+    draw_shopping,
+)
+"""The functions that draw tables about the runs of a project, such as its answers."""
+
+
 # --- the site ----------------------------------------------------------------------------------
 
 _FIRST_UNVERIFIED_BOT = 6

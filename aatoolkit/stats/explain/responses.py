@@ -116,21 +116,16 @@ class ResponseFinder:
                     body = response.body
                     if body is None:
                         bodyless_response = bodyless_response or (place, response)
-                        continue
-                    if source.sha256 not in (None, hashlib.sha256(body).hexdigest()):
+                    elif source.sha256 not in (None, hashlib.sha256(body).hexdigest()):
                         reason = f"the response in {place} does not have the SHA-256 of its source"
-                        continue
-                    tables = response.tables()
-                    if tables is not None:
+                    else:
                         place = f"{place}; {reason}" if reason else place
-                        return ReadResponse(source, tables, body, place)
+                        return ReadResponse(source, response.tables(), body, place)
             except AAToolkitError as error:
                 reason = str(error)
         if bodyless_response is not None and not reason:
             place, response = bodyless_response
-            tables = response.tables()
-            if tables is not None:
-                return ReadResponse(source, tables, None, place)
+            return ReadResponse(source, response.tables(), None, place)
         raise TrailEnd(reason or _NOT_IN_MEMORY)
 
     def read_archived_frame(self, reader_name: str, options: Mapping[str, Any]) -> pd.DataFrame:
@@ -454,16 +449,9 @@ def explain_path(tables: Tables, path: str) -> Explanation:
 
     This is ``Tables.explain``.
     """
-    held_responses = sorted(
-        tables._origin.responses, key=lambda held_response: held_response.body is None
-    )
-    response = next(
-        (
-            ReadResponse(held_response.source, tables, held_response.body, "in memory")
-            for held_response in held_responses
-        ),
-        None,
-    )
+    response = None
+    for held_response in tables._origin.responses:  # one at most
+        response = ReadResponse(held_response.source, tables, held_response.body, "in memory")
     try:
         json_path = format_json_path(parse_path(path.removesuffix(KEY_SIGN)))
         json_path += KEY_SIGN * path.endswith(KEY_SIGN)
