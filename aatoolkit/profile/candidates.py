@@ -398,6 +398,8 @@ def _select_likeliest(candidates: list[Candidate], document: Any) -> list[Candid
             "[]" in parent_path
             and parent_path in absence_parent_paths
             and candidate not in absence_candidates
+            and not (candidate.total_field and candidate.engine_field)
+            and not has_word_of(candidate.total_field, "due")
         )
         if has_absence_sibling and not has_word_of(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
