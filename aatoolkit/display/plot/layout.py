@@ -196,7 +196,7 @@ class Layout(NamedTuple):
     - ``font_size``: the size of text; small text is smaller in proportion.
     - ``has_turned_labels``: whether the labels below the area of marks are rotated.
     - ``rule_positions``: the distances of horizontal lines from the top.
-    - ``has_cut_names``: whether names are shortened or would overlap.
+    - ``has_cut_names``: whether names are shortened; ``has_room``: whether rows do not overlap.
     """
 
     width: float
@@ -214,6 +214,7 @@ class Layout(NamedTuple):
     texts: list[Text]
     rule_positions: Sequence[float]
     has_cut_names: bool
+    has_room: bool
 
     @property
     def zoom(self) -> float:
@@ -402,7 +403,9 @@ def _try_layout(
     widest_words = max(
         (width_of(word, small_size) for mark in spec.marks for word in mark.words), default=0.0
     )
-    names_width = min(inner_width * 0.45, 0.75 * inner_width - widest_words)
+    names_width = max(
+        inner_width * 0.3, min(inner_width * 0.45, 0.65 * inner_width - widest_words)
+    )
     wrapped_row_names = [
         _wrap(name.full, names_width, font_size, max_row_lines, name.is_own)
         for name in row_names
@@ -420,7 +423,7 @@ def _try_layout(
             default=16.0 if has_numbers or spec.x.days else -8.0,
         )
         + MARGIN
-        + 8
+        + 11
     )
     # Right: columns of words or names of lines, and the numbers at the ends of marks.
     width_right_of_names = inner_width + MARGIN - marks_left
@@ -510,13 +513,12 @@ def _try_layout(
     drawn_texts += chain(*wrapped_cells) if is_table and len(row_names) > 1 else ()
     has_cut_names = (
         any("…" in text for text in drawn_texts)
-        or not has_enough_height
         or (lacks_columns and text_scale > 1)
     )
     layout = Layout(width, total_height, marks_left, marks_top, marks_width, marks_height, x_ticks,
                     y_ticks,
                     font_size, has_turned_labels, title, caption_text, texts, rule_positions,
-                    has_cut_names)  # fmt: skip
+                    has_cut_names, has_enough_height)  # fmt: skip
     texts += chain(_column_texts(columns, wrapped_cells, layout),
                    _line_names(line_labels, spec.y, layout),
                    *(_mark_texts(mark, spec, layout, inner_width, width_right_of_names)
@@ -567,11 +569,13 @@ def compute_layout(spec: Spec, width: float = PICTURE_WIDTH, height: float | Non
 
     If ``height`` is None, the picture is as high as it needs.
     """
-    # Text is larger on a large figure, because readers look at it from afar.
+    # Text is larger on a large figure, because readers look at it from afar, and small on a low one.
     max_scale = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
+    max_scale = 0.82 if (height or 999) <= 200 else max_scale
     candidates = []
     # Each layout has fewer lines of the subtitle, or a smaller scale of text.
     for max_subtitle_lines, text_scale in (2, max_scale), (2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82):
+        text_scale = min(text_scale, max_scale)
         layout, has_room = _try_layout(spec, width, height, max_subtitle_lines, text_scale)
         # Smaller text is better than names that are cut or turned, as long as it can be read.
         cuts_large_names = layout.has_cut_names and text_scale > 0.85

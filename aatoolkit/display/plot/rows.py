@@ -322,8 +322,12 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     row_count = len(drawn_rows)
     has_competitors = drawn_rows.own_mask(x).any() or x.endswith(("brand", "domain", "url"))
     other_style = NEUTRAL_STYLE if has_competitors else OWN_STYLE
+    max_rows = options.max_rows(15)
+    if max_rows < row_count and not (is_time or options.top):
+        # Of many rows with 0, one is enough.
+        max_rows = min(max_rows, max(np.count_nonzero(drawn_rows.values(y)) + 1, 2))
     drawn_rows = drawn_rows.rows_at(
-        drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, options.max_rows(15))]
+        drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, max_rows)]
     )
     bounds = whiskers(drawn_rows, y, data, mark_columns)
     unit = drawn_rows.unit(y)
@@ -475,6 +479,8 @@ def gap(data: PlotData, options: Options) -> Spec | None:
 
 _SEGMENTS_WITHOUT_VALUE = (NOT_MEASURED, NO_VALUE_GIVEN)
 """The names of the segments of stacked bars that count rows without a value."""
+_SUBJECT_COLUMNS = ("engine", "brand")
+"""The columns by whose values rows are counted first."""
 _MAX_TABLE_ROWS = 20
 """With at most this many rows, a table is easier to read than a picture of counts."""
 
@@ -571,9 +577,10 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         by = None  # in one colour each, bars need no second one
     is_requested = options.kind or options.x
     is_small_table = data.metadata.key and len(data) <= _MAX_TABLE_ROWS and not by
-    # What a row of a drafted table is, is not known.
+    # What a row of a drafted table is, is not known, but who it is about.
     is_drafted = "#" in data.table_name
-    if (is_small_table or is_drafted) and not is_requested:
+    is_vague = is_drafted and x not in _SUBJECT_COLUMNS
+    if (is_small_table or is_vague) and not is_requested:
         return None
     columns = [*data.varying_context(x, by), x, *filter(None, [by])]
     # Rows that a merge repeated must not be counted.
@@ -608,28 +615,29 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     shown_counts = count_table[segment_names][data.shown_slice(x, options.max_rows(12))]
     own_labels = {*labels_and_segments["x"][data.own_mask(x)]}
     noun = data.table_words * (not is_drafted) or "rows"
+    title_start = f"{data.table_words}: " * is_drafted
     row_noun = data.row_noun(x)
     totals = shown_counts.sum(axis=1)
     top_name = quoted(str(shown_counts.index[0]))
     top_count = int(totals.iloc[0])
     headline = ""
-    if by and are_states(segment_names):
+    is_by_flag = data.kind_by_column.get(by or "") == "flag"
+    if is_by_flag or (by and are_states(segment_names)):
         count_texts = (
             f"{int(count_table[segment_name].sum()):,} {humanize(str(segment_name))}"
             for segment_name in segment_names
         )
         headline = f"{capitalized(noun)}: {', '.join(count_texts)}"
     elif not (
-        # Rows of two kinds make no sum, and in a sample the order is another.
-        is_drafted or data.kind_by_column.get(by or "") == "flag"
-        or data.kind_by_column[x] == "time"
+        # In a sample the order is another.
+        is_drafted or data.kind_by_column[x] == "time"
         or data.combine_availability(columns).status == Status.PARTIAL
         or top_name == NO_VALUE_TEXT or top_count <= totals.iloc[1:].max()
     ):  # fmt: skip
         headline = f"Most {noun}: {top_name}, {top_count:,} of {len(data):,}"
     return _stacked_bars(
         "counts", data, columns, [x],
-        data.title(f"Number of {noun}", row_noun, by), shown_counts,
+        data.title(f"{title_start}number of {noun}", row_noun, None if is_by_flag else by), shown_counts,
         [Name(label, label in own_labels) for label in shown_counts.index],
         [number(float(total)) for total in totals],
         None, [""] * len(shown_counts), sample_note=f"n = {len(data):,} {noun}", headline=headline,
@@ -669,7 +677,7 @@ def _grouping_column(data: PlotData, excluded: str = "") -> str | None:
     if excluded:
         # Segments are by measured categories rather than key columns, and never by "own".
         return next(iter(sorted(category_columns, key=data.key_columns.__contains__)), None)
-    candidates = (
-        [name for name in ("engine", "brand") if name in candidates] + category_columns + candidates
-    )
+    subjects = [name for name in _SUBJECT_COLUMNS if name in candidates]
+    subjects.sort(key=lambda name: name not in data.key_columns)
+    candidates = subjects + category_columns + candidates
     return next((name for name in candidates if data.key_columns != [name]), None)
