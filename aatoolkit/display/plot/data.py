@@ -277,11 +277,6 @@ class PlotData:
         return max(table_names, key=table_names.count, default="")
 
     @property
-    def is_result(self) -> bool:
-        """Whether the frame is the result of a statistic, such as ``df.aa.compare``."""
-        return self.table_name.startswith("statistics:")
-
-    @property
     def table_words(self) -> str:
         """The name of the frame's table, or of the statistic that computed it, in plain words."""
         table_name = re.sub("^statistics:|^[^:]*#[0-9a-f]+:|_[0-9a-f]{8}$", "", self.table_name)

@@ -45,6 +45,7 @@ from aatoolkit.stats.explain import Explainer, Explanation
 
 FUNCTION_BY_KIND: Mapping[str, Callable[..., Spec | None]] = {
     **{kind: partial(tables.result_spec, kind) for kind in tables.RESULT_PLOT_BY_KIND},
+    "changes": tables.changes,
     "stages": tables.stages,
     "figures": tables.figures,
     "line": times.lines,

@@ -403,9 +403,7 @@ def _try_layout(
     widest_words = max(
         (width_of(word, small_size) for mark in spec.marks for word in mark.words), default=0.0
     )
-    names_width = max(
-        inner_width * 0.3, min(inner_width * 0.45, 0.65 * inner_width - widest_words)
-    )
+    names_width = max(inner_width * 0.3, min(inner_width * 0.45, 0.65 * inner_width - widest_words))
     wrapped_row_names = [
         _wrap(name.full, names_width, font_size, max_row_lines, name.is_own)
         for name in row_names
@@ -511,10 +509,7 @@ def _try_layout(
     has_enough_height = not height or marks_height >= min_marks_height
     drawn_texts = [tick.text for tick in (*x_ticks, *y_ticks)]
     drawn_texts += chain(*wrapped_cells) if is_table and len(row_names) > 1 else ()
-    has_cut_names = (
-        any("…" in text for text in drawn_texts)
-        or (lacks_columns and text_scale > 1)
-    )
+    has_cut_names = any("…" in text for text in drawn_texts) or (lacks_columns and text_scale > 1)
     layout = Layout(width, total_height, marks_left, marks_top, marks_width, marks_height, x_ticks,
                     y_ticks,
                     font_size, has_turned_labels, title, caption_text, texts, rule_positions,
@@ -569,7 +564,7 @@ def compute_layout(spec: Spec, width: float = PICTURE_WIDTH, height: float | Non
 
     If ``height`` is None, the picture is as high as it needs.
     """
-    # Text is larger on a large figure, because readers look at it from afar, and small on a low one.
+    # Text is larger on a large figure, because readers look at it from afar.
     max_scale = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
     max_scale = 0.82 if (height or 999) <= 200 else max_scale
     candidates = []
@@ -653,10 +648,10 @@ def number_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:
 def _time_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:
     """Return at most ``max_ticks`` ticks at evenly spaced times, labelled by month, day or hour."""
     positions = scale.days if scale.kind == "time" else range(len(scale.days))
-    tick_times = [(pd.Timestamp(0) + pd.Timedelta(days=day)).round("min") for day in scale.days]
+    tick_times = pd.to_datetime(scale.days, unit="D").round("min")
     is_long = scale.days[-1] - scale.days[0] > 300
     # Hours are written only where several are on one day.
-    is_daily = len({tick_time.date() for tick_time in tick_times}) == len(tick_times)
+    is_daily = tick_times.normalize().is_unique
     return tuple(
         Tick(position, f"{tick_time:{time_format}}")
         for position, tick_time in [*zip(positions, tick_times, strict=True)][

@@ -325,7 +325,8 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     max_rows = options.max_rows(15)
     if max_rows < row_count and not (is_time or options.top):
         # Of many rows with 0, one is enough.
-        max_rows = min(max_rows, max(np.count_nonzero(drawn_rows.values(y)) + 1, 2))
+        nonzero_count = int(np.count_nonzero(drawn_rows.values(y)))
+        max_rows = min(max_rows, max(nonzero_count + 1, 2))
     drawn_rows = drawn_rows.rows_at(
         drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, max_rows)]
     )
@@ -637,7 +638,8 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         headline = f"Most {noun}: {top_name}, {top_count:,} of {len(data):,}"
     return _stacked_bars(
         "counts", data, columns, [x],
-        data.title(f"{title_start}number of {noun}", row_noun, None if is_by_flag else by), shown_counts,
+        data.title(f"{title_start}number of {noun}", row_noun, None if is_by_flag else by),
+        shown_counts,
         [Name(label, label in own_labels) for label in shown_counts.index],
         [number(float(total)) for total in totals],
         None, [""] * len(shown_counts), sample_note=f"n = {len(data):,} {noun}", headline=headline,

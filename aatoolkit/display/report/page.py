@@ -109,11 +109,15 @@ class _Page:
 
     def to_html(self, earlier_dataset: Dataset | None, title: str | None) -> str:
         """Return the whole page as HTML."""
-        sources_by_table = (
-            self._plot_data(tables.main).metadata.sources for tables in self._dataset.values()
+        window_by_source = {
+            source: data.window
+            for tables in self._dataset.values()
+            for data in [self._plot_data(tables.main)]
+            for source in data.metadata.sources
+        }
+        hosts = ", ".join(
+            dict.fromkeys(source.host or "unknown host" for source in window_by_source)
         )
-        sources = [*dict.fromkeys(source for sources in sources_by_table for source in sources)]
-        hosts = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
         # The sections first: the summary links to the evidence of their numbers.
         sections = [
             self._section_html(name, number) for number, name in enumerate(self._section_names)
@@ -126,7 +130,7 @@ class _Page:
             host=escape(hosts or "the brand"),
             title=escape(title or hosts or "No responses"),
             style=COLOURS + STYLE,
-            notes=escape(" ".join(_source_sentences(sources))),
+            notes=escape(" ".join(_source_sentences(window_by_source))),
             summary=self._summary_html(earlier_dataset),
             contents="".join(contents_items),
             sections="\n".join(sections),
@@ -391,15 +395,23 @@ def _figure_name(comparison: Mapping[Any, Any]) -> str:
 # -- head and foot -----------------------------------------------------------------------------
 
 
-def _source_sentences(sources: Sequence[Source]) -> Iterator[str]:
-    """Yield sentences on API responses: their days and filters, and when they were fetched."""
-    for scope, first_day, last_day in dict.fromkeys(
-        (source.scope or "", source.window_start, source.window_end) for source in sources
+def _source_sentences(window_by_source: Mapping[Source, tuple[str, str]]) -> Iterator[str]:
+    """Yield sentences on API responses: their days and filters, and when they were fetched.
+
+    ``window_by_source`` has the first and last day of each. Those of a host's first response count:
+    others may be about fewer days.
+    """
+    window_by_request = {
+        (source.host, source.scope or ""): window
+        for source, window in [*window_by_source.items()][::-1]
+    }
+    for scope, first_day, last_day in sorted(
+        {(scope, *window) for (_, scope), window in window_by_request.items()}
     ):
         window = f"{first_day} to {last_day}" * bool(first_day)
         if scope_text := f"{window} · {describe_scope(scope)}".strip(" ·"):
             yield f"{capitalized(scope_text)}."
     if fetch_times := sorted(
-        fetch_time(source.fetched_at) for source in sources if source.fetched_at
+        fetch_time(source.fetched_at) for source in window_by_source if source.fetched_at
     ):
         yield f"Fetched {fetch_times[-1][:16]} UTC."
