@@ -69,7 +69,7 @@ TITLE_COLUMNS = COLUMN_CONVENTIONS["titles"]
 MIN_SAMPLE_SIZE = 10
 """A rate that is computed from fewer cases, such as answers, is mostly chance."""
 
-_ID_ENDINGS = ("_id", "_key", "sku", "cursor")
+_ID_ENDINGS = tuple(COLUMN_CONVENTIONS["ids"])
 """The endings of the names of columns that hold identifiers."""
 
 _ID_VALUE_PATTERN = re.compile("[A-Za-z]+[-_][A-Za-z0-9-]+")

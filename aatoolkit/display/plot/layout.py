@@ -23,7 +23,7 @@ from matplotlib.ticker import MaxNLocator
 
 from aatoolkit._util.numbers import format_tick
 from aatoolkit._util.text import capitalized, visible
-from aatoolkit.display.plot.spec import Mark, Scale, Spec, WordColumn
+from aatoolkit.display.plot.spec import Mark, Scale, Spec, WordColumn, floats
 from aatoolkit.display.plot.style import Style
 from aatoolkit.sections.aggregation import RANK
 
@@ -403,7 +403,7 @@ def _try_layout(
     widest_words = max(
         (width_of(word, small_size) for mark in spec.marks for word in mark.words), default=0.0
     )
-    names_width = max(inner_width * 0.3, min(inner_width * 0.45, 0.65 * inner_width - widest_words))
+    names_width = max(inner_width * 0.3, min(inner_width * 0.45, 0.7 * inner_width - widest_words))
     wrapped_row_names = [
         _wrap(name.full, names_width, font_size, max_row_lines, name.is_own)
         for name in row_names
@@ -566,11 +566,10 @@ def compute_layout(spec: Spec, width: float = PICTURE_WIDTH, height: float | Non
     """
     # Text is larger on a large figure, because readers look at it from afar.
     max_scale = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
-    max_scale = 0.82 if (height or 999) <= 200 else max_scale
-    candidates = []
     # Each layout has fewer lines of the subtitle, or a smaller scale of text.
-    for max_subtitle_lines, text_scale in (2, max_scale), (2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82):
-        text_scale = min(text_scale, max_scale)
+    choices = (2, max_scale), (2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82)
+    candidates = []
+    for max_subtitle_lines, text_scale in choices[3 * ((height or 999) <= 200) :]:
         layout, has_room = _try_layout(spec, width, height, max_subtitle_lines, text_scale)
         # Smaller text is better than names that are cut or turned, as long as it can be read.
         cuts_large_names = layout.has_cut_names and text_scale > 0.85
@@ -633,16 +632,11 @@ def number_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:
     is_rank = scale.unit == RANK
     locator = MaxNLocator(max_ticks, steps=[1, 2, 2.5, 5, 10], integer=scale.is_whole or is_rank)
     tolerance = (high - low) * 1e-6
-    tick_values = [
-        float(tick_value)
-        for tick_value in locator.tick_values(low, high)
-        if low - tolerance <= tick_value <= high + tolerance
-    ]
+    values = floats(locator.tick_values(low, high))
+    values = values[(values >= low - tolerance) & (values <= high + tolerance)]
     if is_rank:
-        tick_values = [1.0, *(tick_value for tick_value in tick_values if tick_value > 1.5)]
-    return tuple(
-        Tick(tick_value, format_tick(tick_value, scale.unit)) for tick_value in tick_values
-    )
+        values = floats([1.0, *values[values > 1.5]])
+    return tuple(Tick(float(value), format_tick(float(value), scale.unit)) for value in values)
 
 
 def _time_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:

@@ -519,7 +519,7 @@ def result_spec(kind: str, data: PlotData, options: Options) -> Spec | None:
         headline = f"{change_count} of {len(drawn_rows)}" if change_count else "Nothing is"
         headline += " shown to have changed"
         headline = "It cannot be said what changed" if is_undecided.all() else headline
-    elif not settings.names and not key_columns and "verdict" in texts_by_column:
+    elif not (settings.names or key_columns or settings.has_lead) and "verdict" in texts_by_column:
         headline = capitalized(verdicts[0].partition(" (")[0])
     measure_names = {*texts_by_column.get("measure", ())}
     grouping_names = [humanize(name) for name in naming_columns if name != "measure"]
@@ -564,14 +564,12 @@ def changes(data: PlotData, options: Options) -> Spec | None:
     if spec is None or np.isnan(data.values("before")).all():
         return spec
     frame = data.frame
-    day_columns = frame["from_day"][:1], frame["day"].dropna(), frame["to_day"][-1:]
-    edges = to_days(pd.concat(day_columns))
+    edges = to_days(pd.concat([frame["from_day"][:1], frame["day"].dropna(), frame["to_day"][-1:]]))
     levels = np.append(data.values("before")[0], data.values("after"))[: len(edges) - 1]
-    first_days, last_days = (to_days(frame[name]) for name in ("first_day", "last_day"))
-    row_texts = zip(spec.y.names, *(column.words for column in spec.word_columns), strict=True)
     grey_areas = Mark(
-        "boxes", first_days, first_days, Style("grid"), end=last_days, size=INFINITY,
-        tooltips=[f"level, {name.text}\n{' '.join(texts)}" for name, *texts in row_texts],
+        "boxes", to_days(frame["first_day"]), data.values("after"), Style("grid"),
+        end=to_days(frame["last_day"]), size=INFINITY,
+        tooltips=[f"level, {tooltip}" for mark in spec.marks for tooltip in mark.tooltips],
     )  # fmt: skip
     return replace(
         spec, word_columns=(), height=150.0,

@@ -487,12 +487,10 @@ def _heatmap(
                                             (highest, not is_rank))] + legend  # fmt: skip
     best_two_positions = np.argsort(-colour_strengths, kind="stable")[:2]
     best_values = values.flat[best_two_positions]
-    best_names = [
-        Name(f"{quoted(row_names[row].text)} with {quoted(headings[column])}")
-        for row, column in np.transpose(divmod(best_two_positions, len(columns)))
-    ]
+    row, column = divmod(best_two_positions[0], len(columns))
+    best_name = Name(f"{quoted(row_names[row].text)} with {quoted(headings[column])}")
     # The best of many days is mostly chance.
-    headline = leader_headline(best_names, best_values, unit, measure_name) * (not is_time)
+    headline = leader_headline([best_name] * 2, best_values, unit, measure_name) * (not is_time)
     headline *= data.stands_out(y, data.values(y) == best_values[0], intervals)
     return Spec(
         "heatmap", data, (y,),

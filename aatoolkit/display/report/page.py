@@ -38,7 +38,6 @@ from aatoolkit.display.report.words import (
     state_words,
 )
 from aatoolkit.errors import AAToolkitError, ArgumentError
-from aatoolkit.metadata.attrs import Source
 from aatoolkit.metadata.recorded import cache_checks
 from aatoolkit.stats.explain import Explainer
 from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, NO_EVIDENCE
@@ -109,15 +108,9 @@ class _Page:
 
     def to_html(self, earlier_dataset: Dataset | None, title: str | None) -> str:
         """Return the whole page as HTML."""
-        window_by_source = {
-            source: data.window
-            for tables in self._dataset.values()
-            for data in [self._plot_data(tables.main)]
-            for source in data.metadata.sources
-        }
-        hosts = ", ".join(
-            dict.fromkeys(source.host or "unknown host" for source in window_by_source)
-        )
+        main_data = [self._plot_data(tables.main) for tables in self._dataset.values()]
+        sources = [source for data in main_data for source in data.metadata.sources]
+        hosts = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
         # The sections first: the summary links to the evidence of their numbers.
         sections = [
             self._section_html(name, number) for number, name in enumerate(self._section_names)
@@ -130,7 +123,7 @@ class _Page:
             host=escape(hosts or "the brand"),
             title=escape(title or hosts or "No responses"),
             style=COLOURS + STYLE,
-            notes=escape(" ".join(_source_sentences(window_by_source))),
+            notes=escape(" ".join(_source_sentences(main_data))),
             summary=self._summary_html(earlier_dataset),
             contents="".join(contents_items),
             sections="\n".join(sections),
@@ -395,15 +388,15 @@ def _figure_name(comparison: Mapping[Any, Any]) -> str:
 # -- head and foot -----------------------------------------------------------------------------
 
 
-def _source_sentences(window_by_source: Mapping[Source, tuple[str, str]]) -> Iterator[str]:
+def _source_sentences(main_data: Sequence[PlotData]) -> Iterator[str]:
     """Yield sentences on API responses: their days and filters, and when they were fetched.
 
-    ``window_by_source`` has the first and last day of each. Those of a host's first response count:
+    ``main_data`` has the main table of each section. The days are those of a host's first response:
     others may be about fewer days.
     """
+    pairs = [(source, data.window) for data in main_data for source in data.metadata.sources]
     window_by_request = {
-        (source.host, source.scope or ""): window
-        for source, window in [*window_by_source.items()][::-1]
+        (source.host, source.scope or ""): window for source, window in reversed(pairs)
     }
     for scope, first_day, last_day in sorted(
         {(scope, *window) for (_, scope), window in window_by_request.items()}
@@ -412,6 +405,6 @@ def _source_sentences(window_by_source: Mapping[Source, tuple[str, str]]) -> Ite
         if scope_text := f"{window} · {describe_scope(scope)}".strip(" ·"):
             yield f"{capitalized(scope_text)}."
     if fetch_times := sorted(
-        fetch_time(source.fetched_at) for source in window_by_source if source.fetched_at
+        fetch_time(source.fetched_at) for source, _ in pairs if source.fetched_at
     ):
         yield f"Fetched {fetch_times[-1][:16]} UTC."
