@@ -181,8 +181,7 @@ def test_the_interactive_form_has_the_same_marks_and_words(kind: str) -> None:
     boxes = sum(len(mark) for mark in axes.spec.marks if mark.kind == "boxes")
     assert sum(len(trace.x) for trace in figure.data if trace.type == "bar") == boxes
     for trace in figure.data:
-        hover = trace.customdata is not None and trace.hovertemplate
-        assert hover or trace.hoverinfo == "skip"
+        assert trace.hoverinfo == ("text" if len(trace.hovertext) else "skip")
     json.loads(figure.to_json())
     with pytest.raises(AttributeError, match=r"\.write_html\(path\) saves it"):
         _ = figure.save
@@ -329,7 +328,7 @@ def test_hostile_words_are_shown_and_do_nothing(text: str) -> None:
         drawn(rows.aa.plot(**arguments))
         figure = rows.aa.plot(**arguments, interactive=True)
         words = [note.text for note in figure.layout.annotations]
-        words += [tip for trace in figure.data for tip in np.ravel(trace.customdata or [])]
+        words += [tip for trace in figure.data for tip in np.ravel(trace.hovertext or [])]
         assert not [word for word in words if "<script" in word or "$" in word]
 
 

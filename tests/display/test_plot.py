@@ -395,7 +395,7 @@ def test_a_title_names_a_leader_only_if_it_leads_by_more_than_chance() -> None:
         ("crawl", "Most requests: GPTBot, 974"),
         ("ranking_positions", "Highest mention count: Globex with position band 1, 89"),
         ("overview_engines", ""),
-        ("chat_citations", ""),
+        ("chat_citations", "Chat citations: 532 cited, 225 not cited"),
         ("ranking", "Acme CRM: share of voice 23%, previous share of voice 17% (+5.3 pp)"),
     ):  # fmt: skip
         assert read(name).aa.plot().spec.headline == headline
@@ -646,8 +646,9 @@ def test_who_owns_a_row_is_told_in_several_ways(name: str, by: str, own: Any) ->
 def test_rows_of_which_nobody_said_what_they_are_are_no_finding() -> None:
     rows = [{"engine": engine, "text": f"Answer {n}"} for n, engine in enumerate("aab" * 9)]
     answers = proposed({"rows": rows}, "found")["found"].main
-    assert answers.aa.plot().kind == "table"
-    assert not answers.aa.plot("counts", x="engine").spec.headline
+    spec = answers.aa.plot().spec
+    assert (spec.title, spec.headline) == ("Found: number of rows by engine", "")
+    assert answers.drop(columns="engine").assign(kind=[*"aab" * 9]).aa.plot().kind == "table"
 
 
 def test_a_rate_is_drawn_before_counts_also_without_a_rule() -> None:
@@ -668,9 +669,8 @@ def test_only_brands_domains_and_addresses_are_own() -> None:
 
 def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     axes = aa.stats.cited_and_mentioned(shared_dataset()["chats"]).aa.plot()
-    assert axes.finding.startswith("Cited and mentioned: ")
-    assert "Odds ratio: value 1.16, 95% interval 0.56 to 2.39" in axes.finding
-    assert "Low" not in axes.finding
+    assert axes.spec.headline == "Mentioned: 47% if cited, 54% if not, no evidence"
+    assert axes.spec.marks[0].x[:2] == pytest.approx([0.56, 2.39], abs=0.005)
     shares = shared_dataset()["domains"].main.aa.concentration("citation_count").aa.plot()
     assert shares.figure.get_suptitle().startswith("As concentrated as ")
     totals = shared_dataset()["conversions"]["conversion_totals"].aa.plot()
@@ -678,6 +678,21 @@ def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     assert "USD" in "".join(read("shopping_offers").aa.plot().spec.word_columns[-1].words)
     level = read("overview_trend").aa.changes("mention_rate").aa.plot()
     assert re.match("The whole window: [0-9]+% to [0-9]+%, no evidence", level.spec.headline)
+    assert level.spec.marks[1].y[0] == level.data["before"][0]
+
+
+def test_what_may_be_chance_is_ranked_last_and_one_zero_is_enough() -> None:
+    matrix = read("ranking_matrix").aa.plot().spec
+    assert matrix.x.names[-1].text == "claude", "its samples are small"
+    gaps = read("gaps").aa.plot().data["opportunity_score"]
+    assert [*gaps][-1] == 0 < [*gaps][-2]
+
+
+def test_rows_asked_for_are_drawn_as_long_as_they_do_not_overlap() -> None:
+    sites = read("domains").aa
+    few, many = (sites.plot(top=top, figsize=(3, 2)) for top in (5, 30))
+    assert len(few.data) == 5 < len(many.data) < 12
+    assert {axes.layout.font_size for axes in (few, many, sites.plot(figsize=(3, 2)))} == {9 * 0.82}
 
 
 def test_ranks_have_whole_ticks() -> None:
@@ -833,7 +848,7 @@ def test_an_interactive_mark_says_number_interval_counts_and_availability() -> N
     rate, count = trend[["mention_rate", "answer_count"]].iloc[at]
     for words in (f"mention rate: {rate:.0%}", f"interval: {low:.0%} to {high:.0%}",
                   f"answer count: {count:.0f}", "measured in part"):  # fmt: skip
-        assert words in line.customdata[at]
+        assert words in line.hovertext[at]
     assert {"/"} == {t.marker.pattern.shape for t in figure.data if t.type == "bar"}
     data, metadata = figure._repr_mimebundle_()
     assert {*data} == {"application/vnd.plotly.v1+json", "image/png", "text/plain"}
@@ -841,7 +856,7 @@ def test_an_interactive_mark_says_number_interval_counts_and_availability() -> N
     cells = read("ranking_history").aa.plot(interactive=True)
     boxes = [trace for trace in cells.data if trace.type == "bar"]
     assert np.isin(["not measured", "not listed"], [
-        tip.rpartition("<br>")[2] for box in boxes for tip in box.customdata]).all()  # fmt: skip
+        tip.rpartition("<br>")[2] for box in boxes for tip in box.hovertext]).all()  # fmt: skip
 
 
 def test_the_states_of_a_title_and_the_numbers_of_a_change_stay_in_small_pictures() -> None:

@@ -208,7 +208,10 @@ def test_a_service_with_names_of_its_own_has_a_page_that_says_what_is_lacking() 
     figures = {"kpis": [{"metric": m, "value": 9, "previous": 4} for m in ("answers", "visits")]}
     lacking = shared_client().project("newco.example").read_all(sections=["overview"])
     assert "No key figures; the sections" in page(lacking, 5)
-    assert "9</a><small>+5: cannot be tested" in page(proposed(figures, "overview"), 5)
+    figures["period"] = {"from": "2026-10-10", "to": "2026-11-08"}
+    text = page(proposed(figures, "overview"), 5)
+    assert "9</a><small>+5: cannot be tested" in text
+    assert '<p class="note">2026-10-10 to 2026-11-08' in text
 
 
 def test_every_picture_describes_what_it_shows(written: str) -> None:

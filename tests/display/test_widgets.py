@@ -112,6 +112,15 @@ def test_a_hostile_name_comes_back_exactly_and_shows_safely(name: str) -> None:
         assert eval(line[0], {"aa": aa}) == picker.scope
 
 
+def test_what_a_function_returns_is_shown_again_for_each_choice() -> None:
+    picker = aa.ScopePicker(options_of())
+    shown: list[aa.Scope] = []
+    assert picker.show(shown.append).children[0] is picker
+    picker.scope = aa.Scope(days=7)
+    assert [scope.days for scope in shown] == [30, 7]
+    assert picker.compact
+
+
 # --- sections -------------------------------------------------------------------------------
 
 

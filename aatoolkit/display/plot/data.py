@@ -69,7 +69,7 @@ TITLE_COLUMNS = COLUMN_CONVENTIONS["titles"]
 MIN_SAMPLE_SIZE = 10
 """A rate that is computed from fewer cases, such as answers, is mostly chance."""
 
-_ID_ENDINGS = ("_id", "_key", "sku", "cursor")
+_ID_ENDINGS = tuple(COLUMN_CONVENTIONS["ids"])
 """The endings of the names of columns that hold identifiers."""
 
 _ID_VALUE_PATTERN = re.compile("[A-Za-z]+[-_][A-Za-z0-9-]+")
@@ -275,11 +275,6 @@ class PlotData:
             if column.declared_name and not is_joined_table(column.table)
         ]
         return max(table_names, key=table_names.count, default="")
-
-    @property
-    def is_result(self) -> bool:
-        """Whether the frame is the result of a statistic, such as ``df.aa.compare``."""
-        return self.table_name.startswith("statistics:")
 
     @property
     def table_words(self) -> str:

@@ -45,6 +45,7 @@ from aatoolkit.stats.explain import Explainer, Explanation
 
 FUNCTION_BY_KIND: Mapping[str, Callable[..., Spec | None]] = {
     **{kind: partial(tables.result_spec, kind) for kind in tables.RESULT_PLOT_BY_KIND},
+    "changes": tables.changes,
     "stages": tables.stages,
     "figures": tables.figures,
     "line": times.lines,
@@ -95,9 +96,12 @@ def plot(
         data, options = _group_by_period(data, options, freq)
     spec = _choose_spec(data, options)
     for height_share in (0.8, 0.6, 0.4):
-        if size_in_points is None or not compute_layout(spec, *size_in_points).has_cut_names:
+        if size_in_points is None:
             break
-        # With fewer rows, each name has room for several lines.
+        layout = compute_layout(spec, *size_in_points)
+        # With fewer rows, each name has room for several lines; `top` rows rather have short names.
+        if layout.has_room and (top or not layout.has_cut_names):
+            break
         spec = _choose_spec(data, replace(options, height=height_share * options.height))
     if title:
         how_to_read = f"{spec.title_with_extent}. {spec.how_to_read}".strip(". ")
@@ -410,7 +414,7 @@ def _draw_contents(
     axes.spines[:].set_visible(False)
     axes.grid(visible=False)
     axes.set_axisbelow(True)
-    axes.tick_params(length=0, pad=4)
+    axes.tick_params(length=0, pad=6)  # dots at 0 do not touch names
     for matplotlib_axis, scale, ticks in (
         (axes.xaxis, spec.x, layout.x_ticks),
         (axes.yaxis, spec.y, layout.y_ticks),

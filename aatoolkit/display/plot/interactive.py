@@ -61,12 +61,11 @@ def to_interactive(picture: Any) -> InteractivePicture:
             _plotly_text(tooltip.replace("\n", line_separator)) for tooltip in mark.tooltips
         ]
         for trace_class, trace_options in _traces(mark, spec, layout, palette) if len(mark) else ():
-            tooltip_options = {
-                "customdata": tooltips,
-                "hovertemplate": "%{customdata}<extra></extra>",
-            }
-            hover_options = tooltip_options if tooltips else {"hoverinfo": "skip"}
-            traces.append(trace_class(**hover_options, **trace_options))
+            traces.append(
+                trace_class(
+                    hoverinfo="text" if tooltips else "skip", hovertext=tooltips, **trace_options
+                )
+            )
     marks_bottom = figure_height - layout.marks_top - _TOOL_BAR_HEIGHT - layout.marks_height
     axis_layouts = {
         f"{axis_name}axis": {
@@ -88,7 +87,6 @@ def to_interactive(picture: Any) -> InteractivePicture:
             ("y", spec.y, layout.y_ticks, marks_bottom, layout.marks_height, figure_height),
         )
     }
-    drawn_texts = [text for text in (layout.title, *layout.texts, layout.caption) if text.text]
     figure = InteractivePicture(traces)
     figure.update_layout(
         template=go.layout.Template(),
@@ -121,7 +119,11 @@ def to_interactive(picture: Any) -> InteractivePicture:
                 for rule_position in layout.rule_positions
             )
         ],
-        annotations=[_annotation(text, layout, palette) for text in drawn_texts],
+        annotations=[
+            _annotation(text, layout, palette)
+            for text in (layout.title, *layout.texts, layout.caption)
+            if text.text
+        ],
         **axis_layouts,
     )
     figure._picture = picture

@@ -23,7 +23,7 @@ from matplotlib.ticker import MaxNLocator
 
 from aatoolkit._util.numbers import format_tick
 from aatoolkit._util.text import capitalized, visible
-from aatoolkit.display.plot.spec import Mark, Scale, Spec, WordColumn
+from aatoolkit.display.plot.spec import Mark, Scale, Spec, WordColumn, floats
 from aatoolkit.display.plot.style import Style
 from aatoolkit.sections.aggregation import RANK
 
@@ -196,7 +196,7 @@ class Layout(NamedTuple):
     - ``font_size``: the size of text; small text is smaller in proportion.
     - ``has_turned_labels``: whether the labels below the area of marks are rotated.
     - ``rule_positions``: the distances of horizontal lines from the top.
-    - ``has_cut_names``: whether names are shortened or would overlap.
+    - ``has_cut_names``: whether names are shortened; ``has_room``: whether rows do not overlap.
     """
 
     width: float
@@ -214,6 +214,7 @@ class Layout(NamedTuple):
     texts: list[Text]
     rule_positions: Sequence[float]
     has_cut_names: bool
+    has_room: bool
 
     @property
     def zoom(self) -> float:
@@ -402,7 +403,7 @@ def _try_layout(
     widest_words = max(
         (width_of(word, small_size) for mark in spec.marks for word in mark.words), default=0.0
     )
-    names_width = min(inner_width * 0.45, 0.75 * inner_width - widest_words)
+    names_width = max(inner_width * 0.3, min(inner_width * 0.45, 0.7 * inner_width - widest_words))
     wrapped_row_names = [
         _wrap(name.full, names_width, font_size, max_row_lines, name.is_own)
         for name in row_names
@@ -420,7 +421,7 @@ def _try_layout(
             default=16.0 if has_numbers or spec.x.days else -8.0,
         )
         + MARGIN
-        + 8
+        + 11
     )
     # Right: columns of words or names of lines, and the numbers at the ends of marks.
     width_right_of_names = inner_width + MARGIN - marks_left
@@ -508,15 +509,11 @@ def _try_layout(
     has_enough_height = not height or marks_height >= min_marks_height
     drawn_texts = [tick.text for tick in (*x_ticks, *y_ticks)]
     drawn_texts += chain(*wrapped_cells) if is_table and len(row_names) > 1 else ()
-    has_cut_names = (
-        any("…" in text for text in drawn_texts)
-        or not has_enough_height
-        or (lacks_columns and text_scale > 1)
-    )
+    has_cut_names = any("…" in text for text in drawn_texts) or (lacks_columns and text_scale > 1)
     layout = Layout(width, total_height, marks_left, marks_top, marks_width, marks_height, x_ticks,
                     y_ticks,
                     font_size, has_turned_labels, title, caption_text, texts, rule_positions,
-                    has_cut_names)  # fmt: skip
+                    has_cut_names, has_enough_height)  # fmt: skip
     texts += chain(_column_texts(columns, wrapped_cells, layout),
                    _line_names(line_labels, spec.y, layout),
                    *(_mark_texts(mark, spec, layout, inner_width, width_right_of_names)
@@ -569,9 +566,10 @@ def compute_layout(spec: Spec, width: float = PICTURE_WIDTH, height: float | Non
     """
     # Text is larger on a large figure, because readers look at it from afar.
     max_scale = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
-    candidates = []
     # Each layout has fewer lines of the subtitle, or a smaller scale of text.
-    for max_subtitle_lines, text_scale in (2, max_scale), (2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82):
+    choices = (2, max_scale), (2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82)
+    candidates = []
+    for max_subtitle_lines, text_scale in choices[3 * ((height or 999) <= 200) :]:
         layout, has_room = _try_layout(spec, width, height, max_subtitle_lines, text_scale)
         # Smaller text is better than names that are cut or turned, as long as it can be read.
         cuts_large_names = layout.has_cut_names and text_scale > 0.85
@@ -634,25 +632,20 @@ def number_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:
     is_rank = scale.unit == RANK
     locator = MaxNLocator(max_ticks, steps=[1, 2, 2.5, 5, 10], integer=scale.is_whole or is_rank)
     tolerance = (high - low) * 1e-6
-    tick_values = [
-        float(tick_value)
-        for tick_value in locator.tick_values(low, high)
-        if low - tolerance <= tick_value <= high + tolerance
-    ]
+    values = floats(locator.tick_values(low, high))
+    values = values[(values >= low - tolerance) & (values <= high + tolerance)]
     if is_rank:
-        tick_values = [1.0, *(tick_value for tick_value in tick_values if tick_value > 1.5)]
-    return tuple(
-        Tick(tick_value, format_tick(tick_value, scale.unit)) for tick_value in tick_values
-    )
+        values = floats([1.0, *values[values > 1.5]])
+    return tuple(Tick(float(value), format_tick(float(value), scale.unit)) for value in values)
 
 
 def _time_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:
     """Return at most ``max_ticks`` ticks at evenly spaced times, labelled by month, day or hour."""
     positions = scale.days if scale.kind == "time" else range(len(scale.days))
-    tick_times = [(pd.Timestamp(0) + pd.Timedelta(days=day)).round("min") for day in scale.days]
+    tick_times = pd.to_datetime(scale.days, unit="D").round("min")
     is_long = scale.days[-1] - scale.days[0] > 300
     # Hours are written only where several are on one day.
-    is_daily = len({tick_time.date() for tick_time in tick_times}) == len(tick_times)
+    is_daily = tick_times.normalize().is_unique
     return tuple(
         Tick(position, f"{tick_time:{time_format}}")
         for position, tick_time in [*zip(positions, tick_times, strict=True)][

@@ -91,55 +91,40 @@ def row_spec(
     ``first`` or ``highest``. ``extra_marks`` are drawn over the cells. ``spec_fields`` are other
     fields of the `Spec`.
     """
-    cells_by_kind_and_style: dict[tuple[str, Style], list[Cell]] = {}
-    cells_with_text = []
-    for cell in cells:
-        reason = cell.missing_reason
-        if reason:
-            cell = Cell(cell.row, INFINITY, missing_style(reason), -INFINITY, NAN, NAN, reason,
-                        reason, cell.tooltip, text_x=-INFINITY)  # fmt: skip
-        cells_by_kind_and_style.setdefault((cell.kind, cell.style), []).append(cell)
-        if cell.words:
-            cells_with_text.append(cell)
+    drawn_cells = [
+        Cell(cell.row, INFINITY, missing_style(cell.missing_reason), -INFINITY, NAN, NAN,
+             cell.missing_reason, tooltip=cell.tooltip, text_x=-INFINITY)
+        if cell.missing_reason else cell
+        for cell in cells
+    ]  # fmt: skip
+    table = pd.DataFrame(drawn_cells, columns=Cell._fields)
     marks = []
-    for (mark_kind, style), group_cells in cells_by_kind_and_style.items():
+    for _, group in table.groupby(["kind", "style"], sort=False):
+        mark_kind, style = group[["kind", "style"]].iloc[0]
         are_dots = mark_kind == "dots"
-        measured_cells = [cell for cell in group_cells if cell.x == cell.x]
         # Lines are drawn over boxes, but below dots.
-        interval_lows, interval_highs, row_positions = (
-            floats([getattr(cell, field_name) for cell in group_cells])
-            for field_name in ("low", "high", "row")
-        )
         line_styles = [(style, 2.0)] if are_dots else [(INK_STYLE, 1.1), (Style("paper"), 3.0)]
         mark_layers = [
-            line_segments(interval_lows, interval_highs, row_positions, row_positions, *line_style)
+            line_segments(group["low"], group["high"], group["row"], group["row"], *line_style)
             for line_style in line_styles
+            if group["low"].notna().any()
         ]
-        starts = floats([cell.start for cell in measured_cells])
-        ends = floats([cell.x for cell in measured_cells])
+        group = group[group["x"].notna()]
+        ends = floats(group["x"])
         mark_layers.append(Mark(
-            mark_kind, ends if are_dots else starts, floats([cell.row for cell in measured_cells]),
-            style,
+            mark_kind, ends if are_dots else floats(group["start"]), floats(group["row"]), style,
             end=None if are_dots else ends, size=8.0 if are_dots else 0.66,
-            tooltips=[cell.tooltip for cell in measured_cells],
+            tooltips=[*group["tooltip"]],
         ))  # fmt: skip
-        marks += [mark for mark in (mark_layers if are_dots else mark_layers[::-1]) if len(mark)]
+        marks += mark_layers if are_dots else mark_layers[::-1]
     if x.kind == "number" and min(x.low, x.high) < 0 < max(x.low, x.high):
         marks.append(line_segments(0, 0, -INFINITY, INFINITY, MUTED_STYLE, 0.9))
-    if cells_with_text:
-        ends = floats(
-            [
-                np.nanmax([cell.x, cell.start, cell.high])
-                if cell.text_x != cell.text_x
-                else cell.text_x
-                for cell in cells_with_text
-            ]
+    table = table[table["words"] != ""]
+    if len(table):
+        text_positions = table["text_x"].fillna(table[["x", "start", "high"]].max(axis=1))
+        marks.append(
+            Mark("words", floats(text_positions), floats(table["row"]), words=[*table["words"]])
         )
-        marks.append(Mark(
-            "words", ends, floats([cell.row for cell in cells_with_text]),
-            words=[cell.words for cell in cells_with_text],
-            text_shift=9.0 if cells_with_text[0].kind == "dots" else 5.0,
-        ))  # fmt: skip
     is_time = bool(by) and data.kind_by_column[by[0]] == "time"
     return Spec(
         kind, data, columns, title, x,
@@ -193,44 +178,36 @@ def tooltips_of(
     The number is that of ``column``. ``row_positions`` has for each name the position of its row in
     the data, or -1 if there is no such row; by default the names are those of all rows, in order.
     """
-    values = data.values(column).tolist()
-    reasons = missing_reasons(data, column)
-    size_columns = dict.fromkeys([*data.rule_columns(column), data.sample_column(column)])
-    named_sizes = [
-        (humanize(sample_name), data.values(sample_name))
-        for sample_name in size_columns
-        if sample_name and sample_name != column
-    ]
-    state_codes = data.cell_statuses(column).codes.tolist()
-    tooltips = []
-    availability_texts = [
-        f"{WORDS_BY_STATUS[availability.status]}: {availability.reason or ''}".removesuffix(": ")
-        for availability in data.cell_statuses(column).availabilities
-    ]
     units = data.units(column)
-    for row_position, row_name in zip(
-        range(len(data)) if row_positions is None else row_positions, row_names, strict=True
-    ):
-        if row_position < 0:
-            tooltips.append(row_name.full)
-            continue
-        unit = units[row_position]
-        text_lines = [
-            row_name.full,
-            f"{humanize(column)}: {reasons[row_position] or number(values[row_position], unit)}",
-        ]
-        if bounds and not np.isnan(bounds.low[row_position] + bounds.high[row_position]):
-            end_texts = (
-                number(interval_ends[row_position], unit)
-                for interval_ends in (bounds.low, bounds.high)
-            )
-            text_lines.append(f"interval: {' to '.join(end_texts)}")
-        text_lines += [f"{sample_name}: {number(size) if size == size else NOT_MEASURED}"
-                  for sample_name, sample_sizes in named_sizes
-                  for size in [sample_sizes[row_position]]]  # fmt: skip
-        text_lines.append(availability_texts[state_codes[row_position]])
-        tooltips.append("\n".join(filter(None, text_lines)))
-    return tooltips
+    values = zip(missing_reasons(data, column), data.values(column), units, strict=True)
+    lines = [[f"{humanize(column)}: {reason or number(value, unit)}"
+              for reason, value, unit in values]]  # fmt: skip
+    if bounds:
+        intervals = zip(bounds.low, bounds.high, units, strict=True)
+        lines.append([
+            f"interval: {number(low, unit)} to {number(high, unit)}" if high >= low else ""
+            for low, high, unit in intervals
+        ])  # fmt: skip
+    for sample_name in dict.fromkeys([*data.rule_columns(column), data.sample_column(column)]):
+        if sample_name and sample_name != column:
+            lines.append([
+                f"{humanize(sample_name)}: {number(size) if size == size else NOT_MEASURED}"
+                for size in data.values(sample_name)
+            ])  # fmt: skip
+    statuses = data.cell_statuses(column)
+    status_texts = [
+        f"{WORDS_BY_STATUS[availability.status]}: {availability.reason or ''}".removesuffix(": ")
+        for availability in statuses.availabilities
+    ]
+    lines.append([status_texts[code] for code in statuses.codes])
+    row_texts = ["\n".join(filter(None, texts)) for texts in zip(*lines, strict=True)]
+    row_texts.append("")  # at position -1
+    return [
+        f"{row_name.full}\n{row_texts[position]}".rstrip("\n")
+        for position, row_name in zip(
+            range(len(data)) if row_positions is None else row_positions, row_names, strict=True
+        )
+    ]
 
 
 def method_words(bounds: Bounds) -> str:
@@ -322,8 +299,11 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     row_count = len(drawn_rows)
     has_competitors = drawn_rows.own_mask(x).any() or x.endswith(("brand", "domain", "url"))
     other_style = NEUTRAL_STYLE if has_competitors else OWN_STYLE
+    # Of many rows with 0, one is enough.
+    max_rows = int((drawn_rows.values(y) != 0).sum()) + 1
+    max_rows = 15 if is_time or row_count <= 15 else min(15, max_rows)
     drawn_rows = drawn_rows.rows_at(
-        drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, options.max_rows(15))]
+        drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, options.max_rows(max_rows))]
     )
     bounds = whiskers(drawn_rows, y, data, mark_columns)
     unit = drawn_rows.unit(y)
@@ -475,6 +455,8 @@ def gap(data: PlotData, options: Options) -> Spec | None:
 
 _SEGMENTS_WITHOUT_VALUE = (NOT_MEASURED, NO_VALUE_GIVEN)
 """The names of the segments of stacked bars that count rows without a value."""
+_SUBJECT_COLUMNS = COLUMN_CONVENTIONS["subjects"]
+"""The columns by whose values rows are counted first."""
 _MAX_TABLE_ROWS = 20
 """With at most this many rows, a table is easier to read than a picture of counts."""
 
@@ -571,9 +553,9 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         by = None  # in one colour each, bars need no second one
     is_requested = options.kind or options.x
     is_small_table = data.metadata.key and len(data) <= _MAX_TABLE_ROWS and not by
-    # What a row of a drafted table is, is not known.
+    # What a row of a drafted table is, is not known, but who it is about.
     is_drafted = "#" in data.table_name
-    if (is_small_table or is_drafted) and not is_requested:
+    if not is_requested and (is_small_table or (is_drafted and x not in _SUBJECT_COLUMNS)):
         return None
     columns = [*data.varying_context(x, by), x, *filter(None, [by])]
     # Rows that a merge repeated must not be counted.
@@ -583,21 +565,18 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     segments = _texts_or_reasons(data, by) if by else row_labels if data.has_engines(x) else "rows"
     labels_and_segments = pd.DataFrame({"x": row_labels, "by": segments})
     count_table = labels_and_segments.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
-    # Bars of equal length and without segments say nothing.
     totals = count_table.sum(axis=1)
-    has_equal_bars = (
-        totals.nunique() == 1 and (count_table > 0).sum(axis=1).eq(1).all() and len(count_table) > 1
-    )
-    if has_equal_bars and not is_requested:
-        return None
-    segment_names = count_table.sum().sort_values(ascending=False, kind="stable").index.to_list()
+    if totals.nunique() == 1 and not (by or is_requested):
+        return None  # bars of equal length say nothing
     # Segments such as "own" come before "not own"; rows without a value are last.
-    segment_names.sort(
+    segment_names = sorted(
+        map(str, count_table),
         key=lambda segment_name: (
             segment_name in _SEGMENTS_WITHOUT_VALUE,
             segment_name == NO_VALUE_GIVEN,
             segment_name[:4] == "not ",
-        )
+            -count_table[segment_name].sum(),
+        ),
     )
     row_order = np.lexsort([-count_table[segment_names[0]], -totals])
     count_table = (
@@ -608,30 +587,28 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     shown_counts = count_table[segment_names][data.shown_slice(x, options.max_rows(12))]
     own_labels = {*labels_and_segments["x"][data.own_mask(x)]}
     noun = data.table_words * (not is_drafted) or "rows"
-    row_noun = data.row_noun(x)
-    totals = shown_counts.sum(axis=1)
-    top_name = quoted(str(shown_counts.index[0]))
-    top_count = int(totals.iloc[0])
+    title = f"{data.table_words}: number of rows" if is_drafted else f"number of {noun}"
+    shown_totals = shown_counts.sum(axis=1).to_numpy(np.float64)
+    row_names = [Name(label, label in own_labels) for label in shown_counts.index]
     headline = ""
-    if by and are_states(segment_names):
+    is_by_flag = data.kind_by_column.get(by or "") == "flag"
+    if is_by_flag or (by and are_states(segment_names)):
         count_texts = (
             f"{int(count_table[segment_name].sum()):,} {humanize(str(segment_name))}"
             for segment_name in segment_names
         )
         headline = f"{capitalized(noun)}: {', '.join(count_texts)}"
     elif not (
-        # Rows of two kinds make no sum, and in a sample the order is another.
-        is_drafted or data.kind_by_column.get(by or "") == "flag"
-        or data.kind_by_column[x] == "time"
+        # In a sample the order is another.
+        is_drafted or data.kind_by_column[x] == "time"
         or data.combine_availability(columns).status == Status.PARTIAL
-        or top_name == NO_VALUE_TEXT or top_count <= totals.iloc[1:].max()
+        or row_names[0].text == NO_VALUE_TEXT
     ):  # fmt: skip
-        headline = f"Most {noun}: {top_name}, {top_count:,} of {len(data):,}"
+        headline = leader_headline(row_names, shown_totals, None, noun)
     return _stacked_bars(
         "counts", data, columns, [x],
-        data.title(f"Number of {noun}", row_noun, by), shown_counts,
-        [Name(label, label in own_labels) for label in shown_counts.index],
-        [number(float(total)) for total in totals],
+        data.title(title, data.row_noun(x), None if is_by_flag else by),
+        shown_counts, row_names, numbers(shown_totals),
         None, [""] * len(shown_counts), sample_note=f"n = {len(data):,} {noun}", headline=headline,
         total=len(count_table),
     )  # fmt: skip
@@ -669,7 +646,11 @@ def _grouping_column(data: PlotData, excluded: str = "") -> str | None:
     if excluded:
         # Segments are by measured categories rather than key columns, and never by "own".
         return next(iter(sorted(category_columns, key=data.key_columns.__contains__)), None)
-    candidates = (
-        [name for name in ("engine", "brand") if name in candidates] + category_columns + candidates
+    # Engines and brands come first, those of the key before others, and then categories.
+    candidates.sort(
+        key=lambda name: (
+            (name not in data.key_columns) + 1 if name in _SUBJECT_COLUMNS else 3,
+            name not in category_columns,
+        )
     )
     return next((name for name in candidates if data.key_columns != [name]), None)

@@ -99,7 +99,7 @@ class Mark:
     words: Texts = ()
     tooltips: Texts = ()
     colour_strength: Numbers | None = None
-    text_shift: float = 5.0
+    text_shift: float = 8.0
 
     def __len__(self) -> int:
         return len(self.x)
@@ -130,14 +130,13 @@ def line_segments(
     """Create a mark of straight lines.
 
     The lines lead from (``x_starts``, ``y_starts``) to (``x_ends``, ``y_ends``). Lines that start
-    or end at NaN are left out. ``size`` is the line width in points.
+    or end at NaN are not seen. ``size`` is the line width in points.
     """
     segments = np.transpose(
         np.broadcast_arrays(*map(floats, (x_starts, x_ends, np.nan, y_starts, y_ends, np.nan)))
     )
-    complete_segments = segments[~np.isnan(segments[:, :2]).any(axis=1)]
-    xs = complete_segments[:, :3].ravel()
-    ys = complete_segments[:, 3:].ravel()
+    xs = segments[:, :3].ravel()
+    ys = segments[:, 3:].ravel()
     return Mark("line", xs, ys, replace(style, symbol=""), size=size)
 
 

@@ -104,9 +104,7 @@ _STATES_BY_STYLE = {
     Style(colour, symbol, tuple(dash), fill): words
     for colour, symbol, dash, fill, words in _STYLE_SETTINGS["states"]
 }
-GOOD_STYLE, WARNING_STYLE, BAD_STYLE, NEUTRAL_STYLE, UNKNOWN_STYLE, NOT_APPLICABLE_STYLE = (
-    _STATES_BY_STYLE
-)
+GOOD_STYLE, _, BAD_STYLE, NEUTRAL_STYLE, _, _ = _STATES_BY_STYLE
 """The styles of states by their meaning.
 
 `NEUTRAL_STYLE` is also that of other brands beside an own brand.

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.numbers import number, signed
 from aatoolkit._util.text import capitalized, counted, drop_inner_stops, humanize
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
-    COLUMN_CONVENTIONS,
     CONTEXT_COLUMNS,
     HOST_AND_DAYS,
     NO_VALUE_GIVEN,
@@ -26,6 +27,7 @@ from aatoolkit.display.plot.data import (
     cached_by_column,
     missing_reasons,
     rescale_to_unit_range,
+    to_days,
     whiskers,
 )
 from aatoolkit.display.plot.rows import (
@@ -43,6 +45,7 @@ from aatoolkit.display.plot.spec import (
     NO_SCALE,
     Mark,
     Name,
+    Scale,
     Spec,
     WordColumn,
     floats,
@@ -65,7 +68,6 @@ from aatoolkit.display.plot.style import (
     styles_for,
 )
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
-from aatoolkit.stats.interval import Bounds
 from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, NO_EVIDENCE, UP
 
 # --- key figures ------------------------------------------------------------------------------
@@ -114,8 +116,6 @@ def figures(data: PlotData, options: Options) -> Spec | None:
             or "%" in card.value or _SCORE_SUFFIX in card.label
         ]  # fmt: skip
         card_texts.sort(key=lambda card_text: "%" not in card_text)
-        if "verdict" in data.kind_by_column and data.is_result:
-            card_texts = [capitalized(data.texts("verdict")[0].partition(" (")[0])]
         headline = ": ".join(filter(None, [constant_text, *card_texts[:1]])) * bool(card_texts)
     else:  # changes in percentage points are changes of rates
         card_texts = [f"{label} {value} ({change})" for label, value, change, *_ in drawn_cards
@@ -136,7 +136,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
                 Mark("line", np.linspace(0, 1, len(y_positions)), y_positions, OWN_STYLE, size=1.2)
             )
     how_to_read = "Lines: by day. " * bool(sparklines)
-    if any(text_columns[2]) and not data.is_result:
+    if any(text_columns[2]):
         how_to_read += "Intervals: as if counts were independent"
     has_words = not {*columns} <= {*data.columns_of_kind("number")}
     word_columns = [
@@ -157,21 +157,13 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     )  # fmt: skip
 
 
-def _cards(
-    data: PlotData,
-    labels: Texts,
-    column: str,
-    earlier_column: str = "",
-    *,
-    intervals: Bounds | None = None,
-) -> list[Card]:
+def _cards(data: PlotData, labels: Texts, column: str, earlier_column: str = "") -> list[Card]:
     """Return a `Card` (the texts of a key figure) for each row, with the value in a column.
 
-    ``labels`` are the labels of the cards. ``intervals`` are the confidence intervals of the
-    values; by default they are computed. If ``earlier_column`` is given, a card also has the change
-    from the value in this column.
+    ``labels`` are the labels of the cards. If ``earlier_column`` is given, a card also has the
+    change from the value in this column.
     """
-    bounds = intervals or whiskers(data, column)
+    bounds = whiskers(data, column)
     return [
         Card(
             f"{label} (1 is best)" if unit == RANK else label,
@@ -196,21 +188,12 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     Returns the cards, and the names of their columns. Columns that say only where the row is from
     have no card.
     """
-    is_of_statistic = data.is_result and not options.y
     excluded_columns = (*data.label_by_constant_key(), *CONTEXT_COLUMNS, *OWNER_COLUMNS)
-    # In a result of statistics, the interval belongs to the number before it.
-    names = [*data.kind_by_column]
-    estimate_column = names[names.index("low") - 1] if is_of_statistic and "low" in names else ""
-    if is_of_statistic:
-        # Columns such as the p-value are no key figures, but describe one.
-        describing_endings = COLUMN_CONVENTIONS["about_results"]
-        names = [
-            name
-            for name in data.number_columns
-            if name.rpartition("_")[2] not in describing_endings
-        ]
     # States first, then numbers.
-    names.sort(key=lambda name: (not data.has_states(name), data.kind_by_column[name] != "number"))
+    names = sorted(
+        data.kind_by_column,
+        key=lambda name: (not data.has_states(name), data.kind_by_column[name] != "number"),
+    )
     # Words are left out where there are none; a number says why it is missing.
     columns = options.y or [
         name for name in names if name not in excluded_columns
@@ -220,16 +203,13 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     cards = []
     for name in columns:
         word_column = _word_column(data, name)
-        intervals = None
         if data.kind_by_column[name] != "number":
             cards.append(Card(word_column.heading, word_column.words[0],
                               symbol_style=next(iter(word_column.symbol_styles), None))
                          )  # fmt: skip
             continue
-        if name == estimate_column:
-            intervals = Bounds(data.values("low"), data.values("high"))
         label = f"{word_column.heading}{_SCORE_SUFFIX * (data.unit(name) == SCORE)}"
-        cards += _cards(data, [label], name, intervals=intervals)
+        cards += _cards(data, [label], name)
     return cards, columns
 
 
@@ -306,7 +286,8 @@ def table_columns(
     excluded_columns = (*CONTEXT_COLUMNS, *((x, *HOST_AND_DAYS, *data.key_columns) if x else ()))
     columns = [
         name for name, kind in data.kind_by_column.items()
-        if name not in excluded_columns and (kind == "number" or data.frame[name].notna().any())
+        if name not in excluded_columns and not name.endswith("_currency")  # amounts have it
+        and (kind == "number" or data.frame[name].notna().any())
     ]  # fmt: skip
     # Constants and identifiers without a title come last, and of equal columns one is enough.
     first_rows = data.first_rows(99)
@@ -538,7 +519,7 @@ def result_spec(kind: str, data: PlotData, options: Options) -> Spec | None:
         headline = f"{change_count} of {len(drawn_rows)}" if change_count else "Nothing is"
         headline += " shown to have changed"
         headline = "It cannot be said what changed" if is_undecided.all() else headline
-    elif not settings.names and not key_columns and "verdict" in texts_by_column:
+    elif not (settings.names or key_columns or settings.has_lead) and "verdict" in texts_by_column:
         headline = capitalized(verdicts[0].partition(" (")[0])
     measure_names = {*texts_by_column.get("measure", ())}
     grouping_names = [humanize(name) for name in naming_columns if name != "measure"]
@@ -574,4 +555,25 @@ def result_spec(kind: str, data: PlotData, options: Options) -> Spec | None:
         + (f". The test {assumption_match[0]}" if assumption_match else ""),
         sample_note=f"not drawn, in other units: {counted(undrawn_count, 'change')}"
         * bool(undrawn_count),
+    )  # fmt: skip
+
+
+def changes(data: PlotData, options: Options) -> Spec | None:
+    """Return a chart of the levels between changes; None if the frame is no such result."""
+    spec = result_spec("changes", data, options)
+    if spec is None or np.isnan(data.values("before")).all():
+        return spec
+    frame = data.frame
+    edges = to_days(pd.concat([frame["from_day"][:1], frame["day"].dropna(), frame["to_day"][-1:]]))
+    levels = np.append(data.values("before")[0], data.values("after"))[: len(edges) - 1]
+    grey_areas = Mark(
+        "boxes", to_days(frame["first_day"]), data.values("after"), Style("grid"),
+        end=to_days(frame["last_day"]), size=INFINITY,
+        tooltips=[f"level, {tooltip}" for mark in spec.marks for tooltip in mark.tooltips],
+    )  # fmt: skip
+    return replace(
+        spec, word_columns=(), height=150.0,
+        x=Scale(edges[0], edges[-1], "time", days=[*np.arange(edges[0], edges[-1] + 1)]),
+        y=scale_for(levels, data.unit("after"), 1.3),
+        marks=[grey_areas, line_segments(edges[:-1], edges[1:], levels, levels, OWN_STYLE, 2.4)],
     )  # fmt: skip

@@ -89,6 +89,8 @@ def _pivot_table(
     position_table = position_table.dropna(subset="x").drop_duplicates(["by", "x"])
     pivoted_positions = position_table.pivot(index="by", columns="x", values="row")
     y_values = np.append(data.values(y), np.nan)
+    # Rates with small samples are mostly chance, and are ranked last.
+    ranked_values = np.where([*data.small_sample_mask(y), False], np.nan, y_values)
 
     def rank_labels(row_positions: pd.DataFrame) -> list[Any]:
         """Return the row labels of a pivot table, the row with the best numbers first.
@@ -98,7 +100,7 @@ def _pivot_table(
         """
         # Counts are compared by sums, because a mean leaves out cells without a row.
         values = pd.DataFrame(
-            y_values[row_positions.fillna(-1).to_numpy(np.int64)], row_positions.index
+            ranked_values[row_positions.fillna(-1).to_numpy(np.int64)], row_positions.index
         )
         row_scores = values.sum(axis=1, min_count=1) if data.is_additive(y) else values.mean(axis=1)
         return [*row_scores.sort_values(ascending=is_rank, kind="stable", na_position="last").index]
@@ -485,12 +487,10 @@ def _heatmap(
                                             (highest, not is_rank))] + legend  # fmt: skip
     best_two_positions = np.argsort(-colour_strengths, kind="stable")[:2]
     best_values = values.flat[best_two_positions]
-    best_names = [
-        Name(f"{quoted(row_names[row].text)} with {quoted(headings[column])}")
-        for row, column in np.transpose(divmod(best_two_positions, len(columns)))
-    ]
+    row, column = divmod(best_two_positions[0], len(columns))
+    best_name = Name(f"{quoted(row_names[row].text)} with {quoted(headings[column])}")
     # The best of many days is mostly chance.
-    headline = leader_headline(best_names, best_values, unit, measure_name) * (not is_time)
+    headline = leader_headline([best_name] * 2, best_values, unit, measure_name) * (not is_time)
     headline *= data.stands_out(y, data.values(y) == best_values[0], intervals)
     return Spec(
         "heatmap", data, (y,),

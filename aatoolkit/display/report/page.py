@@ -38,7 +38,6 @@ from aatoolkit.display.report.words import (
     state_words,
 )
 from aatoolkit.errors import AAToolkitError, ArgumentError
-from aatoolkit.metadata.attrs import Source
 from aatoolkit.metadata.recorded import cache_checks
 from aatoolkit.stats.explain import Explainer
 from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, NO_EVIDENCE
@@ -109,10 +108,8 @@ class _Page:
 
     def to_html(self, earlier_dataset: Dataset | None, title: str | None) -> str:
         """Return the whole page as HTML."""
-        sources_by_table = (
-            self._plot_data(tables.main).metadata.sources for tables in self._dataset.values()
-        )
-        sources = [*dict.fromkeys(source for sources in sources_by_table for source in sources)]
+        main_data = [self._plot_data(tables.main) for tables in self._dataset.values()]
+        sources = [source for data in main_data for source in data.metadata.sources]
         hosts = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
         # The sections first: the summary links to the evidence of their numbers.
         sections = [
@@ -126,7 +123,7 @@ class _Page:
             host=escape(hosts or "the brand"),
             title=escape(title or hosts or "No responses"),
             style=COLOURS + STYLE,
-            notes=escape(" ".join(_source_sentences(sources))),
+            notes=escape(" ".join(_source_sentences(main_data))),
             summary=self._summary_html(earlier_dataset),
             contents="".join(contents_items),
             sections="\n".join(sections),
@@ -391,15 +388,23 @@ def _figure_name(comparison: Mapping[Any, Any]) -> str:
 # -- head and foot -----------------------------------------------------------------------------
 
 
-def _source_sentences(sources: Sequence[Source]) -> Iterator[str]:
-    """Yield sentences on API responses: their days and filters, and when they were fetched."""
-    for scope, first_day, last_day in dict.fromkeys(
-        (source.scope or "", source.window_start, source.window_end) for source in sources
+def _source_sentences(main_data: Sequence[PlotData]) -> Iterator[str]:
+    """Yield sentences on API responses: their days and filters, and when they were fetched.
+
+    ``main_data`` has the main table of each section. The days are those of a host's first response:
+    others may be about fewer days.
+    """
+    pairs = [(source, data.window) for data in main_data for source in data.metadata.sources]
+    window_by_request = {
+        (source.host, source.scope or ""): window for source, window in reversed(pairs)
+    }
+    for scope, first_day, last_day in sorted(
+        {(scope, *window) for (_, scope), window in window_by_request.items()}
     ):
         window = f"{first_day} to {last_day}" * bool(first_day)
         if scope_text := f"{window} · {describe_scope(scope)}".strip(" ·"):
             yield f"{capitalized(scope_text)}."
     if fetch_times := sorted(
-        fetch_time(source.fetched_at) for source in sources if source.fetched_at
+        fetch_time(source.fetched_at) for source, _ in pairs if source.fetched_at
     ):
         yield f"Fetched {fetch_times[-1][:16]} UTC."

@@ -137,12 +137,9 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
 
     _call = ""
 
-    # Each picker defines four methods: to check a value that is set; to give the current choice by
-    # the name of the group; to make a value of a choice in the browser; to write it in Python.
-    _check_value: Callable[..., Any]
-    _current_choice: Callable[..., Choice]
-    _choice_to_value: Callable[..., Any]
-    _python_code: Callable[..., str]
+    # Each picker defines four methods: `_check_value`, to check a value that is set;
+    # `_current_choice`, to give the current choice by the name of the group; `_choice_to_value`, to
+    # make a value of a choice in the browser; and `_python_code`, to write it in Python.
 
     def __init__(self, title: str, groups: Iterable[_Group], value: Any) -> None:
         super().__init__()
@@ -200,23 +197,16 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         ipywidgets.VBox
             The picker and the output.
         """
-        from IPython import get_ipython
         from IPython.display import display
 
         self.compact = True
 
-        def show_output(choice: Any) -> None:
-            returned_value = function(choice)
+        def show_output(value: Any) -> None:
+            returned_value = function(value)
             if returned_value is not None:
                 display(returned_value)  # type: ignore[no-untyped-call]
 
-        if getattr(get_ipython(), "kernel", None) is not None:
-            output = ipywidgets.interactive_output(show_output, {"value": self})
-        else:
-            # There is nothing to clear: interactive_output would print control characters.
-            output = ipywidgets.Output()
-            self.observe(lambda change: show_output(change["new"]), "value")
-            show_output(self.value)
+        output = ipywidgets.interactive_output(show_output, {"value": self})
         return ipywidgets.VBox([self, output])
 
     def __repr__(self) -> str:
