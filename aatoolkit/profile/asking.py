@@ -20,7 +20,7 @@ from aatoolkit.client.reading import progress_bar, run_in_order
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
 from aatoolkit.jsontree.paths import Field, leaf_values
 from aatoolkit.payload import Payload, Request
-from aatoolkit.profile.candidates import value_at
+from aatoolkit.profile.occurrences import value_at
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections.column import to_snake_case
 from aatoolkit.sections.inference.words import STEMS_BY_FILTER, iter_named_values

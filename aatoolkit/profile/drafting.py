@@ -22,13 +22,13 @@ from aatoolkit.profile.asking import (
     request_responses,
 )
 from aatoolkit.profile.candidates import (
-    ResponseStructure,
     count_meanings,
     find_candidate_paths,
     find_emptied_paths,
 )
 from aatoolkit.profile.checking import describe_baseline, find_optional_paths
 from aatoolkit.profile.confirming import Confirmation
+from aatoolkit.profile.occurrences import ResponseStructure
 from aatoolkit.profile.section_draft import SectionDraft, format_counts
 from aatoolkit.sections.inference.analysis import analyse, apply_standard_names
 from aatoolkit.sections.inference.profile_code import format_profile

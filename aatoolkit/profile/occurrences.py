@@ -1,0 +1,899 @@
+"""Collect from responses the values that may say which data are missing, by path.
+
+Each value is an `Occurrence`, which also says whether there are measured numbers next to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from aatoolkit._util.lexicon import (
+    fold,
+    has_word_of,
+    is_word_of,
+    tokens,
+    words_of,
+)
+from aatoolkit.availability.detect.words import (
+    echoes_request,
+    find_target,
+    find_word,
+    find_word_in_text,
+    has_numbers,
+    is_bookkeeping,
+    is_code,
+    read_absence_code,
+)
+from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step
+from aatoolkit.jsontree.vectors import Vector
+from aatoolkit.scope import Scope
+from aatoolkit.sections.availability_rule import (
+    DAYS_PLACEHOLDER,
+    join_short_list,
+    to_count,
+    to_extent,
+)
+from aatoolkit.sections.inference.words import meaning_of
+
+MAX_NOTICES = 12
+"""The greatest length of a list that may have notices (objects with a message) and no rows."""
+
+_MAX_WORDS = 6
+"""How many different words a field of rows may have, if it says which data are missing."""
+
+_MAX_WORD_LENGTH = 200
+_MAX_PATH_LENGTH = 12
+_CODE_PATTERN = re.compile(
+    r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+"
+)
+TIMESTAMP_PATTERN = re.compile(r"\d{4}-\d\d-\d\d.*")
+_NAME_OR_DAY_PATTERN = re.compile(r"[A-Z][a-z]+[ A-Z]|[A-Z][a-z]+$|\d{4}-\d\d-\d\d")
+_HOST_PATTERN = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}")
+_DECIMAL_PATTERN = re.compile(r"-?[\d.,]+[a-z%]?")
+
+Steps = tuple[Step, ...]
+"""A parsed path, step by step."""
+
+
+class ResponseRow(NamedTuple):
+    """A row of a table in a response.
+
+    Attributes
+    ----------
+    record : mapping
+        The row as it is in the JSON.
+    word_by_field : mapping
+        Maps each field of the row to its text or boolean, and any other field to None.
+    has_numbers : bool or None
+        Whether the row has measured numbers; None if unknown.
+    idle_engines : collection of str
+        The engines that never ran.
+    engine : str
+        The engine of the row; empty if unknown.
+    outer_record : mapping
+        The row of another table that contains this row, if there is one.
+    """
+
+    record: Mapping[str, Any]
+    word_by_field: Mapping[str, Any]
+    has_numbers: bool | None
+    idle_engines: Collection[str]
+    engine: str = ""
+    outer_record: Mapping[str, Any] = {}
+
+    def find_value(self, field: str) -> Any:
+        """Return the value of a field of the row, or else of the row that contains it."""
+        return self.record.get(field, self.outer_record.get(field))
+
+
+class Occurrence(NamedTuple):
+    """A value that a response has at a path, and whether measured numbers are next to it.
+
+    Attributes
+    ----------
+    value : object
+        The value.
+    has_numbers : bool or None
+        Whether the object that contains the value also contains measured numbers.
+    is_measured_by_engine : mapping of str to bool or None
+        Maps each engine to whether the response has numbers of it; to None if that is unknown.
+    idle_engines : collection of str
+        The engines that never ran.
+    engine : str
+        The engine that the value is about; empty if unknown.
+    """
+
+    value: Any
+    has_numbers: bool | None
+    is_measured_by_engine: Mapping[str, bool | None]
+    idle_engines: Collection[str]
+    engine: str = ""
+
+
+class ResponseStructure(NamedTuple):
+    """What is known about the structure of the responses of a section (kind of response).
+
+    Attributes
+    ----------
+    engine_by_label : mapping of str to str
+        Maps the label of each engine to the engine's id.
+    data_key_object_paths : collection of tuple of Step
+        The parsed paths of objects whose keys are data, such as dates.
+    header_by_row_path : mapping
+        Maps the parsed path of rows that are lists to the path of their column names.
+    main_row_path : tuple of Step
+        The parsed path to the rows of the main table.
+    """
+
+    engine_by_label: Mapping[str, str] = {}
+    data_key_object_paths: Collection[Steps] = ()
+    header_by_row_path: Mapping[Steps, Steps] = {}
+    main_row_path: Steps = ()
+
+
+class OccurrenceSearch:
+    """Collects the values in responses that may say which data are missing, by path."""
+
+    def __init__(self, engines: Collection[str], structure: ResponseStructure) -> None:
+        self._engines = {*engines, *structure.engine_by_label}
+        self._structure = structure
+        self._occurrences: dict[Steps, list[Occurrence]] = defaultdict(list)
+        self._row_lists: dict[Steps, list[list[ResponseRow]]] = defaultdict(list)
+        self.evidence: dict[Steps, str] = {}
+        """Maps the path of a field to what numbers next to its values show, as text for people."""
+        self.engine_fields: dict[Steps, str] = {}
+        """Maps the path of a field in rows to the field with the engine; to ``{}`` if engines are
+        the keys of an object.
+        """
+        self.notice_paths: set[Steps] = set()
+        self.total_fields: dict[Steps, str] = {}
+        """Maps the path of a count to the name of the field with its total."""
+        self._total_fields_by_path: dict[Steps, dict[str, str]] = {}
+        self._engine_map_paths: set[Steps] = set()
+        self._outer_engine_fields: dict[Steps, str] = {}
+
+    def find_total_fields(self, responses: Iterable[tuple[Any, bool]]) -> None:
+        """Find pairs of fields: one has a count, and the other its total, such as 25 of 30 days.
+
+        The pairs are kept for `add_response`. ``responses`` has tuples: the JSON of a response, and
+        whether the response has data.
+        """
+        records_by_path: dict[Steps, list[tuple[Mapping[str, Any], bool]]] = defaultdict(list)
+        for response, is_measured in responses:
+            for path, record in self._iter_records(response, ()):
+                records_by_path[path].append((record, is_measured))
+        self._total_fields_by_path = {
+            path: {
+                count_key: total_key
+                for count_key, total_key in _find_total_by_count(records).items()
+                # In rows, one measure is often a part of another.
+                if Each() not in path or any(map(_is_word_for_part, tokens(count_key)))
+            }
+            for path, records in records_by_path.items()
+        }
+
+    def _iter_records(self, value: Any, path: Steps) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
+        """Yield the path and value of each nested object.
+
+        Objects whose keys are data, such as dates, are left out.
+        """
+        steps_and_children: list[tuple[Step, Any]] = []
+        if isinstance(value, list):
+            steps_and_children = [(Each(), child) for child in value]
+        elif isinstance(value, dict) and (
+            self._has_engine_keys(value) or path in self._structure.data_key_object_paths
+        ):
+            steps_and_children = [(Entries(), child) for child in value.values()]
+        elif isinstance(value, dict):
+            yield path, value
+            steps_and_children = [(Field(key), child) for key, child in value.items()]
+        for step, child in steps_and_children:
+            yield from self._iter_records(child, (*path, step))
+
+    def _has_engine_keys(self, value: Mapping[str, Any]) -> bool:
+        """Return whether all keys of an object are engines (AI assistants)."""
+        return bool(value) and self._engines.issuperset(value)
+
+    def add_response(self, response: Any, idle_engines: Collection[str] = ()) -> None:
+        """Collect the values of one response that may say which data are missing.
+
+        ``idle_engines`` are the engines (AI assistants) that never ran on the host of the response.
+        """
+        engine_by_label = self._structure.engine_by_label
+        self._response = Vector([response])
+        self._has_numbers = has_numbers(
+            response, lambda key: is_bookkeeping(key) or is_id_time_or_lack(key)
+        )
+        idle_labels = {label for label, engine in engine_by_label.items() if engine in idle_engines}
+        self._idle_engines = {*idle_engines, *idle_labels}
+        measured_engines = {
+            engine_by_label.get(engine_name, engine_name)
+            for engine_name in _find_measured_engines(response, self._engines)
+        }
+        default_is_measured = None if self._has_numbers and not measured_engines else False
+        self._is_measured_by_engine = {
+            engine_name: engine_name not in self._idle_engines
+            and (
+                engine_by_label.get(engine_name, engine_name) in measured_engines
+                or default_is_measured
+            )
+            for engine_name in self._engines
+        }
+        self._add_fields(response, ())
+
+    def collect_occurrences(self) -> dict[Steps, list[Occurrence]]:
+        """Return the values that may say which data are missing, as lists by their paths.
+
+        Each value is an `Occurrence`, which also says whether there are numbers next to the value.
+        """
+        for path, row_lists in self._row_lists.items():
+            field_names = dict.fromkeys(
+                field_name for rows in row_lists for row in rows for field_name in row.record
+            )
+            outer_names = (name for rows in row_lists for row in rows for name in row.outer_record)
+            number_fields = dict.fromkeys((*field_names, *outer_names))
+            engine_field = (
+                "{}"
+                if path in self._engine_map_paths
+                else self._find_engine_field(field_names, row_lists)
+            )
+            engine_field = engine_field or self._outer_engine_fields.get(path, "")
+            measured_flag_lists = [
+                [has_numbers(row.record, is_id_time_or_lack) for row in rows] for rows in row_lists
+            ]
+            # Numbers elsewhere in a response are not those that a row lacks.
+            if any(map(any, measured_flag_lists)):
+                row_lists = [
+                    [
+                        row if is_measured else row._replace(has_numbers=False)
+                        for row, is_measured in zip(rows, measured_flags, strict=True)
+                    ]
+                    for rows, measured_flags in zip(row_lists, measured_flag_lists, strict=True)
+                ]
+            for field_name in field_names:
+                if field_name != engine_field:
+                    self._add_field(path, field_name, number_fields, row_lists, engine_field)
+        return self._occurrences
+
+    def word_at(self, response: Any, path: Steps) -> Any:
+        """Return the value that a response has at a path; None if there is none.
+
+        If the value is a count that has a total, return ``none``, ``some`` or ``full`` (how much of
+        the total was counted) instead.
+        """
+        value = value_at(response, path)
+        if not self.total_fields.get(path):
+            return value
+        return to_extent(value, value_at(response, (*path[:-1], Field(self.total_fields[path]))))
+
+    def _find_count_extents(self, record: Mapping[str, Any], path: Steps) -> dict[str, str | None]:
+        """Compare the counts in an object with their totals.
+
+        Return a dict from the field of each count to ``none``, ``some`` or ``full`` (how much of
+        the total was counted). Counts without a total are left out. ``path`` leads to the object.
+        """
+        field_names = field_names_of(path)
+        is_about_data = any(has_word_of(name, "place") for name in field_names)
+        is_about_sample = any(has_word_of(name, "sample") for name in field_names[-2:])
+        number_keys = [
+            key
+            for key, value in record.items()
+            if to_count(value) is not None
+            and (
+                (is_about_sample and fold(key) == "size")
+                or not (is_word_of(key, "listed") or has_word_of(key, "bound"))
+            )
+            and not (value in (0, 1) and find_word(key))
+        ]
+        extent_by_count_key = {}
+        filler_words = words_of("whole", "filler")
+        for count_key in number_keys:
+            count_key_words = {token for token in tokens(count_key) if not _is_word_for_part(token)}
+            counts_days = bool(count_key_words & words_of("days")) and count_key_words <= words_of(
+                "days", "engine"
+            )
+            # Without a word for a part, it is the length of the window.
+            counts_days &= count_key_words != {*tokens(count_key)}
+            lexicon_key = "whole" if is_about_data or counts_days else "due"
+            total_key = next(
+                (
+                    key
+                    for key in number_keys
+                    if has_word_of(key, lexicon_key)
+                    and count_key_words
+                    in ({*tokens(key)} - words_of("whole"), {*tokens(key)} - filler_words)
+                ),
+                DAYS_PLACEHOLDER if counts_days else "",
+            )
+            is_certain = counts_days or has_word_of(total_key, "due")
+            if not total_key or (count_key_words == {*tokens(count_key)} and not is_certain):
+                total_key = self._total_fields_by_path.get(path, {}).get(count_key, "")
+            if not total_key and len(number_keys) == 2 and is_about_sample:
+                # Of the two counts of a sample, the greater one is what was drawn from.
+                total_key = max(number_keys, key=lambda key: to_count(record[key]) or 0)
+                total_key = "" if total_key == count_key else total_key
+            if total_key:
+                total = Scope().days if total_key == DAYS_PLACEHOLDER else record.get(total_key)
+                extent_by_count_key[count_key] = to_extent(record[count_key], total)
+                self.total_fields[(*path, Field(count_key))] = total_key
+        return extent_by_count_key
+
+    def _add_occurrence(
+        self, path: Steps, value: Any, has_numbers: bool | None = None, engine: str = ""
+    ) -> None:
+        """Store a value of the current response at a path, as an `Occurrence`."""
+        self._occurrences[path].append(
+            Occurrence(value, has_numbers, self._is_measured_by_engine, self._idle_engines, engine)
+        )
+
+    def _add_field(
+        self,
+        path: Steps,
+        field_name: str,
+        number_fields: Iterable[str],
+        row_lists: list[list[ResponseRow]],
+        engine_field: str,
+    ) -> None:
+        """Store the values of one field of some rows, if they may say which numbers are missing.
+
+        Parameters
+        ----------
+        path : tuple of Step
+            The parsed path to the rows.
+        field_name : str
+            The name of the field.
+        number_fields : iterable of str
+            The names of fields of the rows that may have numbers.
+        row_lists : list of list of ResponseRow
+            The rows: one list for each list in the responses.
+        engine_field : str
+            The field with the engine of a row; ``{}`` if engines are the keys of an object; or "".
+        """
+        words: set[Any] = {
+            row.word_by_field.get(field_name) for row in chain.from_iterable(row_lists)
+        } - {None}
+        is_status_name = has_word_of(field_name, "place")
+        is_dimension = any(
+            has_word_of(field_name, name) for name in ("topic", "category", "brand", "finding")
+        )
+        is_dimension = (is_dimension and not is_status_name) or not self._engines.isdisjoint(words)
+        is_dimension |= any(is_word_of(str(word), "passed") for word in words)  # results of tests
+        if is_dimension or not 0 < len(words) <= _MAX_WORDS:
+            return
+        are_texts = all(isinstance(word, str) for word in words)
+        are_names = (
+            are_texts
+            and all(map(_NAME_OR_DAY_PATTERN.match, words))
+            and not any(map(states_missing_data, words))
+        )
+        if not (are_texts or is_status_name or engine_field) or (are_names and not is_status_name):
+            return
+        number_field = next(
+            (key for key in number_fields if _tells_missing_number(row_lists, field_name, key)),
+            None,
+        )
+        occurrences = []
+        null_occurrences = []
+        holds_lists = False
+        for rows in row_lists:
+            engines = [str(row.record.get(engine_field, row.engine)) for row in rows]
+            is_measured_by_engine = {
+                engine: row.has_numbers for engine, row in zip(engines, rows, strict=True)
+            }
+            for engine, row in zip(engines, rows, strict=True):
+                word = row.word_by_field.get(field_name)
+                has_number = row.has_numbers
+                if word is None:
+                    if engine_field and row.record.get(field_name, "") is None:
+                        null_occurrences.append(
+                            Occurrence(None, has_number, {}, row.idle_engines, engine)
+                        )
+                    continue
+                if number_field is not None:
+                    has_number = row.find_value(number_field) is not None
+                measured_by_engine = is_measured_by_engine if engine else {}
+                occurrences.append(
+                    Occurrence(word, has_number, measured_by_engine, row.idle_engines, engine)
+                )
+                # With other numbers, the row lacks only a part.
+                if row.has_numbers:
+                    occurrences.append(Occurrence(word, True, {}, ()))
+                holds_lists |= isinstance(row.record[field_name], list)
+        occurrences += null_occurrences
+        # For an engine that ran it may be unknown (None) whether it has numbers here.
+        words_with_numbers = {
+            occurrence.value
+            for occurrence in occurrences
+            if occurrence.has_numbers or (engine_field and occurrence.has_numbers is None)
+        }
+        words_without_numbers = words - words_with_numbers
+        are_numbers_missing = {
+            occurrence.has_numbers
+            for occurrence in occurrences
+            if occurrence.value in words_without_numbers
+        } == {False}
+        are_words_separate = bool(
+            words_with_numbers
+            and words_without_numbers
+            and are_numbers_missing
+            and (is_status_name or engine_field)
+        )
+        total_field = self.total_fields.get((*path, Field(field_name)), "")
+        is_part_of_total = total_field != "" and (
+            total_field != DAYS_PLACEHOLDER or engine_field != ""
+        )
+        says_data_missing = bool(engine_field) and any(map(read_absence_code, words))
+        says_data_missing |= are_numbers_missing and all(map(states_missing_data, map(str, words)))
+        is_small_table = path != self._structure.main_row_path and not (
+            is_in_rows(path[:-1])
+            or any(has_numbers(row.record) for row in chain.from_iterable(row_lists))
+        )
+        says_data_missing |= is_small_table and any(
+            states_missing_data(word) and is_code(word) for word in words if isinstance(word, str)
+        )
+        if number_field is None and not (
+            are_words_separate or is_part_of_total or says_data_missing
+        ):
+            return
+        header_path = self._structure.header_by_row_path.get(path)
+        last_step = Field(field_name) if header_path is None else Named(header_path, field_name)
+        field_path = (*path, last_step, *([Each()] if holds_lists else []))
+        self.total_fields[field_path] = total_field
+        self._occurrences[field_path] += occurrences
+        self.engine_fields[field_path] = engine_field
+        if number_field is not None or are_words_separate:
+            self.evidence[field_path] = "numbers are missing beside some of its words"
+
+    def _add_fields(self, document: Any, path: Steps) -> None:
+        """Store the values of an object, and of its nested objects and lists.
+
+        The object is not a row of a table.
+        """
+        if not isinstance(document, dict) or len(path) > _MAX_PATH_LENGTH:
+            return
+        extent_by_count_key = self._find_count_extents(document, path)
+        for key, value in document.items():
+            field_path = (*path, Field(key))
+            inner_names = value if isinstance(value, dict) else ()
+            is_about_data = any(has_word_of(name, "drawn") for name in inner_names)
+            is_about_data |= any(map(states_missing_data, iter_texts(value)))
+            if echoes_request(key) and not is_about_data:
+                continue
+            is_legend = isinstance(value, dict) and is_word_of(key, "legend")
+            if is_legend or _are_matrix_labels(value, document.values()):
+                continue
+            if isinstance(value, dict):
+                if self._maps_engines_to_words(key, value):
+                    self._add_occurrence(field_path, value)
+                elif not self._add_map(value, field_path):
+                    self._add_fields(value, field_path)
+            elif isinstance(value, list):
+                header_paths = self._structure.header_by_row_path.values()
+                if all(path[: len(field_path)] != field_path for path in header_paths):
+                    self._add_items(value, field_path)
+            elif extent_by_count_key.get(key) is not None:
+                self._add_occurrence(field_path, extent_by_count_key[key], self._has_numbers)
+            elif _is_word(value) and not TIMESTAMP_PATTERN.fullmatch(str(value)):
+                self._add_occurrence(field_path, value, self._has_numbers)
+
+    def _add_map(self, value: Mapping[str, Any], path: Steps) -> bool:
+        """Store the values of an object as rows, if its keys are data, such as dates.
+
+        Return whether the keys are data. ``path`` leads to the object.
+        """
+        row_path = (*path, Entries())
+        if self._has_engine_keys(value):
+            self._engine_map_paths.add(row_path)
+            flags_and_engines = [(self._is_measured_by_engine[engine], engine) for engine in value]
+            self._add_rows([*value.values()], row_path, flags_and_engines)
+        elif path in self._structure.data_key_object_paths:
+            self._add_rows([*value.values()], row_path)
+        else:
+            return False
+        return True
+
+    def _add_items(self, items: list[Any], path: Steps) -> None:
+        """Store the items of a list as texts, rows, or notices (objects with a message).
+
+        ``path`` leads to the list.
+        """
+        row_path = (*path, Each())
+        header_path = self._structure.header_by_row_path.get(row_path)
+        if header_path is None and (len(items) <= MAX_NOTICES or leads_into_gap_list(row_path)):
+            items = [*map(join_short_list, items)]
+        records = [item for item in items if isinstance(item, dict)]
+        are_measured = has_numbers(
+            records, lambda key: is_id_time_or_lack(key) or is_word_of(key, "mark")
+        )
+        is_gap_list = leads_into_gap_list(row_path) and not are_measured
+        is_main_table = row_path == self._structure.main_row_path and are_measured
+        are_notices = not is_main_table and all(map(_is_notice, records))
+        if header_path is not None:
+            column_names = self._response.descend(header_path).values
+            cell_lists = [item for item in items if isinstance(item, list)]
+            grid_records = [dict(zip(column_names, cells, strict=False)) for cells in cell_lists]
+            self._add_rows(grid_records, row_path)
+        elif items and all(map(_is_word, items)):
+            self._add_occurrence(path, items, self._has_numbers)
+        elif row_path not in self._row_lists and (
+            (are_notices and len(records) <= MAX_NOTICES) or is_gap_list
+        ):
+            for record in records:
+                engine_keys = [
+                    key for key, value in record.items() if _is_text_in(value, self._engines)
+                ]
+                engine = record[engine_keys[0]] if engine_keys else ""
+                text_keys = [key for key, value in record.items() if isinstance(value, str)]
+                # A record in a list of gaps states a lack, whatever its text is.
+                steps_and_codes = [*_iter_codes(record)] or [
+                    ((Field(key),), "*") for key in text_keys[:is_gap_list]
+                ]
+                if engine:
+                    steps_and_codes = [
+                        (steps, code)
+                        for steps, code in steps_and_codes
+                        if steps != (Field(engine_keys[0]),) or code == "*"
+                    ]
+                has_code = any(" " not in code for _, code in steps_and_codes)
+                for steps, code in steps_and_codes:
+                    if engine and has_code and " " in code:
+                        continue
+                    code_path = (*path, Each(), *steps)
+                    has_number = self._is_measured_by_engine.get(engine, self._has_numbers)
+                    self._add_occurrence(code_path, code, has_number, engine)
+                    if engine:
+                        self.engine_fields[code_path] = engine_keys[0]
+                    self.notice_paths.add(code_path)
+        else:
+            self._add_rows(records, row_path)
+
+    def _add_rows(
+        self,
+        items: Sequence[Any],
+        path: Steps,
+        flags_and_engines: Sequence[tuple[bool | None, str]] = (),
+        outer_records: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """Store rows of a table, and the rows nested in them.
+
+        ``flags_and_engines`` has a tuple per row: whether the object around the row has numbers,
+        and the name of the engine (AI assistant) of this object. ``outer_records`` are these
+        objects.
+        """
+        records = [item for item in items if isinstance(item, dict)]
+        if not records:
+            return
+        number_flags: list[bool | None] = [
+            has_numbers(record, is_id_time_or_lack) for record in records
+        ]
+        engines = [""] * len(records)
+        if len(flags_and_engines) == len(records):
+            engines = [engine for _, engine in flags_and_engines]
+            have_own_numbers = any(number_flags)
+            number_flags = [
+                has_own_number and is_container_measured is not False
+                if have_own_numbers
+                else is_container_measured
+                for has_own_number, (is_container_measured, _) in zip(
+                    number_flags, flags_and_engines, strict=True
+                )
+            ]
+        if not any(number_flags):  # the numbers that these rows speak of are elsewhere
+            is_outside_rows = not is_in_rows(path[:-1])
+            number_flags = [
+                next(
+                    (
+                        self._is_measured_by_engine[cell]
+                        for cell in record.values()
+                        if _is_text_in(cell, self._is_measured_by_engine)
+                    ),
+                    self._has_numbers if is_outside_rows and not flags_and_engines else has_number,
+                )
+                for record, has_number in zip(records, number_flags, strict=True)
+            ]
+        rows = [
+            ResponseRow(
+                record,
+                {key: _take_flag_or_text(value) for key, value in record.items()}
+                | self._find_count_extents(record, path),
+                has_number,
+                self._idle_engines,
+                engine,
+                outer_record,
+            )
+            for record, has_number, engine, outer_record in zip(
+                records, number_flags, engines, outer_records or [{}] * len(records), strict=True
+            )
+        ]
+        self._row_lists[path].append(rows)
+        engine_field = self._find_engine_field(records[0], [rows])
+        for key in dict.fromkeys(chain.from_iterable(records)):
+            values = [record.get(key) for record in records]
+            field_path = (*path, Field(key))
+            objects = [value for value in values if isinstance(value, dict)]
+            engine_maps = [value for value in objects if self._maps_engines_to_words(key, value)]
+            if engine_maps:
+                self._add_occurrence(field_path, engine_maps[0])
+            elif len(path) <= _MAX_PATH_LENGTH:
+                objects = [value for value in objects if not self._add_map(value, field_path)]
+                if engine_field:
+                    self._outer_engine_fields[field_path] = engine_field
+                outer_rows = [
+                    row for row in rows if any(row.record.get(key) is value for value in objects)
+                ]
+                outer_flags_and_engines = [
+                    (row.has_numbers, str(row.record.get(engine_field, ""))) for row in outer_rows
+                ]
+                outer_records = [row.record for row in outer_rows]
+                self._add_rows(objects, field_path, outer_flags_and_engines, outer_records)
+                for value in values:
+                    if isinstance(value, list) and leads_into_gap_list((*field_path, Each())):
+                        self._add_items(value, field_path)
+                    elif isinstance(value, list):
+                        self._add_rows(value, (*field_path, Each()))
+
+    def _find_engine_field(
+        self, field_names: Iterable[str], row_lists: list[list[ResponseRow]]
+    ) -> str:
+        """Return the field with the name of each row's AI engine; "" if there is none."""
+        for field_name in field_names:
+            text_lists = [[str(row.record.get(field_name)) for row in rows] for rows in row_lists]
+            is_engine_name = find_target({field_name: ""}) == ("engine", "")
+            are_engines = is_engine_name or self._engines.issuperset(
+                chain.from_iterable(text_lists)
+            )
+            if are_engines and all(len({*texts}) == len(texts) for texts in text_lists):
+                return field_name
+        return ""
+
+    def _maps_engines_to_words(self, key: str, value: Mapping[str, Any]) -> bool:
+        """Return whether an object maps engines (AI assistants) to texts, booleans or codes."""
+        allowed_types = str | bool | int | float if has_word_of(key, "place") else str | bool
+        numbers = {item for item in value.values() if type(item) is int}
+        if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _MAX_WORDS:
+            allowed_types = int  # a code of each, as a count is never
+        return (
+            all(item is None or isinstance(item, allowed_types) for item in value.values())
+            and not any(map(_is_number_text, value.values()))
+            and any(item is not None for item in value.values())
+            and 0 < 0.8 * len(value) <= sum(engine in self._engines for engine in value)
+        )
+
+
+def _find_total_by_count(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str, str]:
+    """Return a dict from each field that has a count to the field that has its total.
+
+    ``records`` has tuples: an object with the fields, and whether its response has data.
+    """
+    number_keys = dict.fromkeys(
+        key
+        for record, _ in records
+        for key, item in record.items()
+        if to_count(item) is not None
+        and not any(has_word_of(key, name) for name in ("lack_count", "negation", "previous"))
+    )
+    total_keys = [key for key in number_keys if not has_word_of(key, "ceiling")]
+    total_by_count: dict[str, str] = {}
+    for count_key in number_keys if len(records) > 1 else ():
+        other_keys = (key for key in total_keys if key != count_key)
+        total_key = next(
+            (key for key in other_keys if _is_count_of_total(records, count_key, key)), None
+        )
+        if total_key is not None and not is_id_time_or_lack(count_key):
+            total_by_count[count_key] = total_key
+    return total_by_count
+
+
+def _is_count_of_total(
+    records: Sequence[tuple[Mapping[str, Any], bool]], count_field: str, total_field: str
+) -> bool:
+    """Return whether the values of two fields look like a count and its total.
+
+    ``records`` has tuples: an object with the fields, and whether its response has data.
+    """
+    record_count = full_count = positive_count = 0
+    is_part_name = has_word_of(count_field, "part")
+    is_day_count = True  # days of the window are known, so fewer of them need to be complete
+    for record, is_measured in records:
+        count = to_count(record.get(count_field))
+        total = to_count(record.get(total_field))
+        if count is None or total is None or total <= 0:
+            continue
+        is_day_count &= total == Scope().days
+        is_full = count == total > 2
+        # Pages may be read, and allowances used up, before any engine ran.
+        if not 0 <= count <= total or (is_full and not (is_measured or is_part_name)):
+            return False
+        record_count += 1
+        full_count += is_full
+        positive_count += count > 0
+    is_often_full = is_day_count or positive_count <= 2 * full_count
+    return is_often_full and 0 < full_count < record_count
+
+
+def _are_matrix_labels(names: Any, sibling_values: Iterable[Any]) -> bool:
+    """Return whether a list has one label per column of a matrix in a sibling field.
+
+    Examples
+    --------
+    >>> matrix = [[3, 4], [5, 6]]
+    >>> _are_matrix_labels(["gemini", "grok"], [matrix]), _are_matrix_labels(["gemini"], [matrix])
+    (True, False)
+    """
+    matrices = [value for value in sibling_values if isinstance(value, list) and value is not names]
+    rows = [row for matrix in matrices for row in matrix if isinstance(row, list)]
+    return isinstance(names, list) and any(len(row) == len(names) for row in rows)
+
+
+def _is_word(value: Any) -> bool:
+    """Return whether a value is a boolean or a short text, and not the address of a site."""
+    is_short = isinstance(value, str | bool) and len(str(value)) <= _MAX_WORD_LENGTH
+    return is_short and "://" not in str(value) and not _HOST_PATTERN.fullmatch(str(value))
+
+
+def _is_text_in(value: Any, texts: Collection[str]) -> bool:
+    """Return whether a value is one of some texts."""
+    return isinstance(value, str) and value in texts
+
+
+def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[str]:
+    """Yield those of the engines (AI assistants) for which a response has numbers."""
+    for record in iter_nested_values(response):
+        if isinstance(record, dict):
+            texts = [text for text in record.values() if _is_text_in(text, engines)]
+            yield from texts if texts and has_numbers(record, is_id_time_or_lack) else ()
+            yield from (key for key, item in record.items() if key in engines and has_numbers(item))
+
+
+def _take_flag_or_text(value: Any) -> Any:
+    """Return a text or boolean unchanged; for a list, its first text; for other values, None."""
+    if isinstance(value, list):
+        return next((item for item in value if isinstance(item, str)), None)
+    return value if isinstance(value, str | bool) and not _is_number_text(value) else None
+
+
+def _is_number_text(value: Any) -> bool:
+    """Return whether a value is a number that is written as text."""
+    return isinstance(value, str) and bool(_DECIMAL_PATTERN.fullmatch(value))
+
+
+def _tells_missing_number(
+    row_lists: list[list[ResponseRow]], field_name: str, number_field: str
+) -> bool:
+    """Return whether the texts of rows that lack a number differ from those of rows that have one.
+
+    ``field_name`` has the texts. ``number_field`` has the numbers, and null where one is missing.
+    ``row_lists`` has the rows of each list in the responses.
+    """
+    words_without_number = set()
+    words_with_number = set()
+    is_repeated = False
+    for rows in row_lists:
+        words_and_missing = [
+            (row.word_by_field.get(field_name), row.find_value(number_field) is None)
+            for row in rows
+        ]
+        list_words_without_number = {
+            word for word, is_missing in words_and_missing if is_missing and word is not None
+        }
+        list_words_with_number = {word for word, is_missing in words_and_missing if not is_missing}
+        words_without_number |= list_words_without_number
+        words_with_number |= list_words_with_number
+        if list_words_without_number and list_words_with_number:
+            is_repeated |= len(list_words_without_number | list_words_with_number) < len(
+                words_and_missing
+            )
+    numbers = [row.find_value(number_field) for rows in row_lists for row in rows]
+    is_measured_field = has_word_of(field_name, "place") or (
+        not is_id_time_or_lack(number_field) and has_numbers(numbers)
+    )
+    is_measured_field &= not any(
+        isinstance(number, bool)
+        or (isinstance(number, str) and not _DECIMAL_PATTERN.fullmatch(number))
+        for number in numbers
+    )
+    is_measured_field &= words_of("lack_count", "place_lack", "due").isdisjoint(
+        tokens(number_field)
+    )
+    return is_repeated and is_measured_field and words_without_number.isdisjoint(words_with_number)
+
+
+def _iter_codes(
+    record: Mapping[str, Any], are_messages: bool = False
+) -> Iterator[tuple[Steps, str]]:
+    """Yield the path and the text of each code or message in an object and the objects in it.
+
+    ``are_messages`` says whether all texts are messages, such as one message in two languages.
+    """
+    for key, value in record.items():
+        is_message = are_messages or has_word_of(key, "place_reason")
+        if isinstance(value, dict):
+            inner_codes = _iter_codes(value, is_message)
+            yield from (((Field(key), *steps), code) for steps, code in inner_codes)
+        elif isinstance(value, str) and (is_message or _CODE_PATTERN.fullmatch(value)):
+            yield (Field(key),), value
+
+
+def is_id_time_or_lack(key: str) -> bool:
+    """Return whether numbers under a key are ids, times, or counts of missing data."""
+    return (
+        meaning_of(key).kind in ("id", "time")
+        or has_word_of(key, "lack_count")
+        or has_word_of(key, "due")
+        # The length of the window.
+        or (has_word_of(key, "days") and {*tokens(key)} <= words_of("days", "whole", "filler"))
+    )
+
+
+def _is_word_for_part(token: str) -> bool:
+    """Return whether a word means that a part is completed, such as ``scanned``.
+
+    Such a word is in the name of a count, as in ``scannedPages``.
+    """
+    means_done = token in words_of("part") or token.endswith("ed")
+    return means_done and token not in words_of("whole", "lack_count")
+
+
+def _is_notice(record: Mapping[str, Any]) -> bool:
+    """Return whether an object is a notice: it has a message, such as why data are missing."""
+    return any(value and has_word_of(key, "place_reason") for key, value in record.items())
+
+
+def value_at(document: Any, path: Sequence[Step]) -> Any:
+    """Return the value at a path of field names; None if the document has no such path."""
+    for step in path:
+        if not isinstance(step, Field) or not isinstance(document, dict):
+            return None
+        document = document.get(step.name)
+    return document
+
+
+def leads_into_gap_list(path: Steps) -> bool:
+    """Return whether a path leads into a list with a name for missing data, such as ``gaps``."""
+    if path.count(Each()) > 1:  # rows of gaps may be the business of the section
+        path = path[path.index(Each()) + 1 :]
+    keys = field_names_of(path)
+    return Each() in path and any(has_word_of(key, "gaps") for key in keys)
+
+
+def field_names_of(path: Steps) -> list[str]:
+    """Return the names of the fields on a path, the outermost first."""
+    return [step.name for step in path if isinstance(step, Field | Named)]
+
+
+def is_in_rows(path: Steps) -> bool:
+    """Return whether a path leads into a list, or into an object whose keys are data."""
+    return any(isinstance(step, Each | Entries) for step in path)
+
+
+def iter_nested_values(value: Any) -> Iterator[Any]:
+    """Yield a JSON value and all values nested in it."""
+    yield value
+    for item in (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    ):
+        yield from iter_nested_values(item)
+
+
+def iter_texts(value: Any) -> Iterator[str]:
+    """Yield all texts in a JSON value, including the keys of objects."""
+    for item in iter_nested_values(value):
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            yield from item
+
+
+def states_missing_data(text: str, is_status_name: bool = True) -> bool:
+    """Return whether a text says that something is missing or was not done.
+
+    ``is_status_name`` says whether the name of the field suggests a state of data. If it does not,
+    the word "not" in a sentence is not enough.
+    """
+    word = find_word(text) if is_code(text) else find_word_in_text(text)
+    is_missing_word = word is not None and word.canonical != "available"
+    return is_missing_word or (has_word_of(text, "negation") and (is_status_name or is_code(text)))

@@ -1,0 +1,329 @@
+"""Guess what the texts at a path mean: which say that data are missing, and why."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+from aatoolkit._util.lexicon import (
+    has_word_of,
+    is_word_of,
+    matches_form,
+    meaning_by_word,
+    spaced,
+    tokens,
+)
+from aatoolkit.availability.detect.words import (
+    AVAILABILITY_BY_TERM,
+    NO_MEANING,
+    STRONG,
+    Word,
+    find_word,
+    find_word_in_text,
+    find_word_of_parts,
+    is_code,
+    state_of_flag,
+    state_of_named_flag,
+)
+from aatoolkit.availability.status import EMPTY, Availability, Status
+from aatoolkit.profile.occurrences import (
+    TIMESTAMP_PATTERN,
+    Occurrence,
+    Steps,
+    field_names_of,
+    is_in_rows,
+    iter_texts,
+    leads_into_gap_list,
+    states_missing_data,
+)
+from aatoolkit.sections.availability_rule import to_word
+
+FLAG_WORDS = {"true", "false"}
+_NUMBER_IN_TEXT_PATTERN = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
+
+Legend = Mapping[str, str]
+"""Maps each code of a response to the text that explains it."""
+
+
+def is_legend(value: Any) -> bool:
+    """Return whether a value is a dict from codes to sentences that explain them."""
+    texts = [*value.values()] if isinstance(value, dict) else []
+    are_texts = bool(texts) and all(isinstance(text, str) for text in texts)
+    return are_texts and " " in "".join(texts) and " " not in "".join(value)
+
+
+def find_legend(occurrences: list[Occurrence], legends: Sequence[Legend]) -> Legend:
+    """Return the first dict that explains all codes at a path; an empty dict if there is none."""
+    codes = {
+        to_word(word_occurrence.value)
+        for occurrence in occurrences
+        for word_occurrence in _split_by_word(occurrence)
+    } - {"null"}
+    return next((legend for legend in legends if codes and codes <= legend.keys()), {})
+
+
+class WordMeanings:
+    """Guesses the meaning of each text at a path, such as ``not_run``.
+
+    It guesses from the words in the text, and from whether there are numbers next to the text.
+    ``mixed_word`` is a text that the response for all engines has, but that some response for a
+    single engine lacks; or "". ``legend`` maps codes to texts that explain them.
+    """
+
+    def __init__(
+        self,
+        path: Steps,
+        occurrences: list[Occurrence],
+        mixed_word: str,
+        legend: Legend,
+        *,
+        is_notice: bool,
+        is_count: bool,
+    ) -> None:
+        self._legend = legend
+        field_names = field_names_of(path)
+        self._key = field_names[-1]
+        self._is_in_rows = is_in_rows(path)
+        lexicon_keys = ("place", "source", "about_data")
+        self._is_about_data = self._is_in_rows or any(
+            has_word_of(key, lexicon_key) for key in field_names for lexicon_key in lexicon_keys
+        )
+        self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
+        has_gap_name = leads_into_gap_list(path) or any(
+            has_word_of(key, "place_lack") for key in field_names
+        )
+        texts = [text for occurrence in occurrences for text in iter_texts(occurrence.value)]
+        words = [find_word(text) or _find_standard_word(text) for text in texts]
+        canonical_words = {word and word.canonical for word in words}
+        says_available = "available" in canonical_words
+        self._is_support_table = canonical_words <= {
+            "available",
+            "unavailable",
+            "not_applicable",
+        } and any(
+            state_of_flag(False, text) == AVAILABILITY_BY_TERM["not_applicable"] for text in texts
+        )
+        self._may_end = any(is_word_of(text, "done") for text in texts)
+        ongoing_texts = {text for text in texts if has_word_of(text, "ongoing")}
+        # `running` is no passing state if it can be `paused`, or be `running_with_errors`.
+        is_lasting = len(ongoing_texts) > 1 or any(has_word_of(text, "paused") for text in texts)
+        self._lasting_text = min(ongoing_texts, key=len, default="") if is_lasting else ""
+        self._is_notice, self._is_count = is_notice, is_count
+        self._names_row_kind = (
+            self._is_in_rows and not is_notice and has_word_of(self._key, "class")
+        )
+        self._says_missing = is_notice or ((self._is_list or has_gap_name) and not says_available)
+        self._may_be_note = not has_gap_name
+        self._number_flags_by_word: dict[str, list[bool | None]] = defaultdict(list)
+        self._words_by_engine: dict[str, set[str]] = defaultdict(set)
+        self._idle_flags_by_word: dict[str, list[bool]] = defaultdict(list)
+        word_occurrences = [*chain.from_iterable(map(_split_by_word, occurrences))]
+        complete_words = set()  # of projects of which each engine ran
+        for value, has_number, is_measured_by_engine, idle_engines, engine in word_occurrences:
+            word = to_word(value)
+            complete_words |= {word} if is_measured_by_engine and not idle_engines else set()
+            self._number_flags_by_word[word].append(has_number)
+            self._idle_flags_by_word[word].append(engine in idle_engines)
+            if engine not in idle_engines and (
+                not is_measured_by_engine or True in is_measured_by_engine.values()
+            ):
+                self._words_by_engine[engine].add(word)
+        self._are_engines_known = all(
+            occurrence.is_measured_by_engine for occurrence in word_occurrences
+        )
+        available_words = [
+            word
+            for word, number_flags in self._number_flags_by_word.items()
+            if False not in number_flags and word.count(" ") < 3 and word != mixed_word
+            if not states_missing_data(legend.get(word, word))
+            if len(self._number_flags_by_word) > 1 and not self._says_missing
+        ]
+        self._available_word = max(
+            available_words,
+            key=lambda word: (
+                word not in FLAG_WORDS and find_word(word) is not None,
+                word in complete_words,
+                True in self._number_flags_by_word[word],
+                len(self._number_flags_by_word[word]),
+            ),
+            default="",
+        )
+
+    def guess_meanings(self) -> dict[str, str]:
+        """Return a dict from each text at the path to its probable meaning, such as ``not_run``."""
+        meanings = {
+            text: meaning
+            for text in sorted(self._number_flags_by_word)
+            if (meaning := self._guess_meaning(text)) is not None
+        }
+        is_only_lack = {*meanings.values()} == {"partial", "not_applicable"}
+        is_unknown_flag = not (FLAG_WORDS.isdisjoint(meanings) or has_word_of(self._key, "place"))
+        is_doubtful = is_unknown_flag or "not_applicable" in meanings.values()
+        if is_only_lack or (is_doubtful and {*self._words_by_engine} == {""}):
+            # That something applies, or a flag of unknown name, does not say that it was measured.
+            return {
+                text: NO_MEANING
+                if meaning == "available"
+                or (meaning == "partial" and (text in FLAG_WORDS or find_word(text) is None))
+                else meaning
+                for text, meaning in meanings.items()
+            }
+        return meanings
+
+    def _guess_meaning(self, text: str) -> str | None:
+        """Return the probable meaning of one text at the path, such as ``not_run``.
+
+        Return None for ``null`` if its presence says nothing about the data.
+        """
+        number_flags = {*self._number_flags_by_word[text]}
+        if text.endswith("UNSPECIFIED") or (text in ("", "NONE") and True in number_flags):
+            return NO_MEANING  # how Protocol Buffers write that nothing is said
+        is_flag = text in FLAG_WORDS
+        says_missing = self._says_missing
+        key_tokens = tokens(self._key)
+        text_tokens = tokens(text)
+        explanation = self._legend.get(text, text)
+        if text_tokens[: len(key_tokens)] == key_tokens:  # as `KIND_NONE` under `kind`
+            explanation = self._legend.get(text, "_".join(text_tokens[len(key_tokens) :]))
+        word = find_word(text)
+        if word is None or word.canonical != "available":  # a legend knows better what is missing
+            word = find_word(explanation) or _find_standard_word(explanation) or word
+        if word is None and matches_form(self._key, "observation_status"):
+            code = meaning_by_word("observation").get(text.lower())
+            word = Word(code, STRONG) if code else None
+        engines = [name for name, words in self._words_by_engine.items() if name and text in words]
+        if word and self._is_support_table and word.canonical in ("available", "unavailable"):
+            # As `none` beside `supported`: what an engine can show may not be measured.
+            return NO_MEANING if word.canonical == "available" else "not_applicable"
+        is_mixed = {False, True} <= number_flags
+        if is_flag and (flag_state := state_of_named_flag(self._key, text == "true")) is not None:
+            return _term_of_availability(flag_state)
+        if text == "false" and (flag_state := state_of_named_flag(self._key, True)) is not None:
+            # False under `isPartial` says that all is there, under `empty` only that something is.
+            return "available" if flag_state.status == Status.PARTIAL else NO_MEANING
+        is_denial = not self._may_be_note or has_word_of(self._key, "negation")
+        if text == "true" and is_mixed and not is_denial:
+            return NO_MEANING  # what an engine can show may be there, or not
+        if text == "true" and len(self._number_flags_by_word) == 1 and not is_denial:
+            return "available" if self._is_about_data else NO_MEANING
+        if says_missing and " " in text and not engines:
+            is_method_note = self._may_be_note and word is None and "{engine}" not in text
+            if (is_method_note and not has_word_of(text, "negation")) or (
+                is_mixed and self._are_engines_known
+            ):
+                return NO_MEANING  # a sentence about the method, or there whatever was measured
+        if word is None and self._names_row_kind and {*self._words_by_engine} <= {""}:
+            return "not_applicable" if number_flags == {False} else NO_MEANING
+        is_positive = word is not None and word.canonical == "available"
+        if is_positive and text.endswith("ing") and self._may_end:
+            return "partial"  # `measuring`, where it may be `finished`
+        if not engines and (is_word_of(text, "success") or (is_positive and self._is_notice)):
+            return NO_MEANING  # a task that succeeded may have read a part
+        if word and not is_flag and not (says_missing and not engines and is_positive):
+            has_numbers_beside = True in number_flags and word.availability.status in EMPTY
+            if has_numbers_beside and text == self._lasting_text:
+                return "available"
+            # What does not apply to an engine is about all of its numbers.
+            is_about_engine = engines and word.canonical == "not_applicable"
+            # A vague word for all of the response, in which there are always numbers.
+            is_vague = word.strength < STRONG or word.canonical == "unavailable"
+            is_contradicted = is_vague and not (engines or is_mixed or self._is_count)
+            is_partial = (
+                has_numbers_beside
+                and not is_about_engine
+                and (says_missing or " " in text or self._is_in_rows or is_contradicted)
+            )
+            return "partial" if is_partial else word.canonical
+        if number_flags == {False}:
+            if all(self._idle_flags_by_word[text]):
+                return "not_run"
+            # If several engines that ran have only this word, it does not apply to such engines.
+            is_only_word = all(self._words_by_engine[name] == {text} for name in engines)
+            is_inapplicable = is_only_word and len(engines) > 1 and not self._is_list
+            return (
+                "not_applicable"
+                if is_inapplicable
+                else _term_of_availability(state_of_flag(False, self._key))
+            )
+        is_about_all = has_word_of(text, "universal") and not has_word_of(text, "exception")
+        if word is None and is_about_all and not (engines or states_missing_data(text)):
+            return "available"  # as `All values are published.`
+        if text == "null":  # a reason that is not there denies nothing
+            return "available" if number_flags == {True} else None
+        if text == self._available_word:
+            return "available" if self._is_about_data or engines else NO_MEANING
+        # A kind of rows that lack nothing.
+        may_be_row_kind = self._is_in_rows and not is_mixed and not has_word_of(self._key, "place")
+        is_sole_word = len(self._number_flags_by_word) == 1
+        # With numbers in one response and without in another, or without a contrast to other words;
+        # a sentence that names no lack tells what was measured.
+        is_sentence = text.count(" ") > 3
+        lacks_contrast = text != "false" if is_mixed else is_sole_word or is_flag or is_sentence
+        says_nothing = may_be_row_kind or (lacks_contrast and not self._is_in_rows)
+        return (
+            NO_MEANING
+            if says_nothing and not (engines or says_missing or states_missing_data(text))
+            else "partial"
+        )
+
+
+def _term_of_availability(availability: Availability) -> str:
+    """Return the standard term, such as ``not_run``, that stands for an availability."""
+    return next(term for term, meaning in AVAILABILITY_BY_TERM.items() if meaning == availability)
+
+
+def _find_standard_word(text: str) -> Word | None:
+    """Return the standard word for missing data that a sentence or code contains, or None."""
+    if not is_code(text):
+        return find_word_in_text(text)
+    last_tokens = () if has_word_of(text, "negation") else tokens(text)[-1:]
+    return find_word_in_text(spaced(text)) or find_word_of_parts(last_tokens)
+
+
+def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
+    """Yield an `Occurrence` for each item if the value is a list or dict, else for the value.
+
+    In texts, the name of an engine (AI assistant) is replaced by ``{engine}``, and numbers by
+    ``*``.
+    """
+    value, has_number, engine_flags, idle_engines, engine = occurrence
+    if isinstance(value, dict):
+        numbers = [word for word in value.values() if type(word) in (int, float)]
+        maximum = max(numbers, default=0)
+        for name, word in value.items():
+            is_timestamp = isinstance(word, str) and TIMESTAMP_PATTERN.fullmatch(word)
+            is_share = word in numbers and maximum in (1.0, 100, 10_000) and 0 < word < maximum
+            word = "*" if is_timestamp or is_share else word
+            yield Occurrence(word, engine_flags.get(name), engine_flags, idle_engines, name)
+    for item in value if isinstance(value, list) else () if isinstance(value, dict) else [value]:
+        text = item
+        name = ""
+        if isinstance(item, str) and (isinstance(value, list) or " " in item):
+            engines_by_length = sorted(engine_flags, key=len, reverse=True)
+            name = next(
+                (
+                    engine_name
+                    for engine_name in engines_by_length
+                    if engine_name and engine_name_pattern(engine_name).search(item)
+                ),
+                "",
+            )
+            text = engine_name_pattern(name).sub("{engine}", item, count=1) if name else item
+            may_have_numbers = " " in text or TIMESTAMP_PATTERN.match(text)
+            text = _NUMBER_IN_TEXT_PATTERN.sub("*", text) if may_have_numbers else text
+        yield Occurrence(
+            text, engine_flags.get(name, has_number), engine_flags, idle_engines, name or engine
+        )
+
+
+@lru_cache
+def engine_name_pattern(engine: str) -> re.Pattern[str]:
+    """Return a regular expression for the name of an engine (AI assistant) as a whole word.
+
+    It ignores case.
+    """
+    return re.compile(rf"\b{re.escape(engine)}\b", re.IGNORECASE)
