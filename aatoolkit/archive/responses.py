@@ -290,18 +290,18 @@ _RESPONSES_PER_BATCH = 2000
 
 
 def response_groups(
-    snapshot: Snapshot, condition: str = USABLE_SQL
+    snapshot: Snapshot, condition_sql: str = USABLE_SQL
 ) -> Iterator[list[ArchivedResponse]]:
     """Yield lists of stored responses with their bodies; each list has one run, host and scope.
 
     A run is one call that added responses; a scope is the days and filters of a request.
-    ``condition`` is an SQL condition that selects the responses.
+    ``condition_sql`` is an SQL condition_sql that selects the responses.
     """
     if not snapshot.has_table(RESPONSES_TABLE):
         return
     chunks = snapshot.rows(
         "WITH counted AS (SELECT month, host, count(*) AS n FROM responses "
-        f"WHERE {condition} GROUP BY ALL), numbered AS (SELECT month, host, "
+        f"WHERE {condition_sql} GROUP BY ALL), numbered AS (SELECT month, host, "
         f"(sum(n) OVER (ORDER BY month, host) - n) // {_RESPONSES_PER_BATCH} AS chunk FROM counted)"
         " SELECT month, list(host ORDER BY host) AS hosts FROM numbered "
         "GROUP BY month, chunk ORDER BY month, chunk",
@@ -309,7 +309,7 @@ def response_groups(
     )
     for chunk in chunks:
         hosts_sql = sql_in("host", chunk["hosts"])
-        chunk_condition = f"({condition}) AND month = '{chunk['month']}' AND {hosts_sql}"
+        chunk_condition = f"({condition_sql}) AND month = '{chunk['month']}' AND {hosts_sql}"
         rows = snapshot.rows(
             f"WITH chunk AS (SELECT * FROM responses WHERE {chunk_condition}), bodies AS ("
             "SELECT sha256, any_value(body) AS kept FROM responses WHERE has_body AND sha256 IN "

@@ -85,7 +85,11 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
 
 
 def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.DataFrame:
-    """Return the rows that have a measurement; see ``df.aa.measured``."""
+    """Return the rows in which all of ``columns`` were measured; see ``df.aa.measured``.
+
+    Without ``columns``, a row is returned if any number in it was measured. ``drop`` says whether
+    columns without measured values are left out.
+    """
     check_columns(frame, columns)
     metadata = metadata_of(frame)
     number_columns = [

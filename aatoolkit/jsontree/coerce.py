@@ -64,15 +64,15 @@ class ParsedColumn(NamedTuple):
     ----------
     array : pyarrow.Array
         The values; null if a value is missing or invalid.
-    invalid : sequence of int
+    invalid_positions : sequence of int
         The positions of values that do not fit the dtype.
-    missing : sequence of int
+    missing_positions : sequence of int
         The positions of values that mean a missing value, such as ``—``.
     """
 
     array: pa.Array  # null for values that are missing or do not fit
-    invalid: Sequence[int] = ()  # positions of values that do not fit
-    missing: Sequence[int] = ()  # positions of values that mean "missing", such as "—"
+    invalid_positions: Sequence[int] = ()
+    missing_positions: Sequence[int] = ()
 
 
 def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
@@ -87,7 +87,7 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
     ([1, None, None, None], [2, 3])
     """
     parsed = read_as(values, Reading(dtype))
-    return parsed.array.cast(ARROW_TYPE_BY_DTYPE[dtype]), [*parsed.invalid]
+    return parsed.array.cast(ARROW_TYPE_BY_DTYPE[dtype]), [*parsed.invalid_positions]
 
 
 def make_exact_array(values: Iterable[Any], value_types: set[type], dtype: str) -> pa.Array:
@@ -125,7 +125,7 @@ def read_as(
     --------
     >>> values = ["1,204", "34.5%", "—", "many", None, 7]
     >>> parsed = read_as(values, Reading("Float64", "number", missing=("—",)))
-    >>> parsed.array.to_pylist(), parsed.invalid, parsed.missing
+    >>> parsed.array.to_pylist(), parsed.invalid_positions, parsed.missing_positions
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
     dtype = reading.dtype

@@ -159,9 +159,9 @@ class BuiltTable:
             years_or_days = self.rows.values_of(column.year)[0].values
             year_or_day = next((value for value in years_or_days if value is not MISSING), None)
         parsed_column = read_as(vector.values, column, year_or_day)
-        report.add_extra(vector, select_table_rows(parsed_column.missing), "missing")
+        report.add_extra(vector, select_table_rows(parsed_column.missing_positions), "missing")
         report.add_extra(
-            vector, select_table_rows(parsed_column.invalid), "wrong type", column.pattern
+            vector, select_table_rows(parsed_column.invalid_positions), "wrong type", column.pattern
         )
         column_array = parsed_column.array
         if row_index is not vector.level.rows:

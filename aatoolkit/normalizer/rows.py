@@ -301,7 +301,7 @@ class TableRows:
 
     @property
     def _document(self) -> RowValues:
-        """The whole response as the value of every row."""
+        """A vector with the response as its one value, and the index 0 of it for each row."""
         return self.vectors[0], np.zeros(self.size, np.int64)
 
     def _follow_path(

@@ -484,9 +484,10 @@ def _join_words(words: Collection[object]) -> str:
 def find_emptied_paths(
     draft_tables: Sequence[DraftTable], document: Any, unmeasured_response: Any
 ) -> tuple[str, ...]:
-    """Return the path of the main table's rows, if an engine that never ran has no rows there.
+    """Return the path of the main table's rows, if they are absent where nothing was measured.
 
-    The result is a tuple of one path, or an empty tuple.
+    ``document`` has rows at the path, and ``unmeasured_response``, of an engine that never ran, has
+    none. The result is a tuple of one path, or an empty tuple.
     """
     if unmeasured_response is None or detect(unmeasured_response).signals:
         return ()

@@ -418,7 +418,9 @@ def _check_values(column: DraftColumn) -> None:
     parse = column.format.parse
     if column.format.year is not None or not values:
         return
-    invalid_rows = read_as(values, Reading(dtype, parse, None, None, column.format.missing)).invalid
+    invalid_rows = read_as(
+        values, Reading(dtype, parse, None, None, column.format.missing)
+    ).invalid_positions
     if invalid_rows:
         examples = [*dict.fromkeys(raw(values[row]) for row in invalid_rows)]
         parameter = f"parse={parse!r}" if parse else f"dtype={dtype!r}"

@@ -277,7 +277,13 @@ def _term_of_availability(availability: Availability) -> str:
 
 
 def _find_standard_word(text: str) -> Word | None:
-    """Return the standard word for missing data that a sentence or code contains, or None."""
+    """Return the standard word for the phrase on missing data in a sentence or code, or None.
+
+    Examples
+    --------
+    >>> _find_standard_word("prompts_not_run").canonical
+    'not_run'
+    """
     if not is_code(text):
         return find_word_in_text(text)
     last_tokens = () if has_word_of(text, "negation") else tokens(text)[-1:]

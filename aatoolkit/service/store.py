@@ -388,13 +388,13 @@ def _list_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
     if key := ", ".join(table.key):
         sql = f"SELECT {key} {from_sql} GROUP BY {key} HAVING count(*) > 1"
         yield table.key, sql, "is there more than once"
-    for parent_table, child_columns in table.parents:
-        key = ", ".join(child_columns)
+    for parent_table, foreign_key_columns in table.parents:
+        key = ", ".join(foreign_key_columns)
         parent_sql = f"SELECT {key} FROM store.{parent_table}"
         problem = f"is not in {parent_table}"
         if parent_table == "answers":
             parent_sql = f"{parent_sql} WHERE outcome = 'answered'"
             problem = "is no answer that was given"
-        has_key_sql = " AND ".join(f"{name} IS NOT NULL" for name in child_columns)
+        has_key_sql = " AND ".join(f"{name} IS NOT NULL" for name in foreign_key_columns)
         sql = f"SELECT {key} {from_sql} ANTI JOIN ({parent_sql}) USING ({key}) WHERE {has_key_sql}"
-        yield child_columns, sql, problem
+        yield foreign_key_columns, sql, problem

@@ -566,7 +566,7 @@ class StudyWriter:
                 write_whole(body_path, body)
             line = replace(record, previous=self._last_hash).dumps()
             _append_line(manifest_fd, line + b"\n")
-            self._remember(line, record)
+            self._register_record(line, record)
 
     @contextlib.contextmanager
     def locked_manifest(self) -> Iterator[int]:
@@ -611,9 +611,9 @@ class StudyWriter:
         for record in parse_manifest(
             content[:lines_end], self._last_hash, len(self._record_keys) + 1
         ):
-            self._remember(record.dumps(), record)
+            self._register_record(record.dumps(), record)
 
-    def _remember(self, line: bytes, record: Record) -> None:
+    def _register_record(self, line: bytes, record: Record) -> None:
         """Update this object after a line of the manifest (list of responses) was read or written.
 
         It stores the hash of the line, the length of the file, and the key of the record.

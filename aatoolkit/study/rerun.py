@@ -248,7 +248,10 @@ def _execute_notebook(
 
 
 def _replay_all_clients() -> None:
-    """Make all clients in this process read from the study on which the notebook is run again."""
+    """Make all clients in this process read from a study instead of the network, until it ends.
+
+    The environment variable ``RERUN_STUDY_ENV`` names the study.
+    """
     from aatoolkit.study.study import Study
 
     study = Study(os.environ[RERUN_STUDY_ENV])

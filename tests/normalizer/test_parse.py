@@ -29,15 +29,15 @@ def test_a_value_is_read_as_it_is_meant(dtype: str, parse: str, written: Any, va
     assert is_time == (dtype in ("date", "timestamp"))
     assert (reading.isoformat() if is_time else reading) == value
     assert absent is None
-    assert not len(result.invalid)
-    assert not len(result.missing)
+    assert not len(result.invalid_positions)
+    assert not len(result.missing_positions)
 
 
 @pytest.mark.parametrize(("dtype", "parse", "written"), CASES["refused"])
 def test_what_does_not_fit_is_named_and_never_bent(dtype: str, parse: str, written: Any) -> None:
     result = read_as([written, None], Reading(dtype, parse), "2026-11-20")
     assert result.array.to_pylist() == [None, None]
-    assert result.invalid == [0]
+    assert result.invalid_positions == [0]
 
 
 def test_percents_become_fractions_without_a_rounding_error() -> None:
@@ -50,8 +50,8 @@ def test_a_sentinel_is_missing_and_not_odd() -> None:
     marks = (-1, "n/a", "—", 9999, False)
     result = read_as(values, Reading("Int64", missing=marks))
     assert result.array.to_pylist() == [3, None, None, None, None, None, None, None]
-    assert result.missing == [1, 2, 3, 4, 7]
-    assert result.invalid == [6]
+    assert result.missing_positions == [1, 2, 3, 4, 7]
+    assert result.invalid_positions == [6]
 
 
 def test_the_year_of_a_day_is_beside_it() -> None:

@@ -251,7 +251,7 @@ def read_absence_code(text: str) -> Availability | None:
     return term.availability if term and term.means_missing else None
 
 
-def read_word(status: object, reason: object = None) -> Availability:
+def read_word(status_text: object, reason: object = None) -> Availability:
     """Return the availability that a status text means; ``unknown`` if the text is not known.
 
     ``reason`` is the explanation, or the code of a cause, that belongs to the status.
@@ -266,11 +266,10 @@ def read_word(status: object, reason: object = None) -> Availability:
     Availability(status=<Status.UNKNOWN: 'unknown'>, cause=None, reason="'blue moon'")
     """
     reason_text = reason if isinstance(reason, str) and reason else None
-    term = find_word(status) if isinstance(status, str) else None
+    term = find_word(status_text) if isinstance(status_text, str) else None
     if term is None:
-        return Availability(
-            Status.UNKNOWN, None, reason_text or (None if status is None else repr(status))
-        )
+        unknown_text = None if status_text is None else repr(status_text)
+        return Availability(Status.UNKNOWN, None, reason_text or unknown_text)
     return with_reason(term.availability, reason_text)
 
 

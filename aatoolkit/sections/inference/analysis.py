@@ -134,6 +134,11 @@ def analyse(
         More JSON of the same section, such as that of other hosts.
     guesses_units : bool
         Whether to guess units and ways to aggregate, too.
+
+    Returns
+    -------
+    Analysis
+        The guessed tables, each with its columns.
     """
     documents = [document, *response_by_engines.values(), *other_responses]
     tables = find_tables(documents, section_name, vocabulary)

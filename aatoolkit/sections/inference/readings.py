@@ -157,7 +157,7 @@ def _parse_all(values: Sequence[Any], dtype: str, parse: str | None, missing_val
     The arguments ``dtype``, ``parse`` (the notation) and ``missing_values`` are as in `Column`.
     """
     parsed_values = read_as(values, Reading(dtype, parse, missing=missing_values))
-    return None if parsed_values.invalid else parsed_values.array
+    return None if parsed_values.invalid_positions else parsed_values.array
 
 
 # --- numbers ------------------------------------------------------------------------------------
@@ -433,7 +433,7 @@ def try_month_day_format(
     if (
         not texts
         or not all(type(text) is str for text in texts)
-        or read_as(texts, Reading("date", "month day"), "2024").invalid
+        or read_as(texts, Reading("date", "month day"), "2024").invalid_positions
     ):
         return other_format
     reason = f"days without a year, which {year_path} has"
