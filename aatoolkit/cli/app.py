@@ -413,7 +413,8 @@ def _installed_version(package: str) -> str:
     option("--beside HOST ...", "Another project, to see what differs there; may be repeated."),
     option(
         "--confirm",
-        "Ask about each place that may state availability, except in sections with rules in --out.",
+        "Ask about each place that may state availability, except in sections with rules in --out. "
+        "Type WORD=MEANING to correct a meaning, such as waiting=not_run, and then y, n, s or q.",
     ),
     option("--own-names", "Keep the service's names where there are others."),
     *CONNECTION_OPTIONS,

@@ -284,7 +284,7 @@ SERVICE_OPTIONS = (
 CONNECTION_OPTIONS = (
     *SERVICE_OPTIONS,
     option("--no-cache", "Cache no responses."),
-    option("--offline", "Use cached responses only."),
+    option("--offline", "Use cached responses only, those of the same token."),
     PROFILE_OPTION,
 )
 READING_OPTIONS = (*FILTER_OPTIONS, *CONNECTION_OPTIONS, JSON_OPTION)

@@ -99,7 +99,8 @@ class Client(SuggestsNames):
     cache_size : int
         The size limit of the cache in bytes; the oldest responses are evicted.
     offline : bool
-        Whether to read from the cache only.
+        Whether to read from the cache only. Responses are cached for each token apart, so the same
+        token is needed.
     expire_after : float
         For how many seconds a cached response is used without asking the service again.
     deadline : float

@@ -229,6 +229,9 @@ class Dataset(ReadOnlyMapping[str, Tables]):
     def to_excel(self, path: FilePath) -> Path:
         """Write all tables to one Excel workbook, with one sheet per table.
 
+        The name of a sheet is that of its table in plain words: ``source_domains`` is in the sheet
+        "Source domains".
+
         The sheet "Overview" has the key figures and a chart. The sheet "Columns" says what could
         not be measured, and why. Values are not rounded, times are in UTC, and missing values are
         empty cells.

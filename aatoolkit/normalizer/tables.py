@@ -339,6 +339,9 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
     def to_excel(self, path: FilePath) -> Path:
         """Write every table to a sheet of one Excel workbook.
 
+        The name of a sheet is that of its table in plain words: ``source_domains`` is in the sheet
+        "Source domains".
+
         Parameters
         ----------
         path : str or path

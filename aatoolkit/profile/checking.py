@@ -116,6 +116,8 @@ def check(
 ) -> pd.DataFrame:
     """Request sections of a service, and list how the responses differ from their description.
 
+    The service is asked even if its responses are cached, unless the client is offline.
+
     Parameters
     ----------
     profile : Profile, module, str or path
@@ -161,7 +163,8 @@ def _find_differences(profile: Profile, project: Project, name: str) -> Iterator
         The kind of a difference, its path, how often it occurs, and an example value or None.
     """
     try:
-        tables = _normalize_quietly(profile[name], project.fetch(name))
+        payload = project.fetch(name, refresh=not project.client.offline)
+        tables = _normalize_quietly(profile[name], payload)
     except AAToolkitError as error:
         yield "not read", "$", 1, str(error)
         return

@@ -15,6 +15,7 @@ from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import MEANINGS
 from aatoolkit.profile.section_draft import SectionDraft, propose_rule
 
+_ANSWERS = ("y", "yes", "n", "no", "s", "skip", "q", "quit")
 _ANSWER_PROMPT = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING: "
 
 
@@ -137,12 +138,13 @@ class Confirmation:
                 continue
             show(str(question))
             typed_line = ""
-            while typed_line[:1].lower() not in ("y", "n", "s", "q") or "=" in typed_line:
+            while typed_line.lower() not in _ANSWERS:
                 word, _, meaning = typed_line.partition("=")
                 if word in question.words and meaning in MEANINGS:
                     question.words[word] = meaning
-                elif meaning:
-                    show(f"give one of {', '.join(question.words)}, as {', '.join(MEANINGS)}")
+                elif typed_line:
+                    words_text = ", ".join(question.words)
+                    show(f"type WORD=MEANING for one of {words_text}, as {', '.join(MEANINGS)}")
                 try:
                     typed_line = read_line(_ANSWER_PROMPT).strip()
                 except EOFError:

@@ -200,8 +200,9 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
         """Return the questions to a person: which fields say that data are missing?
 
         A notebook shows them as a widget. In a terminal, ``draft.confirm().ask()`` asks them one by
-        one. For each text of a field, the answer is a status or cause, such as ``not_run``. Answer
-        ``nothing`` for a text that is not about missing data.
+        one. Each question proposes a meaning for each text of a field: a status or cause, such as
+        ``not_run``, or ``nothing`` for a text that is not about missing data. Type
+        ``waiting=not_run`` to correct the meaning of the text ``waiting``, and then ``y`` for yes.
 
         Returns
         -------

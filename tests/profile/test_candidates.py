@@ -162,9 +162,10 @@ def test_a_rule_that_cannot_be_one_is_refused(draft):
 
 def test_a_draft_asks_what_to_confirm_and_goes_on_where_it_was_left(draft, tmp_path):
     questions: list[str] = []
-    replies = iter(["first_pass_due=blue", "q"])
+    replies = iter(["first_pass_due=blue", "not_run", "q"])  # no "no", although it begins so
     assert draft.confirm().ask(lambda _: next(replies), questions.append) == 0
     assert "does visibleTo state what was measured?" in questions[0]
+    assert draft["crawl"].section.rules == ()
     path = draft.save(tmp_path / "mine.py")
     replies = iter(["first_pass_due=pending", "what", "y", "n", "n"])
     kept = draft.confirm().ask(
@@ -214,3 +215,14 @@ def test_a_widget_asks_one_question_at_a_time(draft):
     box.children[-1].children[1].click()
     box.children[-1].children[1].click()
     assert "Nothing more" in box.children[0].value
+
+
+def test_a_check_asks_the_service_even_if_its_responses_are_cached(scripted, reply, tmp_path):
+    answer = {"rows": [{"host": "a.example", "hits": n} for n in range(3)]}
+    scripted.script = lambda request: reply(OPTIONS if "options" in request.path else answer)
+    with aa.Client(scripted.url, token="t", cache=tmp_path / "cache") as client:
+        project = client.project("a.example")
+        profile = aa.profile.draft(project, sections=["crawl"], progress=False).profile()
+        assert len(aa.profile.check(profile, project, ["crawl"])) == 0
+        answer["rows"][0]["new"] = 1
+        assert aa.profile.check(profile, project, ["crawl"])["path"].tolist() == ["rows[].new"]
