@@ -96,6 +96,11 @@ def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
     if field_format.parse in ("money", "duration"):
         unit = CURRENCY if field_format.parse == "money" else SECONDS
         return Guess(unit, PROVED, field_format.reason), 1.0
+    last_field = column.source.rpartition(".")[2]
+    is_amount = field_format.parse == "parts" or last_field in ("units", "nanos")
+    if is_amount and (currency_column := _find_currency_column(column)):
+        reason = f"{currency_column} states its currency"
+        return Guess(CURRENCY, LIKELY, reason), 1e-9 if last_field == "nanos" else 1.0
     if arithmetic.equal_ratios and name_meaning.kind not in ("position", "rank", "score", "change"):
         first_ratio = arithmetic.equal_ratios[0]
         reason = f"{first_ratio} on {first_ratio.row_count} rows"
@@ -248,9 +253,8 @@ def _find_rule_of_number(column: DraftColumn, name_words: set[str]) -> RuleGuess
     if name_words & words_of("distinct"):
         return Guess(NOT_ADDITIVE, LIKELY, "name")
     if arithmetic.is_additive:
-        sum_rule = Aggregation(
-            "sum", within=_find_currency_column(column), across=_find_across(column)
-        )
+        currency_column = _find_currency_column(column) if column.unit.value == CURRENCY else None
+        sum_rule = Aggregation("sum", within=currency_column, across=_find_across(column))
         reasons = [f"adds up {engine_test_note}"] if arithmetic.engine_sum_outcome == "adds" else []
         return Guess(sum_rule, PROVED, "; ".join(dict.fromkeys([*reasons, *arithmetic.sum_notes])))
     if weighted_rule.value is not None:
@@ -278,8 +282,6 @@ def _find_across(column: DraftColumn) -> tuple[str, ...]:
 
 def _find_currency_column(column: DraftColumn) -> str | None:
     """Return the name of the column that states the currency of the amounts, or None."""
-    if column.unit.value != "currency":
-        return None
     object_path = column.source.rpartition(".")[0]
     names = (
         currency_column.name
