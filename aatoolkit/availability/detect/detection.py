@@ -192,7 +192,8 @@ def _add_signals(
         if isinstance(response_scan.document, dict):
             general_rules.read_envelope(response_scan, Member("", response_scan.document, "$", {}))
         general_rules.read_rows(response_scan)
-        # A rule of the user knows better what an object says.
+        # A rule of the user knows better what an object says; and what is available needs no
+        # reason, so one beside it says that something lacks.
         rule_paths = tuple(
             signal.path for signal in response_scan.signals if signal.rule == "declared"
         )
@@ -200,7 +201,14 @@ def _add_signals(
             signal
             for signal in response_scan.signals
             if signal.rule == "declared"
-            or not any(path.startswith(f"{signal.path}.") for path in rule_paths)
+            or not (
+                any(path.startswith(f"{signal.path}.") for path in rule_paths)
+                or (
+                    signal.scope == "section"
+                    and signal.availability.status == Status.AVAILABLE
+                    and signal.availability.reason
+                )
+            )
         ]
         explain_signals(response_scan)
     if declared_rules or not covers_response:
