@@ -146,13 +146,11 @@ def _choose_spec(data: PlotData, options: Options) -> Spec:
     is_not_total = ~data.total_mask()
     if not is_not_total.all():
         data = data.rows_at(np.flatnonzero(is_not_total))
-    spec_functions = (
-        FUNCTION_BY_KIND.values() if options.kind is None else [FUNCTION_BY_KIND[options.kind]]
-    )
+    kinds = [options.kind] if options.kind else FUNCTION_BY_KIND
     spec = None
-    for spec_function in spec_functions if len(data) else ():
+    for kind in kinds if len(data) else ():
         try:
-            spec = spec or spec_function(data, options)
+            spec = spec or FUNCTION_BY_KIND[kind](data, options)
         except AvailabilityError:  # rows that share a mark and cannot be aggregated
             if options.kind or options.is_chosen:
                 raise
@@ -163,7 +161,6 @@ def _choose_spec(data: PlotData, options: Options) -> Spec:
         )
     spec = spec or tables.plain_table(data, options)
     host, *section_and_time = source_phrases(data.metadata.sources)
-    missing_notes = _missing_notes(spec)
     window_texts = {describe_scope(source.scope) for source in data.metadata.sources}
     window_text = window_texts.pop() if len(window_texts) == 1 else ""
     if len(data.metadata.sources) == 1 and all(data.window):
@@ -174,7 +171,7 @@ def _choose_spec(data: PlotData, options: Options) -> Spec:
     return replace(
         spec, window=window_text,
         caption=[*filter(None, [host, "without the total" if data.all_rows else "",
-                                spec.sample_note, *missing_notes,
+                                spec.sample_note, *_missing_notes(spec),
                                 *section_and_time])],
     )  # fmt: skip
 
@@ -346,9 +343,8 @@ def draw(spec: Spec, size_in_points: Sequence[float], palette: Palette) -> Pictu
     _draw_contents(axes, spec, layout, palette)
     # Title and caption are also matplotlib's own, so that users find them in the figure.
     for add_text, text in ((figure.suptitle, layout.title), (figure.supxlabel, layout.caption)):
-        x = text.x / layout.width
-        y = 1 - _baseline(text) / layout.height
-        add_text(text.text, x=x, y=y, **_text_options(text, palette))
+        add_text(text.text, x=text.x / layout.width, y=1 - _baseline(text) / layout.height,
+                 **_text_options(text, palette))  # fmt: skip
     return axes
 
 
@@ -451,9 +447,9 @@ def _draw_contents(
     for text in layout.texts:
         text_options = _text_options(text, palette)
         if text.anchor is None:
-            x = (left_offset + text.x) / figure_width
-            y = 1 - (top_offset + _baseline(text)) / figure_height
-            axes.text(x, y, text.text, transform=figure_of(axes).transFigure, **text_options)
+            axes.text((left_offset + text.x) / figure_width,
+                      1 - (top_offset + _baseline(text)) / figure_height, text.text,
+                      transform=figure_of(axes).transFigure, **text_options)  # fmt: skip
             continue
         if "/" not in text.colour:  # words on cells have no background of their own
             text_options["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}
@@ -465,15 +461,13 @@ def _draw_contents(
 def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Palette) -> None:
     """Draw one set of marks (boxes, a line, dots or a band), without the texts of the picture."""
     style = mark.style
-    colour = palette[mark.style.colour_key]
+    colour = palette[style.colour_key]
     paper_colour = palette["paper"]
     is_hollow = style.fill == "hollow"
     has_points = bool(mark.tooltips)
     if mark.kind == "boxes":
-        box_starts, box_ends, box_middles, box_height = mark.box_positions(
-            spec, layout.marks_height
-        )
-        fill_colour, edge_colour, edge_width = palette.box_colours(mark.style, mark.colour_strength)
+        box_starts, box_ends, box_middles, box_height = mark.box_positions(spec)
+        fill_colour, edge_colour, edge_width = palette.box_colours(style, mark.colour_strength)
         hatch_pattern = HATCH_BY_FILL.get(style.fill, "")
         fill_colours = [fill_colour] if isinstance(fill_colour, str) else fill_colour
         # Rectangles are faster than bars: matplotlib computes limits for each bar.

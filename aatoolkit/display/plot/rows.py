@@ -300,8 +300,8 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     has_competitors = drawn_rows.own_mask(x).any() or x.endswith(("brand", "domain", "url"))
     other_style = NEUTRAL_STYLE if has_competitors else OWN_STYLE
     # Of many rows with 0, one is enough.
-    max_rows = int((drawn_rows.values(y) != 0).sum()) + 1
-    max_rows = 15 if is_time or row_count <= 15 else min(15, max_rows)
+    nonzero_count = np.count_nonzero(drawn_rows.values(y))
+    max_rows = 15 if is_time or row_count <= 15 else min(15, nonzero_count + 1)
     drawn_rows = drawn_rows.rows_at(
         drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, options.max_rows(max_rows))]
     )

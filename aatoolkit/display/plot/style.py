@@ -291,15 +291,8 @@ def describe_scope(query: str | None) -> str:
     """Return a query string such as ``days=30&engine=x`` in words: ``last 30 days, engine x``."""
     filters = parse_qs(query or "")
     window_phrases = [f"last {days} days" for days in filters.pop("days", [])[:1]]
-    return ", ".join(
-        [
-            *window_phrases,
-            *(
-                f"{filter_name} {', '.join(filter_values)}"
-                for filter_name, filter_values in filters.items()
-            ),
-        ]
-    )
+    filter_phrases = [f"{name} {', '.join(values)}" for name, values in filters.items()]
+    return ", ".join(window_phrases + filter_phrases)
 
 
 def extent_phrase(count: int, total: int, noun: str = "", *, which_rows: str = "first") -> str:
