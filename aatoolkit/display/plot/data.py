@@ -690,7 +690,7 @@ class PlotData:
         sources = self.metadata.sources
         windows = [(source.window_start or "", source.window_end or "") for source in sources]
         windows += [_details_of_response(response).window for response in self.responses]
-        if not any(all(window) for window in windows):
+        if not any(map(all, windows)):
             # Other sections of the host may say what the window is.
             windows += filter(all, (details.window for _, details in self.details_with_host))
         start_day = max((first_day for first_day, _ in windows), default="")

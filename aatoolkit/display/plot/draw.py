@@ -132,8 +132,15 @@ def create_picture(data: PlotData, width: float) -> Picture | None:
     The result is None if no kind of picture fits the frame, so that only a table could be drawn.
     """
     spec = _choose_spec(data, Options(top=8))
-    # The report itself says where numbers are from, and what was not measured.
-    spec = replace(spec, caption=[spec.sample_note])
+    # The report itself says where numbers are from, what was not measured, and has sample sizes.
+    spec = replace(
+        spec,
+        caption=[spec.sample_note],
+        marks=[
+            replace(mark, words=[word.partition("  (n=")[0] for word in mark.words])
+            for mark in spec.marks
+        ],
+    )
     return None if spec.kind in ("empty", "table") else draw(spec, (width,), Palette())
 
 
@@ -395,16 +402,18 @@ def _draw_contents(
     ``picture_corner`` is the upper left corner of the picture: its distances from the left and from
     the top of the figure, in points.
     """
-    figure_width, figure_height = figure_of(axes).get_size_inches() * 72
+    figure = figure_of(axes)
+    figure_width, figure_height = figure.get_size_inches() * 72
     left_offset, top_offset = picture_corner
     vars(axes).update(spec=spec, layout=layout, palette=palette, kind=spec.kind,
                       finding=spec.finding, data=spec.data.frame)  # fmt: skip
-    marks_corner = (
-        (left_offset + layout.marks_left) / figure_width,
-        1 - (top_offset + layout.marks_top + layout.marks_height) / figure_height,
-    )
     axes.set_position(
-        (*marks_corner, layout.marks_width / figure_width, layout.marks_height / figure_height)
+        (
+            (left_offset + layout.marks_left) / figure_width,
+            1 - (top_offset + layout.marks_top + layout.marks_height) / figure_height,
+            layout.marks_width / figure_width,
+            layout.marks_height / figure_height,
+        )
     )
     axes.set(xlim=(spec.x.low, spec.x.high), ylim=(spec.y.low, spec.y.high))
     axes.spines[:].set_visible(False)
@@ -443,13 +452,13 @@ def _draw_contents(
                  for rule_position in layout.rule_positions],
                 rule_start, rule_end, palette["grid"],
                 linewidth=0.8, zorder=0, clip_on=False,
-                transform=figure_of(axes).transFigure)  # fmt: skip
+                transform=figure.transFigure)  # fmt: skip
     for text in layout.texts:
         text_options = _text_options(text, palette)
         if text.anchor is None:
             axes.text((left_offset + text.x) / figure_width,
                       1 - (top_offset + _baseline(text)) / figure_height, text.text,
-                      transform=figure_of(axes).transFigure, **text_options)  # fmt: skip
+                      transform=figure.transFigure, **text_options)  # fmt: skip
             continue
         if "/" not in text.colour:  # words on cells have no background of their own
             text_options["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}

@@ -251,7 +251,7 @@ def _legend(
         entry_width = symbol_width + width_of(label, font_size)
         if line_x and line_x + entry_width > width:
             line_x = 0.0
-            line_top = line_top + font_size * 1.55
+            line_top += font_size * 1.55
         yield Text(
             MARGIN + line_x, line_top - font_size * 0.05, glyph, font_size * 1.1, style.colour_key
         )
@@ -354,9 +354,13 @@ def _line_names(
         best_y = layout.marks_top + (1 - scale.share(value)) * layout.marks_height - font_size * 0.6
         max_y = layout.marks_top + layout.marks_height - font_size - lines_below * font_size * 1.2
         y = min(max(best_y, y + font_size * 1.2), max_y)
-        is_own = name.endswith("(own)")
         yield Text(
-            layout.marks_left + layout.marks_width + 6, y, name, font_size, style.colour_key, is_own
+            layout.marks_left + layout.marks_width + 6,
+            y,
+            name,
+            font_size,
+            style.colour_key,
+            name.endswith("(own)"),
         )
 
 
@@ -397,7 +401,7 @@ def _try_layout(
     row_height = (
         (height - marks_top - 5 * font_size) / len(row_names) if height and row_names else math.inf
     )
-    most_lines = 8 if height else 3 if spec.kind == "heatmap" else 5
+    most_lines = 8 if height else 3
     max_row_lines = int(max(min(row_height / font_size / 1.25, most_lines), 1))
     # Beside names, marks and the numbers at their ends need room.
     widest_words = max(

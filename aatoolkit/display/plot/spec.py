@@ -110,9 +110,9 @@ class Mark:
         All are in units of the scales.
         """
         starts, ends = (spec.x.clipped(x_values) for x_values in (self.x, self.end))
-        y_range = abs(spec.y.high - spec.y.low)
         if np.isinf(self.size):
-            return starts, ends, np.full(len(self), (spec.y.low + spec.y.high) / 2), y_range
+            middles = np.full(len(self), (spec.y.low + spec.y.high) / 2)
+            return starts, ends, middles, abs(spec.y.high - spec.y.low)
         return starts, ends, self.y, self.size
 
 
@@ -133,9 +133,13 @@ def line_segments(
     segments = np.transpose(
         np.broadcast_arrays(*map(floats, (x_starts, x_ends, np.nan, y_starts, y_ends, np.nan)))
     )
-    xs = segments[:, :3].ravel()
-    ys = segments[:, 3:].ravel()
-    return Mark("line", xs, ys, replace(style, symbol=""), size=size)
+    return Mark(
+        "line",
+        segments[:, :3].ravel(),
+        segments[:, 3:].ravel(),
+        replace(style, symbol=""),
+        size=size,
+    )
 
 
 # --- pictures ---------------------------------------------------------------------------------

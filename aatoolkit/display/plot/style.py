@@ -219,13 +219,12 @@ def styles_for(
 
 def engine_style(name: str) -> Style | None:
     """Return the style of a known engine (AI assistant), the same in all pictures; else None."""
-    engine_styles = zip(ENGINES, SERIES_STYLES, strict=True)
     slug = re.sub("[ _]", "-", f"-{name.lower()}")
     # A crawler such as ChatGPT-User is no engine.
     return next(
         (
             style
-            for engine, style in engine_styles
+            for engine, style in zip(ENGINES, SERIES_STYLES, strict=True)
             if slug.endswith(f"-{engine}") or name.startswith(f"{engine}-")
         ),
         None,

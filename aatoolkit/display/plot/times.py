@@ -298,8 +298,10 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     if unit == RANK:
         y_scale = replace(y_scale, low=y_scale.high / 1.08 + 0.5, high=0.5)
     # Only series with a number at the last time, the best first.
-    lines_at_end = [line for line in measured_lines if not np.isnan(line.values[-1])]
-    lines_at_end.sort(key=lambda line: line.values[-1], reverse=unit != RANK)
+    lines_at_end = sorted(
+        (line for line in measured_lines if not np.isnan(line.values[-1])),
+        key=lambda line: line.values[-1], reverse=unit != RANK,
+    )  # fmt: skip
     ranking_text = some_of(
         [f"{line.name.text} {number(line.values[-1], unit)}" for line in lines_at_end]
     )
@@ -331,11 +333,11 @@ def _is_noisy(data: PlotData, x: str, y: str, mark_columns: list[str]) -> bool:
         return False
     sample_sizes = data.values(data.rule_columns(y)[-1])
     # One day in ten is enough to make a zigzag of a line.
-    has_small_samples = bool(
-        pd.Series(sample_sizes[sample_sizes > 0]).quantile(0.1) < MIN_SAMPLE_SIZE
+    return (
+        bool(pd.Series(sample_sizes[sample_sizes > 0]).quantile(0.1) < MIN_SAMPLE_SIZE)
+        and len(fill_times(data.moments(x))) >= _MIN_DAYS
+        and not data.frame.duplicated(mark_columns).any()
     )
-    has_enough_days = len(fill_times(data.moments(x))) >= _MIN_DAYS
-    return has_small_samples and has_enough_days and not data.frame.duplicated(mark_columns).any()
 
 
 def _partial_dots(
