@@ -1345,7 +1345,7 @@ class Accessor(SuggestsNames, TitledRepr):
         title : str, optional
             The title, instead of the default one.
         figsize : tuple of float, optional
-            Width and height of the new figure in inches.
+            Width and height of the new figure in inches. With only a few rows it is less high.
         theme : {"auto", "light", "dark"}
             ``auto`` is the theme set by ``aa.set_theme``. If none was set, it is dark if the
             background of matplotlib's style is dark. With ``ax``, the background of the axes

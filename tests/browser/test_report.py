@@ -183,6 +183,8 @@ def test_it_prints(page: Any, report: Path, hostile: Path) -> None:
         .filter((node) => node.getClientRects().length)
         .filter((node) => getComputedStyle(node).breakInside !== "avoid").length"""
     assert page.evaluate(cut) == 0
+    inside = stays.replace("After", "Inside")
+    assert page.locator("section > .table > .wide").first.evaluate(inside) == "auto"
     page.set_viewport_size({"width": 703, "height": 1000})
     assert page.evaluate(WIDER, ".table > .wide") == 0, "no number is cut at the edge of its column"
     page.goto(hostile.as_uri())

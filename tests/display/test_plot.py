@@ -135,14 +135,37 @@ def test_days_of_few_answers_are_weeks_of_which_part_ones_are_hollow() -> None:
     assert by_day.finding.startswith("Positive share by day")
 
 
-@pytest.mark.parametrize("kind", ["line", "heatmap"])
-def test_a_week_that_the_window_cuts_is_marked_as_a_part(kind: str) -> None:
-    weeks = counted([1, 2, 3]).assign(week=pd.date_range("2026-01-05", periods=3, freq="7D"))
+def test_a_week_that_the_window_cuts_is_marked_as_a_part() -> None:
+    days = pd.date_range("2026-01-05", periods=3, freq="7D").repeat(2)
+    weeks = pd.DataFrame({"week": days, "site": ["a", "b"] * 3, "n": range(6)})
     source = Source("a.example", window_start="2026-01-07", window_end="2026-01-20")
-    axes = attach(weeks, FrameMetadata(sources=(source,))).aa.plot(kind, x="week", y="n")
-    (part,) = [mark for mark in axes.spec.marks if mark.style.fill == "hollow"]
-    assert len(part) == 2
-    assert "07 Jan to 20 Jan 2026" in words_of(axes)
+    weeks = attach(weeks, FrameMetadata(sources=(source,)))
+    places = [
+        {*zip(mark.x, mark.y, strict=True)}
+        for kind in ("line", "heatmap")
+        for mark in weeks.aa.plot(kind, x="week", color="site", y="n").spec.marks
+        if mark.style.fill == "hollow"
+    ]
+    assert [*map(len, places)] == [2, 2, 2]
+    assert places[-1] == {(0, -0.5), (2, -0.5)}  # one for all rows
+
+
+def test_columns_of_zeros_are_left_out_of_heat_maps_but_for_the_own_brand() -> None:
+    frame = pd.DataFrame({"site": [*"aaabbb"], "brand": [*"xyz"] * 2, "n": [1, 0, 0] * 2})
+    zeros = frame.assign(n=0).aa.plot("heatmap", x="brand", color="site")
+    assert len(zeros.spec.x.names) == 3
+    frame["own"] = frame["brand"] == "z"
+    axes = frame.aa.plot("heatmap", x="brand", color="site")
+    assert {name.text for name in axes.spec.x.names} == {*"xz"}
+    assert "columns of 0 left out" in notes(axes)
+
+
+def test_a_draft_has_key_figures_whatever_their_columns_are_called_and_no_guessed_sample() -> None:
+    rows = [{"site": f"s{n}", "citation_share": n / 20, "answer_count": 9 * n} for n in range(6)]
+    figures = [{"name": name, "current": 9, "prev": 4} for name in "ab"]
+    tables = proposed({"rows": rows, "kpis": figures}, "found")["found"]
+    assert "n=45" not in words_of(tables["found"].aa.plot(y="citation_share"))
+    assert "+5" in words_of(tables["found_kpis"].aa.plot())
 
 
 def test_rows_without_a_number_say_why_and_are_never_zero() -> None:
@@ -264,9 +287,10 @@ def test_a_heat_map_has_no_rows_of_days() -> None:
 
 
 def test_titles_sizes_colours_and_kinds_are_those_given() -> None:
-    axes = counted([1, 2]).aa.plot(title="Mine <b>\u202e", figsize=(4, 2.5))
+    axes = counted([1, 2, 3, 4]).aa.plot(title="Mine <b>\u202e", figsize=(4, 2.5))
     assert axes.figure.get_suptitle() == "Mine <b>\\u202e"
     assert tuple(axes.figure.get_size_inches()) == (4, 2.5)
+    assert counted([1]).aa.plot(figsize=(4, 4)).figure.get_figheight() < 2.1
     doc = pd.DataFrame.aa.plot.__doc__
     with pytest.raises(ArgumentError, match="there are ") as caught:
         counted([1, 2]).aa.plot("zzzzzzzz")

@@ -228,6 +228,11 @@ def test_every_picture_describes_what_it_shows(written: str) -> None:
     assert {*re.findall(r'<a[^>]* href="#([^"]+)"', written)} <= {*identities}
 
 
+def test_sizes_of_samples_are_in_the_table_and_leave_its_narrow_picture_room() -> None:
+    prompts = shared_client().project("acme.example").read("prompts")
+    assert "(n=" not in page(aa.Dataset({"mine": prompts}), 5)
+
+
 def test_tables_have_captions_heads_and_show_how_many_rows_are_shown(
     dataset: aa.Dataset, written: str
 ) -> None:

@@ -234,14 +234,14 @@ class PlotData:
         A ``flag`` is true or false. Whole numbers that nobody would add or compare, such as an HTTP
         status, are of the kind ``code``.
         """
-        return {name: self._kind(name, values) for name, values in self.series_by_column.items()}
-
-    def _kind(self, name: str, values: pd.Series) -> str:
-        """Return the kind of a column, which `kind_by_column` explains."""
-        kind = _column_kind(values)
-        if kind == "number" and _ID_COLUMN_PATTERN.search(name) and not _unit_of(self.column(name)):
-            return kind if np.nansum(as_floats(values) % 1) else "code"
-        return kind
+        kind_by_column = {}
+        for name, values in self.series_by_column.items():
+            kind = _column_kind(values)
+            is_id = _ID_COLUMN_PATTERN.search(name) and not _unit_of(self.column(name))
+            if kind == "number" and is_id and not np.nansum(as_floats(values) % 1):
+                kind = "code"
+            kind_by_column[name] = kind
+        return kind_by_column
 
     def columns_of_kind(self, kind: str) -> list[str]:
         """Return the names of all columns of a kind, such as ``number``, in order."""
@@ -455,9 +455,12 @@ class PlotData:
     def rate_sample_column(self, name: str) -> str | None:
         """Return the name of the column with the sample sizes of a rate, mean rank or score.
 
-        For other columns, and without such a column, the result is None.
+        For other columns, and without such a column, the result is None. In a drafted table a count
+        that only stands beside a rate may be of something else.
         """
-        return self.sample_column(name) if self.unit(name) in (FRACTION, RANK, SCORE) else None
+        is_guess = "#" in self.table_name and not self.rule_columns(name)
+        has_sample = self.unit(name) in (FRACTION, RANK, SCORE) and not is_guess
+        return self.sample_column(name) if has_sample else None
 
     def stands_out(self, name: str, best_mask: Mask, intervals: Bounds) -> bool:
         """Return whether the best numbers of a column exceed all others by more than chance.
@@ -687,7 +690,7 @@ class PlotData:
         sources = self.metadata.sources
         windows = [(source.window_start or "", source.window_end or "") for source in sources]
         windows += [_details_of_response(response).window for response in self.responses]
-        if not any(all(window) for window in windows):
+        if not any(map(all, windows)):
             # Other sections of the host may say what the window is.
             windows += filter(all, (details.window for _, details in self.details_with_host))
         start_day = max((first_day for first_day, _ in windows), default="")

@@ -132,8 +132,15 @@ def create_picture(data: PlotData, width: float) -> Picture | None:
     The result is None if no kind of picture fits the frame, so that only a table could be drawn.
     """
     spec = _choose_spec(data, Options(top=8))
-    # The report itself says where numbers are from, and what was not measured.
-    spec = replace(spec, caption=[spec.sample_note])
+    # The report itself says where numbers are from, what was not measured, and has sample sizes.
+    spec = replace(
+        spec,
+        caption=[spec.sample_note],
+        marks=[
+            replace(mark, words=[word.partition("  (n=")[0] for word in mark.words])
+            for mark in spec.marks
+        ],
+    )
     return None if spec.kind in ("empty", "table") else draw(spec, (width,), Palette())
 
 
@@ -146,13 +153,11 @@ def _choose_spec(data: PlotData, options: Options) -> Spec:
     is_not_total = ~data.total_mask()
     if not is_not_total.all():
         data = data.rows_at(np.flatnonzero(is_not_total))
-    spec_functions = (
-        FUNCTION_BY_KIND.values() if options.kind is None else [FUNCTION_BY_KIND[options.kind]]
-    )
+    kinds = [options.kind] if options.kind else FUNCTION_BY_KIND
     spec = None
-    for spec_function in spec_functions if len(data) else ():
+    for kind in kinds if len(data) else ():
         try:
-            spec = spec or spec_function(data, options)
+            spec = spec or FUNCTION_BY_KIND[kind](data, options)
         except AvailabilityError:  # rows that share a mark and cannot be aggregated
             if options.kind or options.is_chosen:
                 raise
@@ -163,7 +168,6 @@ def _choose_spec(data: PlotData, options: Options) -> Spec:
         )
     spec = spec or tables.plain_table(data, options)
     host, *section_and_time = source_phrases(data.metadata.sources)
-    missing_notes = _missing_notes(spec)
     window_texts = {describe_scope(source.scope) for source in data.metadata.sources}
     window_text = window_texts.pop() if len(window_texts) == 1 else ""
     if len(data.metadata.sources) == 1 and all(data.window):
@@ -174,7 +178,7 @@ def _choose_spec(data: PlotData, options: Options) -> Spec:
     return replace(
         spec, window=window_text,
         caption=[*filter(None, [host, "without the total" if data.all_rows else "",
-                                spec.sample_note, *missing_notes,
+                                spec.sample_note, *_missing_notes(spec),
                                 *section_and_time])],
     )  # fmt: skip
 
@@ -346,9 +350,8 @@ def draw(spec: Spec, size_in_points: Sequence[float], palette: Palette) -> Pictu
     _draw_contents(axes, spec, layout, palette)
     # Title and caption are also matplotlib's own, so that users find them in the figure.
     for add_text, text in ((figure.suptitle, layout.title), (figure.supxlabel, layout.caption)):
-        x = text.x / layout.width
-        y = 1 - _baseline(text) / layout.height
-        add_text(text.text, x=x, y=y, **_text_options(text, palette))
+        add_text(text.text, x=text.x / layout.width, y=1 - _baseline(text) / layout.height,
+                 **_text_options(text, palette))  # fmt: skip
     return axes
 
 
@@ -399,16 +402,18 @@ def _draw_contents(
     ``picture_corner`` is the upper left corner of the picture: its distances from the left and from
     the top of the figure, in points.
     """
-    figure_width, figure_height = figure_of(axes).get_size_inches() * 72
+    figure = figure_of(axes)
+    figure_width, figure_height = figure.get_size_inches() * 72
     left_offset, top_offset = picture_corner
     vars(axes).update(spec=spec, layout=layout, palette=palette, kind=spec.kind,
                       finding=spec.finding, data=spec.data.frame)  # fmt: skip
-    marks_corner = (
-        (left_offset + layout.marks_left) / figure_width,
-        1 - (top_offset + layout.marks_top + layout.marks_height) / figure_height,
-    )
     axes.set_position(
-        (*marks_corner, layout.marks_width / figure_width, layout.marks_height / figure_height)
+        (
+            (left_offset + layout.marks_left) / figure_width,
+            1 - (top_offset + layout.marks_top + layout.marks_height) / figure_height,
+            layout.marks_width / figure_width,
+            layout.marks_height / figure_height,
+        )
     )
     axes.set(xlim=(spec.x.low, spec.x.high), ylim=(spec.y.low, spec.y.high))
     axes.spines[:].set_visible(False)
@@ -447,13 +452,13 @@ def _draw_contents(
                  for rule_position in layout.rule_positions],
                 rule_start, rule_end, palette["grid"],
                 linewidth=0.8, zorder=0, clip_on=False,
-                transform=figure_of(axes).transFigure)  # fmt: skip
+                transform=figure.transFigure)  # fmt: skip
     for text in layout.texts:
         text_options = _text_options(text, palette)
         if text.anchor is None:
-            x = (left_offset + text.x) / figure_width
-            y = 1 - (top_offset + _baseline(text)) / figure_height
-            axes.text(x, y, text.text, transform=figure_of(axes).transFigure, **text_options)
+            axes.text((left_offset + text.x) / figure_width,
+                      1 - (top_offset + _baseline(text)) / figure_height, text.text,
+                      transform=figure.transFigure, **text_options)  # fmt: skip
             continue
         if "/" not in text.colour:  # words on cells have no background of their own
             text_options["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}
@@ -465,15 +470,13 @@ def _draw_contents(
 def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Palette) -> None:
     """Draw one set of marks (boxes, a line, dots or a band), without the texts of the picture."""
     style = mark.style
-    colour = palette[mark.style.colour_key]
+    colour = palette[style.colour_key]
     paper_colour = palette["paper"]
     is_hollow = style.fill == "hollow"
     has_points = bool(mark.tooltips)
     if mark.kind == "boxes":
-        box_starts, box_ends, box_middles, box_height = mark.box_positions(
-            spec, layout.marks_height
-        )
-        fill_colour, edge_colour, edge_width = palette.box_colours(mark.style, mark.colour_strength)
+        box_starts, box_ends, box_middles, box_height = mark.box_positions(spec)
+        fill_colour, edge_colour, edge_width = palette.box_colours(style, mark.colour_strength)
         hatch_pattern = HATCH_BY_FILL.get(style.fill, "")
         fill_colours = [fill_colour] if isinstance(fill_colour, str) else fill_colour
         # Rectangles are faster than bars: matplotlib computes limits for each bar.

@@ -138,7 +138,7 @@ def _traces(
     The arguments are a dict of keyword arguments for the class. A mark of texts has no trace.
     """
     style = mark.style
-    colour = palette[mark.style.colour_key]
+    colour = palette[style.colour_key]
     paper_colour = palette["paper"]
     x = spec.x.clipped(mark.x)
     y = spec.y.clipped(mark.y)
@@ -146,9 +146,7 @@ def _traces(
     is_hollow = style.fill == "hollow"
     pixels_per_point = _PIXELS_PER_POINT * layout.zoom
     if mark.kind == "boxes":
-        box_starts, box_ends, box_middles, box_height = mark.box_positions(
-            spec, layout.marks_height
-        )
+        box_starts, box_ends, box_middles, box_height = mark.box_positions(spec)
         fill_colour, edge_colour, edge_width = palette.box_colours(style, mark.colour_strength)
         yield go.Bar, {
             "orientation": "h", "x": box_ends - box_starts, "y": box_middles, "base": box_starts,

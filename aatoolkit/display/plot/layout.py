@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, pairwise, zip_longest
+from itertools import chain, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -251,7 +251,7 @@ def _legend(
         entry_width = symbol_width + width_of(label, font_size)
         if line_x and line_x + entry_width > width:
             line_x = 0.0
-            line_top = line_top + font_size * 1.55
+            line_top += font_size * 1.55
         yield Text(
             MARGIN + line_x, line_top - font_size * 0.05, glyph, font_size * 1.1, style.colour_key
         )
@@ -354,9 +354,13 @@ def _line_names(
         best_y = layout.marks_top + (1 - scale.share(value)) * layout.marks_height - font_size * 0.6
         max_y = layout.marks_top + layout.marks_height - font_size - lines_below * font_size * 1.2
         y = min(max(best_y, y + font_size * 1.2), max_y)
-        is_own = name.endswith("(own)")
         yield Text(
-            layout.marks_left + layout.marks_width + 6, y, name, font_size, style.colour_key, is_own
+            layout.marks_left + layout.marks_width + 6,
+            y,
+            name,
+            font_size,
+            style.colour_key,
+            name.endswith("(own)"),
         )
 
 
@@ -397,7 +401,7 @@ def _try_layout(
     row_height = (
         (height - marks_top - 5 * font_size) / len(row_names) if height and row_names else math.inf
     )
-    most_lines = 8 if height else 3 if spec.kind == "heatmap" else 5
+    most_lines = 8 if height else 3
     max_row_lines = int(max(min(row_height / font_size / 1.25, most_lines), 1))
     # Beside names, marks and the numbers at their ends need room.
     widest_words = max(
@@ -430,15 +434,13 @@ def _try_layout(
     width_right_of_names -= max(
         (width_of(word, small_size, True) + 9 for _, word, _ in line_labels), default=0.0
     )
-    fitting_width = min((
-        (width_right_of_names - mark.text_shift - width_of(word, small_size)) / x_share
-        for mark in spec.marks if mark.text_shift and not spec.x.names
-        for position, word in zip(mark.x, mark.words, strict=False)
-        for x_share in [spec.x.share(float(position))] if 0.02 < x_share < math.inf
-    ), default=width_right_of_names)  # fmt: skip
-    fitting_width = min(
-        fitting_width, width_right_of_names - (9 if has_numbers and not columns else 2)
-    )
+    fitting_width = min([
+        width_right_of_names - (9 if has_numbers and not columns else 2),
+        *((width_right_of_names - mark.text_shift - width_of(word, small_size)) / x_share
+          for mark in spec.marks if mark.text_shift and not spec.x.names
+          for position, word in zip(mark.x, mark.words, strict=False)
+          for x_share in [spec.x.share(float(position))] if 0.02 < x_share < math.inf),
+    ])  # fmt: skip
     marks_width = max(fitting_width, 0.35 * width_right_of_names, 1.0) * bool(spec.marks)
     # Below: the names of columns or round numbers, the label, and the caption.
     # Turned names end below their column; their beginnings are below the names of rows.
@@ -452,9 +454,9 @@ def _try_layout(
     labels_height = (
         longest_label * 0.58 * has_turned_labels
         + max((_text_height(tick.text, font_size) for tick in x_ticks), default=-5)
+        + font_size * 1.5 * bool(spec.x.label)
         + 5
     )
-    labels_height += font_size * 1.5 * bool(spec.x.label)
     # The caption is not enlarged, because reasons would then not fit.
     caption = ""
     caption_size = min(small_size, max(_SMALL_FONT_SIZE, width / 70))
@@ -478,16 +480,16 @@ def _try_layout(
                             column.is_bold)
               for word in column.words]
              for column, symbol_width, column_width in columns]  # fmt: skip
-    row_texts = zip_longest([tick.text for tick in y_ticks], *wrapped_cells, fillvalue="")
-    line_counts = [1 + max(text.count("\n") for text in texts_of_row) for texts_of_row in row_texts]
-    most_lines = max(line_counts, default=1)
+    row_texts = chain([tick.text for tick in y_ticks], *wrapped_cells)
+    most_lines = 1 + max((text.count("\n") for text in row_texts), default=0)
     total_height = height or marks_top + spec.height * (0.6 + 0.4 * most_lines) + height_below
     marks_height = max(total_height - marks_top - height_below, 12.0)
-    if spec.x.kind == "none" and row_names:
-        # A few rows of words stay together.
+    if row_names:
+        # A few rows stay together, and the picture ends below them.
         marks_height = min(
             marks_height, max(1.8 * text_scale, most_lines * font_size / 15) * spec.height
         )
+        total_height = marks_top + marks_height + height_below
     axis_label = shorten(spec.x.label, inner_width + MARGIN - marks_left, small_size)
     texts.append(Text(marks_left, marks_top + marks_height + labels_height - font_size * 1.35,
                       axis_label, small_size, "muted"))  # fmt: skip

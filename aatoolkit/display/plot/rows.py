@@ -298,10 +298,9 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     is_time = drawn_rows.kind_by_column[x] == "time"
     row_count = len(drawn_rows)
     has_competitors = drawn_rows.own_mask(x).any() or x.endswith(("brand", "domain", "url"))
-    other_style = NEUTRAL_STYLE if has_competitors else OWN_STYLE
     # Of many rows with 0, one is enough.
-    max_rows = int((drawn_rows.values(y) != 0).sum()) + 1
-    max_rows = 15 if is_time or row_count <= 15 else min(15, max_rows)
+    nonzero_count = int(np.count_nonzero(drawn_rows.values(y)))
+    max_rows = 15 if is_time or row_count <= 15 else min(15, nonzero_count + 1)
     drawn_rows = drawn_rows.rows_at(
         drawn_rows.sorted_positions(y, x)[drawn_rows.shown_slice(x, options.max_rows(max_rows))]
     )
@@ -319,8 +318,11 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     engine_styles = (
         styles_for(drawn_rows.texts(x), as_engines=True) if drawn_rows.has_engines(x) else {}
     )
-    bar_styles = [engine_styles.get(row_text) or (OWN_STYLE if name.is_own else other_style)
-              for name, row_text in zip(row_names, drawn_rows.texts(x), strict=True)]  # fmt: skip
+    bar_styles = [
+        engine_styles.get(row_text)
+        or (NEUTRAL_STYLE if has_competitors and not name.is_own else OWN_STYLE)
+        for name, row_text in zip(row_names, drawn_rows.texts(x), strict=True)
+    ]
     # One very wide interval is cut, for beside it all others would be short.
     max_drawn_end = -1.5 * np.sort(-bounds.high)[:2][-1]
     drawn_ends = np.where(bounds.high > max_drawn_end, max_drawn_end, bounds.high)
@@ -437,8 +439,8 @@ def gap(data: PlotData, options: Options) -> Spec | None:
         if np.isfinite(later_values[row] - earlier_values[row]):
             headline = (
                 f"{quoted(row_names[row].text)}: {later_name} {number(later_values[row], unit)}, "
+                f"{earlier_name} {number(earlier_values[row], unit)} ({change_texts[row]})"
             )
-            headline += f"{earlier_name} {number(earlier_values[row], unit)} ({change_texts[row]})"
     title = data.title(f"{later_name} and {earlier_name}", data.row_noun(x))
     scale = scale_for(np.concatenate([earlier_values, later_values]), unit, 1.03)
     return row_spec(

@@ -104,18 +104,16 @@ class Mark:
     def __len__(self) -> int:
         return len(self.x)
 
-    def box_positions(self, spec: Spec, height: float) -> tuple[Numbers, Numbers, Numbers, float]:
+    def box_positions(self, spec: Spec) -> tuple[Numbers, Numbers, Numbers, float]:
         """Return arrays of the starts, ends and vertical centres of boxes, and their height.
 
-        All are in units of the scales. ``height`` is the height of the area of marks in points.
+        All are in units of the scales.
         """
         starts, ends = (spec.x.clipped(x_values) for x_values in (self.x, self.end))
-        y_range = abs(spec.y.high - spec.y.low)
         if np.isinf(self.size):
-            return starts, ends, np.full(len(self), (spec.y.low + spec.y.high) / 2), y_range
-        # If few rows have much room, boxes are far apart rather than high.
-        max_height = 1.0 if self.size >= 1 else min(1.0, 2 * ROW_HEIGHT * y_range / height)
-        return starts, ends, self.y, self.size * max_height
+            middles = np.full(len(self), (spec.y.low + spec.y.high) / 2)
+            return starts, ends, middles, abs(spec.y.high - spec.y.low)
+        return starts, ends, self.y, self.size
 
 
 def floats(numbers: npt.ArrayLike) -> Numbers:
@@ -135,9 +133,13 @@ def line_segments(
     segments = np.transpose(
         np.broadcast_arrays(*map(floats, (x_starts, x_ends, np.nan, y_starts, y_ends, np.nan)))
     )
-    xs = segments[:, :3].ravel()
-    ys = segments[:, 3:].ravel()
-    return Mark("line", xs, ys, replace(style, symbol=""), size=size)
+    return Mark(
+        "line",
+        segments[:, :3].ravel(),
+        segments[:, 3:].ravel(),
+        replace(style, symbol=""),
+        size=size,
+    )
 
 
 # --- pictures ---------------------------------------------------------------------------------

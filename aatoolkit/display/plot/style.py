@@ -219,13 +219,12 @@ def styles_for(
 
 def engine_style(name: str) -> Style | None:
     """Return the style of a known engine (AI assistant), the same in all pictures; else None."""
-    engine_styles = zip(ENGINES, SERIES_STYLES, strict=True)
     slug = re.sub("[ _]", "-", f"-{name.lower()}")
     # A crawler such as ChatGPT-User is no engine.
     return next(
         (
             style
-            for engine, style in engine_styles
+            for engine, style in zip(ENGINES, SERIES_STYLES, strict=True)
             if slug.endswith(f"-{engine}") or name.startswith(f"{engine}-")
         ),
         None,
@@ -291,15 +290,8 @@ def describe_scope(query: str | None) -> str:
     """Return a query string such as ``days=30&engine=x`` in words: ``last 30 days, engine x``."""
     filters = parse_qs(query or "")
     window_phrases = [f"last {days} days" for days in filters.pop("days", [])[:1]]
-    return ", ".join(
-        [
-            *window_phrases,
-            *(
-                f"{filter_name} {', '.join(filter_values)}"
-                for filter_name, filter_values in filters.items()
-            ),
-        ]
-    )
+    filter_phrases = [f"{name} {', '.join(values)}" for name, values in filters.items()]
+    return ", ".join(window_phrases + filter_phrases)
 
 
 def extent_phrase(count: int, total: int, noun: str = "", *, which_rows: str = "first") -> str:

@@ -73,6 +73,8 @@ from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, NO_EVIDENCE, UP
 # --- key figures ------------------------------------------------------------------------------
 
 _SCORE_SUFFIX = " (0 to 100)"
+_METRIC_PATTERN = re.compile(r"(?i)\b(metric|kpi|measure|indicator|key figure)s?\b")
+"""Matches names of tables and of columns whose rows are different measures."""
 
 
 class Card(NamedTuple):
@@ -230,8 +232,8 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     if x is None or len(columns) not in (1, 2) or (options.y and not options.kind):
         return [], ()
     value_column = columns[-1]
-    rows_have_units = data.unit_column(value_column) is not None or x == "metric" or options.kind
-    if not rows_have_units or not data.has_one_row_per(x):
+    has_measures = _METRIC_PATTERN.search(f"{data.table_words} {humanize(x)}") or options.kind
+    if not (has_measures or data.unit_column(value_column)) or not data.has_one_row_per(x):
         return [], ()
     card_labels = [*map(capitalized, data.row_labels(x))]
     if "metric" in data.kind_by_column and x != "metric":

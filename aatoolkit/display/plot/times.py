@@ -17,6 +17,7 @@ from aatoolkit.display.plot.data import (
     NO_VALUE_GIVEN,
     NOT_LISTED,
     NOT_MEASURED,
+    Mask,
     Numbers,
     Options,
     PlotData,
@@ -61,7 +62,7 @@ class _PivotTable(NamedTuple):
 
     ``row_positions`` has for each cell the position of its row in the data, or -1 if no row of the
     data belongs to the cell. ``full_shape`` is the number of rows and of columns before some were
-    left out.
+    left out. ``lacks_zeros`` says whether columns were left out because all their numbers are 0.
     """
 
     row_positions: np.ndarray
@@ -69,6 +70,7 @@ class _PivotTable(NamedTuple):
     row_keys: list[Any]
     column_keys: list[Any]
     full_shape: tuple[int, ...]
+    lacks_zeros: bool
 
 
 def _pivot_table(
@@ -106,7 +108,10 @@ def _pivot_table(
         return [*row_scores.sort_values(ascending=is_rank, kind="stable", na_position="last").index]
 
     row_keys = rank_labels(pivoted_positions)[:max_rows]
-    column_keys = [*pivoted_positions.columns]
+    # Columns of zeros say little, except that of an own brand.
+    has_news = pd.Series((data.values(y) != 0) | data.own_mask(x)).groupby(x_values).any()
+    lacks_zeros = not is_time and {*has_news} == {False, True}
+    column_keys = [key for key in pivoted_positions.columns if not lacks_zeros or has_news[key]]
     if by and data.varying_context(by, x):  # rows of one host or window stand together
         row_keys.sort(key=lambda row_key: row_key.partition(" · ")[0])
     if is_time:
@@ -115,12 +120,17 @@ def _pivot_table(
         category_names = [*map(str, data.frame[x].cat.categories)]
         column_keys.sort(key=lambda column: [*category_names, column].index(column))
     else:
-        column_keys = rank_labels(pivoted_positions.loc[row_keys].T)[:max_columns]
+        column_keys = rank_labels(pivoted_positions.loc[row_keys, column_keys].T)[:max_columns]
     row_positions = (
         pivoted_positions.reindex(index=row_keys, columns=column_keys).fillna(-1).to_numpy(np.int64)
     )
     return _PivotTable(
-        row_positions, y_values[row_positions], row_keys, column_keys, pivoted_positions.shape
+        row_positions,
+        y_values[row_positions],
+        row_keys,
+        column_keys,
+        pivoted_positions.shape,
+        lacks_zeros,
     )
 
 
@@ -279,9 +289,8 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         marks.append(
             Mark("line", x_days, line.values, line.style, size=line_width, tooltips=tooltips)
         )
-        partial_dots += _partial_dots(
-            data, line.column, x, line.row_positions, x_days, line.values, line.style
-        )
+        is_partial = np.append(data.partial_mask(line.column, x), False)[line.row_positions]
+        partial_dots += _partial_dots(is_partial, x_days, line.values, line.style)
     title = data.title(", ".join(map(data.measure_name, columns)), time_noun, by)
     y_scale = scale_for(np.concatenate(drawn_values), unit, 1.08,
                       is_whole=all(map(data.is_count, columns)),
@@ -289,8 +298,10 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     if unit == RANK:
         y_scale = replace(y_scale, low=y_scale.high / 1.08 + 0.5, high=0.5)
     # Only series with a number at the last time, the best first.
-    lines_at_end = [line for line in measured_lines if not np.isnan(line.values[-1])]
-    lines_at_end.sort(key=lambda line: line.values[-1], reverse=unit != RANK)
+    lines_at_end = sorted(
+        (line for line in measured_lines if not np.isnan(line.values[-1])),
+        key=lambda line: line.values[-1], reverse=unit != RANK,
+    )  # fmt: skip
     ranking_text = some_of(
         [f"{line.name.text} {number(line.values[-1], unit)}" for line in lines_at_end]
     )
@@ -322,23 +333,21 @@ def _is_noisy(data: PlotData, x: str, y: str, mark_columns: list[str]) -> bool:
         return False
     sample_sizes = data.values(data.rule_columns(y)[-1])
     # One day in ten is enough to make a zigzag of a line.
-    has_small_samples = bool(
-        pd.Series(sample_sizes[sample_sizes > 0]).quantile(0.1) < MIN_SAMPLE_SIZE
+    return (
+        bool(pd.Series(sample_sizes[sample_sizes > 0]).quantile(0.1) < MIN_SAMPLE_SIZE)
+        and len(fill_times(data.moments(x))) >= _MIN_DAYS
+        and not data.frame.duplicated(mark_columns).any()
     )
-    has_enough_days = len(fill_times(data.moments(x))) >= _MIN_DAYS
-    return has_small_samples and has_enough_days and not data.frame.duplicated(mark_columns).any()
 
 
 def _partial_dots(
-    data: PlotData, column: str, x: str, row_positions: np.ndarray, x_positions: Numbers,
-    y_positions: Numbers, style: Style,
-) -> list[Mark]:  # fmt: skip
+    is_partial: Mask, x_positions: Numbers, y_positions: Numbers, style: Style
+) -> list[Mark]:
     """Return hollow dots for numbers that cover only some days of a period, such as a week.
 
-    The list has one `Mark` with all dots, or is empty. ``row_positions`` has the row of each number
-    in the data, or -1; ``x_positions`` and ``y_positions`` say where the numbers are drawn.
+    The list has one `Mark` with all dots, or is empty. ``is_partial`` is a boolean mask of the
+    numbers; ``x_positions`` and ``y_positions`` say where they are drawn.
     """
-    is_partial = np.append(data.partial_mask(column, x), False)[row_positions]
     hollow_style = replace(style, fill="hollow")
     dots = Mark("dots", x_positions[is_partial], y_positions[is_partial], hollow_style, size=4.5)
     return [dots] * bool(is_partial.any())
@@ -347,9 +356,10 @@ def _partial_dots(
 # --- heat maps --------------------------------------------------------------------------------
 
 _MAX_HEATMAP_COLUMNS = 12
-"""The maximum number of columns of a heat map, unless they are times."""
-_MAX_WRITTEN_CELLS = 200
-"""The maximum number of cells of a heat map that has a number written in each cell."""
+"""The maximum number of columns of a heat map, unless they are times.
+
+With more columns, its cells have no numbers.
+"""
 
 
 def heatmap(data: PlotData, options: Options) -> Spec | None:
@@ -435,7 +445,7 @@ def _heatmap(
         absent_reasons,
         np.array([*missing_reasons(data, y), ""], object)[row_positions],
     )
-    writes_numbers = values.size <= _MAX_WRITTEN_CELLS and len(columns) <= 12
+    writes_numbers = len(columns) <= _MAX_HEATMAP_COLUMNS
     number_mask = writes_numbers & np.isfinite(values).ravel()
     cell_texts = np.where(number_mask, numbers(values.flat, unit), "").tolist()
     # The colours are those of rates that can be compared; a few others have their number only.
@@ -476,9 +486,11 @@ def _heatmap(
     marks.append(Mark("words", x_positions, y_positions, words=cell_texts,
                       colour_strength=colour_strengths, text_shift=0.0))  # fmt: skip
     if is_time:
-        marks += _partial_dots(
-            data, y, x, row_positions.ravel(), x_positions - 0.4, y_positions, GREY_STYLES[0]
-        )
+        is_partial = np.append(data.partial_mask(y, x), False)[row_positions]
+        # A column that is partial as a whole has one dot, at its top.
+        is_whole = np.tile((is_partial | np.isnan(values)).all(axis=0), len(row_names))
+        marks += _partial_dots(is_partial.ravel(), x_positions - 0.4 * ~is_whole,
+                               np.where(is_whole, -0.5, y_positions), GREY_STYLES[0])  # fmt: skip
         legend += [(PARTIAL_PERIOD, mark.style, "dots") for mark in marks if mark.kind == "dots"]
     if not writes_numbers:
         legend = [(f"{measure_name} {number(value, unit)}", Style(f"ramp/{float(ramp_position)}"),
@@ -501,6 +513,7 @@ def _heatmap(
         Scale(len(row_names) - 0.5, -0.5, "names", names=row_names), marks,
         headline=headline, how_to_read="Stronger is better" * is_rank,
         height=ROW_HEIGHT * len(row_names), legend=legend,
+        sample_note="columns of 0 left out" * pivot_table.lacks_zeros,
         by=[*filter(None, [by]), x, *data.varying_context(x, by)],
         extent=", ".join([extent_phrase(len(row_names), pivot_table.full_shape[0]),
                           extent_phrase(len(columns), pivot_table.full_shape[1],

@@ -209,12 +209,11 @@ class _Page:
         candidate_names = [chapter.picture]
         if chapter.picture not in tables:
             # For an unknown section, a table over time says most, then the main table.
-            tables_over_time = (
+            candidate_names = [
                 name
                 for name in tables
                 if tables.rows[name] > 1 and self._plot_data(tables[name]).time_keys
-            )
-            candidate_names = [*tables_over_time, next(iter(tables))]
+            ] + [*tables][:1]
         for name in candidate_names:
             picture = create_picture(self._plot_data(tables[name]), _PICTURE_WIDTH)
             if picture is not None:

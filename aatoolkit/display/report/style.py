@@ -123,7 +123,8 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   .cards dd { margin: 0; font-size: 13pt; }
   .sections { display: block; columns: 2; column-gap: 8mm; }
   figure { margin: 1mm -3.46%; max-width: none; }
-  figure, tr, li, .wide, .cards div { break-inside: avoid; }
+  /* A table below a picture may go on in the next column, so that none stays half empty. */
+  figure, tr, li, section > .wide, .cards div { break-inside: avoid; }
   h2, .note, .lead, caption, thead { break-after: avoid; }
   h2 + p, h2 + ul, caption + thead { break-before: avoid; }
   .wide { overflow: visible; background: none; margin: 1mm 0 2mm; }
