@@ -9,6 +9,7 @@ import json
 import os
 import platform
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -416,6 +417,7 @@ def _installed_version(package: str) -> str:
         "Ask about each place that may state availability, except in sections with rules in --out. "
         "Type WORD=MEANING to correct a meaning, such as waiting=not_run, and then y, n, s or q.",
     ),
+    SECTIONS_OPTION,
     option("--own-names", "Keep the service's names where there are others."),
     *CONNECTION_OPTIONS,
     JSON_OPTION,
@@ -431,6 +433,7 @@ def draft(args: Args) -> int:
             requests=args.requests,
             seconds=args.seconds,
             hosts=args.beside,
+            sections=args.section or None,
             standard_names=not args.own_names,
         )
         if args.confirm:
@@ -451,7 +454,7 @@ def draft(args: Args) -> int:
     }
     undrafted_sections = [
         section_name
-        for section_name in SECTIONS
+        for section_name in args.section or SECTIONS
         if section_name not in {*profile_draft, *profile_draft.errors}
     ]
     summary = repr(profile_draft).replace("<", "", 1).replace(">", "", 1)
@@ -641,7 +644,9 @@ def verify_study(args: Args) -> int:
     """
     study = _open_study(args.study)
     result = study.verify(replay=args.replay)
-    output = _study_as_json(study)
+    output: dict[str, Any] = {}
+    with suppress(AAToolkitError):  # a damaged list of responses is one of the problems
+        output = _study_as_json(study)
     problems = [*map(vars, result.problems)]
     lines = [*_list_records(output), str(result.digest)] if result.ok else map(str, result.problems)
     show(args, {"ok": result.ok, "digest": result.digest, "problems": problems, **output}, lines)

@@ -452,6 +452,8 @@ class Project(SuggestsNames):
         ------
         ScopeError
             If there is no such section or filter; ``.suggestions`` holds near matches.
+        BadRequest
+            If the service knows no such value of a filter, such as an engine.
         FetchError
             If no usable response came back.
 
@@ -521,6 +523,8 @@ class Project(SuggestsNames):
         ------
         ScopeError
             If there is no such section or filter.
+        BadRequest
+            If the service knows no such value of a filter, such as an engine.
         FetchError
             If no usable response came back.
         PayloadError

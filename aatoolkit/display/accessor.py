@@ -319,7 +319,8 @@ class Accessor(SuggestsNames, TitledRepr):
             What to group by: columns or named levels of the index. Rows with a missing key form a
             group. By default all rows are one group.
         columns : str or list of str, optional
-            The columns to aggregate. By default all columns with a rule.
+            The columns to aggregate. By default all columns with a rule. ``df.aa.interval`` and
+            ``df.aa.compare`` of a rate also need the counts that it is made of.
         skip_missing : bool
             Whether sums leave out cells that were not measured, instead of being missing. Such a
             sum is ``partial``, and every column has its ``x_coverage``. The same holds for the

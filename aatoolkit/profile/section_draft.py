@@ -16,12 +16,13 @@ from aatoolkit.jsontree.paths import Entries, format_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import find_rule_problem
-from aatoolkit.sections import Rule, Section
+from aatoolkit.sections import CURRENCY, SUM, Rule, Section
 from aatoolkit.sections.aggregation import as_rule
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import DTYPES_BY_PARSE
 from aatoolkit.sections.inference.analysis import Analysis, declare_column, rename_column
 from aatoolkit.sections.inference.findings import LIKELY, OPEN, PROVED, SETTLED, DraftColumn, Guess
+from aatoolkit.sections.inference.units import find_currency_column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,6 +186,9 @@ class SectionDraft:
                 )
         try:
             rule = changed_column.aggregate
+            if changed_column.unit.value == CURRENCY and rule == SUM:
+                rule = replace(rule, within=find_currency_column(changed_column))
+                changed_column.rule = replace(changed_column.rule, value=rule)
             column_names = old_column.draft_table.column_names
             missing_names = {*(rule.over or ()), rule.by, rule.within} - {None, *column_names}
             if missing_names:
@@ -288,9 +292,12 @@ class SectionDraft:
             value at this path gets a meaning.
         """
         if set(rule) == {"at"}:
-            rule = next(
-                (proposal for proposal in self.proposals() if proposal["at"] == rule["at"]), rule
+            proposals = (
+                proposal
+                for candidate, proposal in zip(self.candidates, self.proposals(), strict=True)
+                if rule["at"] in (candidate.at, proposal["at"])
             )
+            rule = next(proposals, rule)
         try:
             new_rule = Rule(**rule)
         except (TypeError, ValueError) as error:

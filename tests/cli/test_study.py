@@ -59,3 +59,14 @@ def test_diff_has_the_exit_codes_of_diff(capsys: pytest.CaptureFixture[str]) -> 
     changes = json.loads(capsys.readouterr().out)["changes"]
     assert [change["kind"] for change in changes] == ["response"] * 2
     assert main(["study", "diff", "mine", "nowhere"]) == 2
+
+
+def test_verify_lists_what_is_damaged_in_the_manifest(capsys: pytest.CaptureFixture[str]) -> None:
+    main([*RECORD, "--section", "urls"])
+    with Path("mine/manifest.jsonl").open("a") as manifest:
+        manifest.write("{}\n")
+    capsys.readouterr()
+    assert main(["study", "verify", "mine", "--json"]) == 1
+    output = json.loads(capsys.readouterr().out)
+    assert not output["ok"]
+    assert any(problem["file"] == "manifest.jsonl" for problem in output["problems"])

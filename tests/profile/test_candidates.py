@@ -226,3 +226,17 @@ def test_a_check_asks_the_service_even_if_its_responses_are_cached(scripted, rep
         assert len(aa.profile.check(profile, project, ["crawl"])) == 0
         answer["rows"][0]["new"] = 1
         assert aa.profile.check(profile, project, ["crawl"])["path"].tolist() == ["rows[].new"]
+
+
+def test_a_place_is_confirmed_as_it_is_listed(draft):
+    assert draft["crawl"].availability["at"][0] == "visibleTo"
+    draft["crawl"].set_rule(at="visibleTo")
+    assert draft["crawl"].section.rules[0].at == "visibleTo{}"
+
+
+def test_money_that_a_person_lets_sum_is_added_within_one_currency():
+    rows = [{"ad": n, "paid": 3.5 * n, "coin": "EUR", "paid_currency": "EUR"} for n in range(5)]
+    section = draft_of({"crawl": {"rows": rows}})["crawl"]
+    section.set("paid", unit="currency", aggregate="sum")
+    columns = {column.name: column for table in section.section for column in table.columns}
+    assert columns["paid"].aggregate.within == "paid_currency"

@@ -98,7 +98,7 @@ def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
         return Guess(unit, PROVED, field_format.reason), 1.0
     last_field = column.source.rpartition(".")[2]
     is_amount = field_format.parse == "parts" or last_field in ("units", "nanos")
-    if is_amount and (currency_column := _find_currency_column(column)):
+    if is_amount and (currency_column := find_currency_column(column)):
         reason = f"{currency_column} states its currency"
         return Guess(CURRENCY, LIKELY, reason), 1e-9 if last_field == "nanos" else 1.0
     if arithmetic.equal_ratios and name_meaning.kind not in ("position", "rank", "score", "change"):
@@ -253,7 +253,7 @@ def _find_rule_of_number(column: DraftColumn, name_words: set[str]) -> RuleGuess
     if name_words & words_of("distinct"):
         return Guess(NOT_ADDITIVE, LIKELY, "name")
     if arithmetic.is_additive:
-        currency_column = _find_currency_column(column) if column.unit.value == CURRENCY else None
+        currency_column = find_currency_column(column) if column.unit.value == CURRENCY else None
         sum_rule = Aggregation("sum", within=currency_column, across=_find_across(column))
         reasons = [f"adds up {engine_test_note}"] if arithmetic.engine_sum_outcome == "adds" else []
         return Guess(sum_rule, PROVED, "; ".join(dict.fromkeys([*reasons, *arithmetic.sum_notes])))
@@ -280,7 +280,7 @@ def _find_across(column: DraftColumn) -> tuple[str, ...]:
     )
 
 
-def _find_currency_column(column: DraftColumn) -> str | None:
+def find_currency_column(column: DraftColumn) -> str | None:
     """Return the name of the column that states the currency of the amounts, or None."""
     object_path = column.source.rpartition(".")[0]
     names = (
