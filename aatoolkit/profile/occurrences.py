@@ -463,8 +463,11 @@ class OccurrenceSearch:
             is_about_data |= any(map(states_missing_data, iter_texts(value)))
             if echoes_request(key) and not is_about_data:
                 continue
-            is_legend = isinstance(value, dict) and is_word_of(key, "legend")
-            if is_legend or _are_matrix_labels(value, document.values()):
+            # Whether figures may be revised does not say that any are missing.
+            states_nothing = is_word_of(key, "legend") or is_word_of(key, "revision")
+            if (isinstance(value, dict) and states_nothing) or _are_matrix_labels(
+                value, document.values()
+            ):
                 continue
             if isinstance(value, dict):
                 if self._maps_engines_to_words(key, value):
