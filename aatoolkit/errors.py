@@ -422,10 +422,10 @@ def only_names(
 ) -> tuple[Callable[[], Sequence[str]], Callable[[str], NoReturn]]:
     """Return the ``__dir__`` and ``__getattr__`` of a module whose public names are ``names``."""
 
-    def raise_missing(name: str) -> NoReturn:
+    def raise_unknown_attribute(name: str) -> NoReturn:
         raise missing_attribute(f"module {module!r}", name, names)
 
-    return lambda: names, raise_missing
+    return lambda: names, raise_unknown_attribute
 
 
 if not TYPE_CHECKING:  # type checkers go by what is declared

@@ -74,14 +74,14 @@ class TableReader:
         }
         item_kind = "section"
         wanted_name = str(section)
-        valid_names = [*section_names]
+        existing_names = [*section_names]
         if path_by_table and table is not None:
             item_kind = f"{section_name} table"
             wanted_name = str(table)
-            valid_names = [*path_by_table]
+            existing_names = [*path_by_table]
         if not path_by_table or table not in (None, *path_by_table):
             raise ScopeError(
-                unknown(f"archived {item_kind}", wanted_name, valid_names),
+                unknown(f"archived {item_kind}", wanted_name, existing_names),
                 parameter=item_kind.split()[-1],
                 unknown=(wanted_name,),
             )

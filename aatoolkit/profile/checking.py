@@ -269,9 +269,9 @@ def find_rule_problem(
     for meaning in rule.words.values():
         if meaning != NO_MEANING and read_word(meaning).status == Status.UNKNOWN:
             return f"{meaning!r} is no status; there are {', '.join(MEANINGS)}"
-    for position, response in enumerate(responses):
+    for response_position, response in enumerate(responses):
         with warnings.catch_warnings(action="ignore"):
-            response_headers = {} if position else headers
+            response_headers = {} if response_position else headers
             signals = detect(response, rule, headers=response_headers, days=Scope().days).signals
         statuses = (signal.availability.status for signal in signals if signal.rule == rule.name)
         if any(status != Status.UNKNOWN for status in statuses):

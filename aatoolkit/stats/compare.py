@@ -521,7 +521,10 @@ def decompose(
     level: float = LEVEL,
     rules: Rules | None = None,
 ) -> pd.DataFrame:
-    """Decompose the change of a rate or mean; see ``df.aa.decompose``."""
+    """Split the change of a rate or mean into the parts rate, mix, entered and left.
+
+    ``by`` has the column of the prompts; see ``df.aa.decompose``.
+    """
     check_level(level)
     column_names = flatten_index(now).columns
     if by not in [*column_names]:

@@ -238,7 +238,10 @@ _MAX_CELLS = 500_000
 def concentration(
     frame: pd.DataFrame, column: str, by: str | Sequence[str] | None, *, top: int, level: float
 ) -> pd.DataFrame:
-    """Compute the concentration of a count; see ``df.aa.concentration``."""
+    """Compute how much of a count falls on its largest members, with confidence intervals.
+
+    The result has a row for each group of ``by``; see ``df.aa.concentration``.
+    """
     check_level(level)
     if top < 1:
         raise ArgumentError(f"top={top!r} is no whole number from 1")

@@ -119,7 +119,10 @@ class ClusterSums:
 
     @property
     def group_sums(self) -> GroupSums:
-        """An object that sums numbers over the clusters (such as prompts) of each group."""
+        """An object that takes one number per cluster (such as a prompt).
+
+        It returns the sum of these numbers for each group.
+        """
         return GroupSums(self.group_ids, len(self.groups), self.key_of_group)
 
     def position_by_cluster(self, group_position: int) -> dict[Any, int]:

@@ -484,7 +484,9 @@ RuleResult = Availability | bool | None
 
 
 class GeneralRule(NamedTuple):
-    """A rule for the responses of any service: a function, and which keys and values it can read.
+    """A rule that finds, in the responses of any service, what a value says on missing data.
+
+    It consists of a function, and the keys and values that the function can read.
 
     ``matches_key`` takes a key and returns whether the function can read it. ``value_types`` are
     the types of the values that the function can read.

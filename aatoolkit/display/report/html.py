@@ -127,6 +127,7 @@ def _columns_to_show(
 ) -> list[str]:
     """Return the names of the columns to show: first the column that names the rows, if any.
 
+    ``all_data`` has every row of the table, and ``shown_data`` only the rows in the report.
     ``wanted_columns`` follow, as far as the table has them. If it lacks half of them or more,
     the most informative columns are shown instead.
     """

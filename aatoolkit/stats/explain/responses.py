@@ -93,7 +93,10 @@ class ReadResponse:
 
 
 class ResponseFinder:
-    """Finds responses in studies, archives and memory, and parses each at most once."""
+    """Finds the response from which a cell was read, in studies, archives and memory.
+
+    Each response is parsed at most once.
+    """
 
     def __init__(self, within: Any = None) -> None:
         self._stores = [*_iterate_stores(within)]
