@@ -97,8 +97,10 @@ def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
         unit = CURRENCY if field_format.parse == "money" else SECONDS
         return Guess(unit, PROVED, field_format.reason), 1.0
     last_field = column.source.rpartition(".")[2]
-    is_amount = field_format.parse == "parts" or last_field in ("units", "nanos")
-    if is_amount and (currency_column := find_currency_column(column)):
+    is_part = last_field in ("units", "nanos")
+    amount_path = column.source.rpartition(".")[0] if is_part else column.source
+    has_nanos = f"{amount_path}.nanos" in (other.source for other in column.draft_table.columns)
+    if has_nanos and (currency_column := find_currency_column(column)):
         reason = f"{currency_column} states its currency"
         return Guess(CURRENCY, LIKELY, reason), 1e-9 if last_field == "nanos" else 1.0
     if arithmetic.equal_ratios and name_meaning.kind not in ("position", "rank", "score", "change"):

@@ -78,13 +78,18 @@ def test_a_ratio_of_numbers_is_one_of_columns_of_one_scale(
 def test_an_object_of_two_parts_is_a_number_as_well():
     held = [{"num": a, "den": b} for a, b in zip(*pairs(10), strict=True)]
     cost = [{"currency": "EUR", "units": str(n), "nanos": 5 * 10**8} for n in COUNTS]
-    columns = drafted(rows(ctr=held, cost=cost, order_value=cost))
+    currencies = ["EUR"] * len(cost)
+    columns = drafted(
+        rows(ctr=held, cost=cost, order_value=cost, units=COUNTS, currency=currencies)
+    )
     assert columns["domains.ctr"].aggregate.over == ("ctr_num", "ctr_den")
     assert columns["domains.cost"].numbers.tolist() == [n + 0.5 for n in COUNTS]
     assert columns["domains.cost"].unit.value == "currency"
     order_columns = [columns[f"domains.order_value{end}"] for end in ("", "_units", "_nanos")]
     assert [column.unit.value for column in order_columns] == ["currency"] * 3
     assert [column.scale for column in order_columns] == [1, 1, 1e-9]
+    units = [columns[f"domains.{name}"].unit.value for name in ("ctr", "units")]
+    assert units == ["fraction 0-1", "count"]
 
 
 def test_wrong_pairs_do_not_pass_by_chance():
