@@ -111,7 +111,7 @@ class WordMeanings:
         ongoing_texts = {text for text in texts if has_word_of(text, "ongoing")}
         # `running` is no passing state if it can be `paused`, or be `running_with_errors`.
         is_lasting = len(ongoing_texts) > 1 or any(has_word_of(text, "paused") for text in texts)
-        self._lasting_text = min(ongoing_texts, key=len, default="") if is_lasting else ""
+        self._lasting_text = min(sorted(ongoing_texts), key=len, default="") if is_lasting else ""
         self._is_notice, self._is_count = is_notice, is_count
         self._names_row_kind = (
             self._is_in_rows and not is_notice and has_word_of(self._key, "class")
