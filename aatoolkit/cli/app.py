@@ -462,7 +462,8 @@ def draft(args: Args) -> int:
     if undrafted_sections:
         print_note(f"not drafted: {', '.join(undrafted_sections)}; more --requests may show them")
     print_note(f"the profile is in {path}; review it, and read with --profile {path}")
-    return 1 if profile_draft.errors or profile_draft.stopped else 0
+    section_errors = profile_draft.errors.keys() - {"combined"}  # a view, and no section
+    return 1 if section_errors or profile_draft.stopped else 0
 
 
 @command(

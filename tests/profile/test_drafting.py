@@ -232,6 +232,8 @@ def test_the_command_line_drafts_shows_and_checks(project, scripted, tmp_path, m
     draft = ["profile", "draft", "shop.example", "-o", str(out), "--profile", str(options)]
     assert main([*draft, *connection]) == 1
     assert "SCOPE_OPTIONS = scope_options(" in out.read_text()
+    assert main([*draft, "--section", "prompts", *connection]) == 0
+    assert "crawl" not in out.read_text()
     assert "prompts" in capsys.readouterr().out
     assert main(["profile", "types", str(out)]) == 0
     assert "One row per" in capsys.readouterr().out
