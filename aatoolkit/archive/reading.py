@@ -30,9 +30,9 @@ from aatoolkit.archive.store import MOMENT_TYPE, ArchiveStore
 from aatoolkit.availability import UNKNOWN, combine
 from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.errors import ScopeError, unknown
-from aatoolkit.frame.cell_status import MEASURED
+from aatoolkit.frame.cell_status import MEASURED_COLUMN
 from aatoolkit.frame.merge import unique_key
-from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.frame.reshape import CONTEXT_COLUMNS
 from aatoolkit.metadata.attrs import NO_METADATA, ColumnMetadata, FrameMetadata, attach
 from aatoolkit.metadata.column import with_failures
 from aatoolkit.metadata.recipe import Recipe
@@ -133,7 +133,7 @@ class TableReader:
         )
         context_key = ("host", "days", *FILTER_COLUMNS, "fetched_at")
         recipe = ["archived", "read", {**self.section_and_table, **selection.to_dict()}]
-        return self._build_frame(self._query(sql), selection, recipe, CONTEXT, context_key)
+        return self._build_frame(self._query(sql), selection, recipe, CONTEXT_COLUMNS, context_key)
 
     def history(self, fetch_selection: Selection, day_selection: Selection) -> pd.DataFrame:
         """Return a DataFrame with one row per key and day: the newest row that has values.
@@ -243,7 +243,7 @@ class TableReader:
         if failed_count:
             column_metadata = with_failures(column_metadata, failed_count, len(responses))
         metadata = FrameMetadata(
-            {name: column_metadata.get(name, MEASURED) for name in map(str, frame.columns)},
+            {name: column_metadata.get(name, MEASURED_COLUMN) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),
             tuple(dict.fromkeys(map(row_to_source, responses))),
             recipe=recipe,

@@ -32,12 +32,12 @@ from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.files import FilePath, writing_folder
 from aatoolkit._util.text import Names, counted, json_text, visible
 from aatoolkit.errors import NotWritten, did_you_mean, near_matches, warn
-from aatoolkit.frame.cell_status import MEASURED
+from aatoolkit.frame.cell_status import MEASURED_COLUMN
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.merge import concat, rename
-from aatoolkit.frame.parquet import arrow_table, write_arrow
-from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.frame.parquet import to_arrow_table, write_arrow
+from aatoolkit.frame.reshape import CONTEXT_COLUMNS
 from aatoolkit.metadata.attrs import (
     ColumnMetadata,
     FrameMetadata,
@@ -210,13 +210,13 @@ def publish(
         for table in published_tables:
             file_path = folder / table.path("parquet")
             file_path.parent.mkdir(exist_ok=True)
-            write_arrow(arrow_table(table.frame, file_path), file_path)
+            write_arrow(to_arrow_table(table.frame, file_path), file_path)
             if csv:
                 write(table.path("csv"), csv_bytes(table.frame))
         if excel:
             sheets = (SheetTable(table.name, table.doc, table.frame) for table in published_tables)
             file_path = folder / "tables.xlsx"
-            write_workbook(sheets, file_path, created=summary["last"])
+            write_workbook(sheets, file_path, created_at=summary["last"])
         if packed_study:
             write(PACKED_STUDY_FILE, packed_study)
         write("codebook.csv", csv_bytes(_make_codebook(published_tables)))
@@ -381,7 +381,7 @@ def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
         {name: DTYPES[column.dtype].pandas or "string" for name, column in columns.items()}
     )
     key = ("response",) if name == "responses" else ()
-    metadata = FrameMetadata(dict.fromkeys(columns, MEASURED), key)
+    metadata = FrameMetadata(dict.fromkeys(columns, MEASURED_COLUMN), key)
     return PublishedTable(name, _DOC_BY_TABLE[name], attach(frame, metadata))
 
 
@@ -403,14 +403,19 @@ def _combine_table(
     row_positions = np.repeat(
         [number - 1 for number in section_tables], [len(frame) for frame in frames]
     )
-    context_columns = responses[["response", *CONTEXT]].take(row_positions).reset_index(drop=True)
+    context_columns = (
+        responses[["response", *CONTEXT_COLUMNS]].take(row_positions).reset_index(drop=True)
+    )
     new_names = {str(column): f"{column}_" for column in rows if column in context_columns}
     rows = rename(rows, columns=new_names) if new_names else rows
     stored_metadata = attached_metadata(rows)[0]
     frame_keys = {metadata_of(frame).key for frame in frames}
     table_key = frame_keys.pop() if len(frame_keys) == 1 else ()
     row_key = ("_row",) if "_row" in rows else tuple(new_names.get(key, key) for key in table_key)
-    columns = {**dict.fromkeys(map(str, context_columns), MEASURED), **metadata_of(rows).columns}
+    columns = {
+        **dict.fromkeys(map(str, context_columns), MEASURED_COLUMN),
+        **metadata_of(rows).columns,
+    }
     key = ("response", *row_key) if row_key else ()
     metadata = FrameMetadata(columns, key, stored_metadata.sources, recipe=stored_metadata.recipe)
     table_docs = (
@@ -443,7 +448,9 @@ def _redact_tables(
 ) -> list[PublishedTable]:
     """Return the tables without the columns to redact, and without texts that may quote them."""
     redacted_columns, named_columns = _find_redacted_columns(published_tables, redacted_names)
-    if redacted_columns & {("responses", name) for name in {*CONTEXT} - {"host", "fetched_at"}}:
+    if redacted_columns & {
+        ("responses", name) for name in {*CONTEXT_COLUMNS} - {"host", "fetched_at"}
+    }:
         redacted_columns.add(("responses", "scope"))
     if redacted_columns & {("responses", name) for name in ("host", "scope")}:
         redacted_columns.add(("responses", "url"))
