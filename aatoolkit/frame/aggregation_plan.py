@@ -77,7 +77,7 @@ class ResponseTotals:
     def sum_by_group(
         self, total_of_row: FloatArray, has_number: Mask, groups: Groups
     ) -> FloatArray:
-        """Return each group's denominator; ``total_of_row`` has the total of each row's response."""
+        """Return each group's denominator; ``total_of_row`` has the total of the row's response."""
         group_of_total, row_of_total = self.find_used_totals(has_number, groups)
         return np.bincount(
             group_of_total, total_of_row[row_of_total], minlength=len(groups)
@@ -356,9 +356,9 @@ class _Planner:
                 rule = plan.rule
                 remedy = "'sum'" if rule.rule == "sum" else f"aa.sections.{rule!r}"
                 raise AggregationRefused(
-                    f"{'it' if name == column else name} adds over "
-                    f"{', '.join(additive_keys[name])}, and nothing shows that it adds over {key}; "
-                    f"if it does, aggregate with rules={{{column!r}: {remedy}}}, or declare it in the profile"
+                    f"{'it' if name == column else name} adds over {', '.join(additive_keys[name])}"
+                    f", and nothing shows that it adds over {key}; if it does, "
+                    f"aggregate with rules={{{column!r}: {remedy}}}, or declare it in the profile"
                 )
 
     def _plan_single_measure(self, plan: ColumnPlan, is_requested: bool) -> ColumnPlan:
