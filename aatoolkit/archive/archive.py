@@ -721,7 +721,9 @@ class Archive(metaclass=ShortHelpMeta):
             with study:
                 for group in response_groups(snapshot, f"{USABLE_SQL} AND {selection.where_sql}"):
                     for payload in (response.payload() for response in group):
-                        record = Record.of(payload_to_response(payload), stale=payload.stale)
+                        record = Record.from_response(
+                            payload_to_response(payload), stale=payload.stale
+                        )
                         writer.append(record, payload.body)
             return study
 

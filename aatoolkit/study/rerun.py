@@ -32,7 +32,7 @@ from aatoolkit.study.comparing import ResultComparison, compare_results, read_re
 from aatoolkit.study.recording import (
     RERUN_RESULTS_ENV,
     RERUN_STUDY_ENV,
-    path_of_rerun,
+    read_rerun_path,
     replaying_client,
 )
 
@@ -110,9 +110,9 @@ class Rerun:
 
 def rerun(study: Study, notebook: Path, *, out: FilePath | None, timeout: float) -> Rerun:
     """Run a notebook on the recorded responses of a study; see `Study.rerun`."""
-    if path_of_rerun():
+    if read_rerun_path():
         raise StudyError("a notebook that is rerun does not rerun others", path=study.path)
-    study._check_verified("rerun")
+    study._require_verified("rerun")
     sealed_results = dict(study.results)
     if not sealed_results:
         raise StudyError(
@@ -143,8 +143,8 @@ def rerun(study: Study, notebook: Path, *, out: FilePath | None, timeout: float)
         problem = f"{problem}; {change_text}" if problem else change_text
     problem = None if problem is None else clipped(_mask_tokens(problem))
     if out is not None:
-        executed_text = _mask_tokens(json.dumps(notebook_node, ensure_ascii=False, indent=1) + "\n")
-        write_whole(Path(out).expanduser(), executed_text.encode("utf-8", "backslashreplace"))
+        executed_json = _mask_tokens(json.dumps(notebook_node, ensure_ascii=False, indent=1) + "\n")
+        write_whole(Path(out).expanduser(), executed_json.encode("utf-8", "backslashreplace"))
     return Rerun(
         str(notebook), str(study.path), digest, seconds, tuple(comparisons), problem, cell_number
     )
@@ -215,7 +215,7 @@ def _execute_notebook(
         at=cell_index, kernel=notebook_client.km.provisioner.pid
     )
 
-    def execute() -> None:
+    def execute_cells() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # libraries of notebooks warn of their own deprecations
             asyncio.run(
@@ -228,7 +228,7 @@ def _execute_notebook(
     # In a thread of its own: in a notebook there is a loop already.
     with ThreadPoolExecutor(1) as pool:
         try:
-            pool.submit(execute).result()
+            pool.submit(execute_cells).result()
         except Exception as error:
             error_name = type(error).__name__
             message = f"{getattr(error, 'ename', error_name)}: {getattr(error, 'evalue', error)}"
