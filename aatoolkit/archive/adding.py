@@ -297,17 +297,17 @@ def plan_requests(
         for request_key in target_by_request
         if refresh or not response_index.has_response_of_day(request_key, today.date())
     }
-    resumed_by_request: dict[RequestKey, ArchivedResponse] = {}
+    resumed_responses: dict[RequestKey, ArchivedResponse] = {}
     open_runs = response_index.run_log.unfinished_runs
     if open_runs and not refresh:
         sql = f"{USABLE_SQL} AND {sql_in('run', open_runs)} AND fetched_at >= {quote_value(today)}"
         for group in response_groups(Snapshot(store, response_index.run_log.begun_runs), sql):
-            resumed_by_request |= {
+            resumed_responses |= {
                 response.request_key: response
                 for response in group
                 if response.body is not None and response.request_key in missing_requests
             }
-    pending_requests = missing_requests - resumed_by_request.keys()
+    pending_requests = missing_requests - resumed_responses.keys()
     sections_by_target = lists_by_key(
         (project_scope, request_key[1])
         for request_key, project_scope in target_by_request.items()
@@ -315,7 +315,7 @@ def plan_requests(
     )
     return (
         [(*project_scope, sections) for project_scope, sections in sections_by_target.items()],
-        [*resumed_by_request.values()],
+        [*resumed_responses.values()],
         len(target_by_request) - len(missing_requests),
     )
 

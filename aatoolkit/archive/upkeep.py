@@ -232,7 +232,7 @@ def _delete_table_rows(
         begun_runs = read_run_log(store).begun_runs
         snapshot = Snapshot(store, begun_runs, {RESPONSES_TABLE: table})
         rows_with_bodies = snapshot.query(
-            _RESPONSES_LOSING_BODIES_SQL.format(before=quote_value(cutoff)), RESPONSES_TABLE
+            _BODYLESS_RESPONSES_SQL.format(before=quote_value(cutoff)), RESPONSES_TABLE
         )
         new_rows = rows_with_bodies.select(schema.names).cast(schema)
         if new_rows.num_rows:
@@ -256,7 +256,7 @@ def _delete_table_rows(
     return row_count_before - count_rows()
 
 
-_RESPONSES_LOSING_BODIES_SQL = """
+_BODYLESS_RESPONSES_SQL = """
 WITH lost AS (
     SELECT host, section, scope, sha256, any_value(body) FILTER (has_body) AS moved
     FROM responses WHERE sha256 IS NOT NULL GROUP BY ALL

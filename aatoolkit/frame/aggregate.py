@@ -97,7 +97,7 @@ class PlannedCells:
     @cached_property
     def absence_reasons(self) -> list[Availability]:
         """The reasons why rows are missing in the frame, e.g. as a host is not connected."""
-        if self.groups.exact_keys & {"host", *CONTEXT_COLUMNS, *FILTERS}:
+        if self.groups.constant_keys & {"host", *CONTEXT_COLUMNS, *FILTERS}:
             return []  # they would be groups of their own
         columns = self.metadata.columns
         return [

@@ -271,7 +271,7 @@ class _Planner:
         if overwritten_columns := [
             column for column in missing_columns if self.metadata.has_lost_values(column)
         ]:
-            raise AggregationRefused(_overwritten_reason(overwritten_columns))
+            raise AggregationRefused(_overwrite_reason(overwritten_columns))
         if missing_columns:
             raise AggregationRefused(f"its rule ({rule}) needs {', '.join(missing_columns)}")
         pandas_types = pd.api.types
@@ -417,7 +417,7 @@ class _Planner:
             has_one_key = not key_groups.duplicated().any()
         if (
             not response_keys
-            or not {*grouped_keys} <= groups.exact_keys
+            or not {*grouped_keys} <= groups.constant_keys
             or (rule.rule != "sum" and not has_one_key)
         ):
             return None
@@ -502,12 +502,12 @@ def _approximation_reason(frame: pd.DataFrame, plan: ColumnPlan) -> str | None:
     if overwritten_counts := [
         name for name in names if name not in missing_counts and name in frame.columns
     ]:
-        raise AggregationRefused(_overwritten_reason(overwritten_counts))
+        raise AggregationRefused(_overwrite_reason(overwritten_counts))
     verb = "are" if len(names) > 1 else "is"
     return f"approximate: weighted by {weight_column}, as {' and '.join(names)} {verb} not reported"
 
 
-def _overwritten_reason(names: list[str]) -> str:
+def _overwrite_reason(names: list[str]) -> str:
     """Return the error message that the user overwrote ``names``, the columns that a rule needs."""
     verb_phrase = "it was" if len(names) == 1 else "they were"
     return f"its rule needs {' and '.join(names)} as read, and {verb_phrase} overwritten"

@@ -182,7 +182,7 @@ class Duplicates:
         if missing_columns or key_columns is None:
             self._check_without_key(table, missing_columns, overlapping_scopes, scope_of_row)
             return all_rows, []
-        key_names = [name for name in key_columns if name not in self._groups.exact_keys]
+        key_names = [name for name in key_columns if name not in self._groups.constant_keys]
         compared_arrays = [group_of_row, *(self._frame[name].array for name in key_names)]
         first_rows = _first_equal_rows(compared_arrays)
         if (first_rows == all_rows).all() and key_columns:
@@ -296,10 +296,10 @@ class Duplicates:
                 frozenset(filter(None, str(row.get(f"filter_{name}") or "").split(",")))
                 for name in FILTERS
             )
-            host_and_window = [
+            scope_values = [
                 row.get(name) for name in ("host", "window_start", "window_end", "days")
             ]
-            scopes.append(ResponseScope(*host_and_window, filters))  # type: ignore[call-arg, arg-type]
+            scopes.append(ResponseScope(*scope_values, filters))  # type: ignore[call-arg, arg-type]
         return scopes, scope_of_row
 
 

@@ -33,7 +33,7 @@ class Groups:
     row_codes: IntArray  # for each row, the position of its group in `keys`
     keys: pd.DataFrame  # one row per group
     # The key columns that have one value in all rows of a group; a week has several days.
-    exact_keys: frozenset[str] = frozenset()
+    constant_keys: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -308,7 +308,7 @@ def find_partial_periods(
         covered_days = pd.DatetimeIndex(days.unique())
     else:
         covered_days = pd.date_range(first_day, last_day)
-    is_one_series = is_daily_series and all(
+    is_single_series = is_daily_series and all(
         name in groups.keys or (name in frame and frame[name].nunique() == 1)
         for name in metadata.key
     )
@@ -324,7 +324,7 @@ def find_partial_periods(
         length = (end - start).days + 1
         day_count = (
             day_counts[group_number]
-            if is_one_series
+            if is_single_series
             else int(((covered_days >= start) & (covered_days <= end)).sum())
         )
         if day_count < length:

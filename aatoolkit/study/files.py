@@ -482,7 +482,7 @@ class Record:
                 previous=previous_hash,
             )
             hashes = (record.sha256, previous_hash or "0" * 64)
-            text_pairs = (
+            text_tuples = (
                 *record.headers.items(),
                 *document["versions"].items(),
                 ("" if error is None else error,),
@@ -494,7 +494,7 @@ class Record:
                 and (request.scope is not None or {*request.params} <= {"refresh"})
                 and type(record.stale) is bool
                 and all(map(SHA256_PATTERN.fullmatch, hashes))
-                and all(isinstance(text, str) for text_pair in text_pairs for text in text_pair)
+                and all(isinstance(text, str) for text_tuple in text_tuples for text in text_tuple)
                 and all(type(integer) is int and integer >= 0 for integer in integers)
             )
         except PARSING_ERRORS:

@@ -193,7 +193,7 @@ def _execute_notebook(
         RERUN_RESULTS_ENV: results_folder,
     }
     deadlines: list[float] = []
-    progress: dict[str, int] = {}
+    kernel_state: dict[str, int] = {}
 
     def seconds_left(cell: Any) -> int:
         if cell is first_cell:
@@ -211,7 +211,7 @@ def _execute_notebook(
         record_timing=False,
         resources={"metadata": {"path": str(folder)}},
     )
-    notebook_client.on_cell_start = lambda cell_index, **_: progress.update(
+    notebook_client.on_cell_start = lambda cell_index, **_: kernel_state.update(
         at=cell_index, kernel=notebook_client.km.provisioner.pid
     )
 
@@ -237,13 +237,15 @@ def _execute_notebook(
                 "DeadKernelError": "its kernel died",
             }.get(error_name, message)
         finally:
-            if "kernel" in progress and hasattr(os, "killpg"):
+            if "kernel" in kernel_state and hasattr(os, "killpg"):
                 with contextlib.suppress(OSError):  # processes of the kernel are in its group
-                    os.killpg(progress["kernel"], signal.SIGKILL)
+                    os.killpg(kernel_state["kernel"], signal.SIGKILL)
     del notebook.cells[0]
-    if problem is not None and not progress.get("at"):
+    if problem is not None and not kernel_state.get("at"):
         raise StudyError(f"the rerun did not begin: {clipped(problem)}", path=study_path)
-    are_code_cells = [cell.cell_type == "code" for cell in notebook.cells[: progress.get("at", 0)]]
+    are_code_cells = [
+        cell.cell_type == "code" for cell in notebook.cells[: kernel_state.get("at", 0)]
+    ]
     return problem, sum(are_code_cells) if problem else None
 
 
