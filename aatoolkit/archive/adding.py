@@ -116,17 +116,20 @@ class AddReport:
         }
         count_texts = [f"{counted(self.responses, 'response')} added"]
         count_texts += [f"{count} {label}" for label, count in counts_by_label.items() if count]
-        messages = [*self.failures["message"].drop_duplicates()]
-        lines = [*map(visible, messages[:3]), *["… more in .failures"] * (len(messages) > 3)]
+        error_messages = [*self.failures["message"].drop_duplicates()]
+        lines = [
+            *map(visible, error_messages[:3]),
+            *["… more in .failures"] * (len(error_messages) > 3),
+        ]
         return "\n  ".join([f"<AddReport: {', '.join(count_texts)}>", *lines])
 
     _repr_pretty_ = print_wrapped
 
 
-def add_groups(
+def add_outcome_groups(
     store: ArchiveStore,
     options: ReadingOptions,
-    groups: Iterable[OutcomeGroup],
+    outcome_groups: Iterable[OutcomeGroup],
     response_index: ResponseIndex,
     *,
     shows_progress: bool | None,
@@ -142,7 +145,7 @@ def add_groups(
         The Delta tables of the archive.
     options : ReadingOptions
         How responses are converted to tables.
-    groups : iterable of OutcomeGroup
+    outcome_groups : iterable of OutcomeGroup
         The responses and errors of requests; each group is for one host and scope.
     response_index : ResponseIndex
         Tells which responses the archive has already.
@@ -155,7 +158,7 @@ def add_groups(
     skipped_count : int
         The number of requests that were not sent, for the report.
     """
-    errors: dict[RequestKey, AAToolkitError] = {}
+    error_by_request: dict[RequestKey, AAToolkitError] = {}
 
     def derive_tables(responses: Sequence[ArchivedResponse]) -> list[DerivedResponse]:
         return derive_responses([response.payload() for response in responses], options)
@@ -163,7 +166,10 @@ def add_groups(
     writer = RunWriter(store, response_index, derive_tables)
     resumed_groups = group_payloads(response.payload() for response in resumed_responses)
     for batch in _batch_groups(
-        chain(resumed_groups, progress_bar(groups, shows_progress, total=group_count, unit="host"))
+        chain(
+            resumed_groups,
+            progress_bar(outcome_groups, shows_progress, total=group_count, unit="host"),
+        )
     ):
         failed_at = datetime.now(UTC)
         responses: list[ArchivedResponse] = []
@@ -172,7 +178,7 @@ def add_groups(
             derived_iterator = iter(derived_responses or ())
             for request_key, payload_or_error in outcomes:
                 if isinstance(payload_or_error, AAToolkitError):
-                    errors[request_key] = payload_or_error
+                    error_by_request[request_key] = payload_or_error
                     response = ArchivedResponse.from_error(
                         writer.run_name, request_key, payload_or_error, failed_at
                     )
@@ -200,12 +206,12 @@ def add_groups(
         writer.response_count,
         len(resumed_responses),
         skipped_count,
-        errors,
+        error_by_request,
         writer.error_by_name,
     )
 
 
-def _batch_groups(groups: Iterable[OutcomeGroup]) -> Iterator[list[OutcomeGroup]]:
+def _batch_groups(outcome_groups: Iterable[OutcomeGroup]) -> Iterator[list[OutcomeGroup]]:
     """Yield batches (lists) of groups of responses; each batch is stored in one commit.
 
     A batch ends when it has many responses or bytes, or after some seconds. Raise `NotAuthorized`
@@ -214,7 +220,7 @@ def _batch_groups(groups: Iterable[OutcomeGroup]) -> Iterator[list[OutcomeGroup]
     batch: list[OutcomeGroup] = []
     response_count = byte_count = 0
     batch_start = time.monotonic()
-    for group_number, group in enumerate(groups):
+    for group_number, group in enumerate(outcome_groups):
         outcomes, _ = group
         auth_errors = [error for _, error in outcomes if isinstance(error, NotAuthorized)]
         # A refused token would be refused in all further requests.
@@ -291,17 +297,17 @@ def plan_requests(
         for request_key in target_by_request
         if refresh or not response_index.has_response_of_day(request_key, today.date())
     }
-    resumed_by_request: dict[RequestKey, ArchivedResponse] = {}
+    resumed_responses: dict[RequestKey, ArchivedResponse] = {}
     open_runs = response_index.run_log.unfinished_runs
     if open_runs and not refresh:
         sql = f"{USABLE_SQL} AND {sql_in('run', open_runs)} AND fetched_at >= {quote_value(today)}"
         for group in response_groups(Snapshot(store, response_index.run_log.begun_runs), sql):
-            resumed_by_request |= {
+            resumed_responses |= {
                 response.request_key: response
                 for response in group
                 if response.body is not None and response.request_key in missing_requests
             }
-    pending_requests = missing_requests - resumed_by_request.keys()
+    pending_requests = missing_requests - resumed_responses.keys()
     sections_by_target = lists_by_key(
         (project_scope, request_key[1])
         for request_key, project_scope in target_by_request.items()
@@ -309,12 +315,12 @@ def plan_requests(
     )
     return (
         [(*project_scope, sections) for project_scope, sections in sections_by_target.items()],
-        [*resumed_by_request.values()],
+        [*resumed_responses.values()],
         len(target_by_request) - len(missing_requests),
     )
 
 
-def fetch_groups(
+def fetch_outcome_groups(
     client: Client, targets: Sequence[FetchTarget], refresh: bool
 ) -> Generator[OutcomeGroup]:
     """Fetch sections of hosts in threads; yield a group for each request, in order.
@@ -380,7 +386,7 @@ def fetch_by_workers(
     try:
         while True:
             futures |= {
-                executor.submit(fetch_task, client_settings, *task)
+                executor.submit(run_fetch_task, client_settings, *task)
                 for task in islice(tasks, max_futures - len(futures))
             }
             if not futures:
@@ -404,7 +410,7 @@ def fetch_by_workers(
             future.cancel()
 
 
-def fetch_task(
+def run_fetch_task(
     client_settings: Any,
     reading_options: ReadingOptions,
     refresh: bool,

@@ -24,9 +24,9 @@ from aatoolkit.archive import upkeep
 from aatoolkit.archive.adding import (
     AddReport,
     OutcomeGroup,
-    add_groups,
+    add_outcome_groups,
     fetch_by_workers,
-    fetch_groups,
+    fetch_outcome_groups,
     group_payloads,
     payloads_of,
     plan_requests,
@@ -44,7 +44,7 @@ from aatoolkit.archive.store import (
     ArchiveStore,
     import_deltalake,
     import_duckdb,
-    raise_typed_errors,
+    raise_package_errors,
     read_run_log,
 )
 from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
@@ -174,7 +174,7 @@ class Archive(metaclass=ShortHelpMeta):
             hosts = source.host if hosts is None else hosts
             source = source.client
         profile = self._options.profile
-        groups: Iterable[OutcomeGroup]
+        outcome_groups: Iterable[OutcomeGroup]
         group_count = skipped_count = 0
         resumed_responses: Sequence[ArchivedResponse] = ()
         if isinstance(source, Client):
@@ -184,24 +184,24 @@ class Archive(metaclass=ShortHelpMeta):
                     parameter="hosts",
                 )
             profile = source._profile if source._profile is not None else profile
-            wanted_sections = check_sections(sections, profile)
+            requested_sections = check_sections(sections, profile)
             projects = [*map(source.project, as_unique_list(hosts, str))]
             project_scopes = product(projects, as_unique_list(scopes, Scope) or [Scope()])
             with self._store.convert_unexpected_errors():
                 response_index = ResponseIndex(self._store, {project.host for project in projects})
                 fetch_targets, resumed_responses, skipped_count = plan_requests(
-                    self._store, response_index, project_scopes, wanted_sections, refresh=refresh
+                    self._store, response_index, project_scopes, requested_sections, refresh=refresh
                 )
             if executor is None:
                 group_count = sum(len(section_names) for *_, section_names in fetch_targets)
-                groups = fetch_groups(source, fetch_targets, refresh)
+                outcome_groups = fetch_outcome_groups(source, fetch_targets, refresh)
             else:
                 group_count = len(fetch_targets)
-                groups = fetch_by_workers(
+                outcome_groups = fetch_by_workers(
                     source, fetch_targets, executor, ReadingOptions(profile), refresh
                 )
         else:
-            allowed_values = {
+            selected_values = {
                 "host": Selection.from_args(hosts).hosts,
                 "scope": None if scopes is None else as_unique_list(scopes, Scope),
                 "section": None if sections is None else check_sections(sections, profile),
@@ -212,20 +212,20 @@ class Archive(metaclass=ShortHelpMeta):
                     "executor= out",
                     argument="executor",
                 )
-            groups = group_payloads(
+            outcome_groups = group_payloads(
                 payload
                 for payload in payloads_of(source)
                 if all(
                     values is None or getattr(payload, attribute) in values
-                    for attribute, values in allowed_values.items()
+                    for attribute, values in selected_values.items()
                 )
             )
             with self._store.convert_unexpected_errors():
                 response_index = ResponseIndex(self._store)
-        return add_groups(
+        return add_outcome_groups(
             self._store,
             ReadingOptions(profile),
-            groups,
+            outcome_groups,
             response_index,
             shows_progress=progress,
             group_count=group_count,
@@ -238,8 +238,8 @@ class Archive(metaclass=ShortHelpMeta):
         folder = Path(self._store.root)
         problem = ""
         try:
-            is_foreign = self._store.is_local and folder.exists() and not (folder / "runs").is_dir()
-            if is_foreign and any(folder.iterdir()):
+            no_archive = self._store.is_local and folder.exists() and not (folder / "runs").is_dir()
+            if no_archive and any(folder.iterdir()):
                 problem = "the folder holds other files"
         except OSError as error:
             problem = error.strerror or type(error).__name__
@@ -254,14 +254,14 @@ class Archive(metaclass=ShortHelpMeta):
     def _snapshot(self) -> Snapshot:
         """Return the tables as of now; raise `ArchiveError` if there is no archive yet."""
         snapshot = Snapshot(self._store)
-        if not snapshot.run_log.exists:
+        if not snapshot.run_log.table_exists:
             raise ArchiveError(
                 f"there is no archive at {self._store.root} yet; adding responses begins one",
                 path=self._store.root,
             )
         return snapshot
 
-    @raise_typed_errors
+    @raise_package_errors
     def read(
         self,
         section: str,
@@ -307,10 +307,10 @@ class Archive(metaclass=ShortHelpMeta):
             ``until``. Also if a day cannot be parsed.
         """
         reader = TableReader(self._snapshot(), section, table)
-        selection = Selection.from_args(hosts, since, until, scope).until_moment(self._until)
+        selection = Selection.from_args(hosts, since, until, scope).restrict_until(self._until)
         return reader.read(selection)
 
-    @raise_typed_errors
+    @raise_package_errors
     def history(
         self,
         section: str,
@@ -353,13 +353,13 @@ class Archive(metaclass=ShortHelpMeta):
         """
         reader = TableReader(self._snapshot(), section, table)
         selection = Selection.from_args(hosts, since, until, scope)
-        as_of_moment = to_moment(as_of, "as_of", is_last=True)
+        as_of_moment = to_moment(as_of, "as_of", is_end_of_day=True)
         if reader.stored_table.time_column is None:
-            return reader.read(selection.until_moment(as_of_moment).until_moment(self._until))
-        fetch_selection = Selection(selection.hosts, scope=scope).until_moment(self._until)
-        return reader.history(fetch_selection.until_moment(as_of_moment), selection)
+            return reader.read(selection.restrict_until(as_of_moment).restrict_until(self._until))
+        fetch_selection = Selection(selection.hosts, scope=scope).restrict_until(self._until)
+        return reader.history(fetch_selection.restrict_until(as_of_moment), selection)
 
-    @raise_typed_errors
+    @raise_package_errors
     def sql(self, query: str) -> Any:
         """Run an SQL query over the tables with DuckDB, read-only.
 
@@ -407,7 +407,7 @@ class Archive(metaclass=ShortHelpMeta):
         with self._snapshot().convert_query_errors(()):
             return self.sql(query).df()
 
-    @raise_typed_errors
+    @raise_package_errors
     def dask(self, section: str, table: str | None = None) -> Any:
         """Return a table as a Dask DataFrame; Dask's workers read its files.
 
@@ -430,7 +430,7 @@ class Archive(metaclass=ShortHelpMeta):
         return dask_frame(snapshot, TableReader(snapshot, section, table).path, self._until)
 
     @property
-    @raise_typed_errors
+    @raise_package_errors
     def tables(self) -> pd.DataFrame:
         """A DataFrame with one row per table of the archive, and its size.
 
@@ -440,7 +440,7 @@ class Archive(metaclass=ShortHelpMeta):
         return show_as(table_overview(self._snapshot(), self._until))
 
     @property
-    @raise_typed_errors
+    @raise_package_errors
     def declaration_changes(self) -> pd.DataFrame:
         """A DataFrame with one row per new or changed table, column or unit.
 
@@ -476,7 +476,7 @@ class Archive(metaclass=ShortHelpMeta):
         ' as of 2026-10-01 23:59:59, empty>'
         """
         archive = copy(self)
-        archive._until = to_moment(when, "when", is_last=True)
+        archive._until = to_moment(when, "when", is_end_of_day=True)
         return archive
 
     # -- explaining ----------------------------------------------------------------------------
@@ -495,16 +495,16 @@ class Archive(metaclass=ShortHelpMeta):
                 conditions.append(f"{column} = {quote_value(value)}")
         for group in response_groups(self._snapshot(), " AND ".join(conditions)):
             for response in group:
-                to_tables = partial(self._options.tables, response.section)
-                yield ResponseAtHand(source, response.payload(), to_tables)
+                derive_tables = partial(self._options.tables, response.section)
+                yield ResponseAtHand(source, response.payload(), derive_tables)
 
-    def _archived_frame(self, method: str, arguments: Mapping[str, Any]) -> pd.DataFrame:
+    def _archived_frame(self, method_name: str, arguments: Mapping[str, Any]) -> pd.DataFrame:
         """Read a DataFrame again, with the method and arguments that its metadata recorded."""
         scope = arguments.get("scope")
         arguments = {**arguments, "scope": None if scope is None else Scope._from_query(scope)}
-        return self.history(**arguments) if method == "history" else self.read(**arguments)
+        return self.history(**arguments) if method_name == "history" else self.read(**arguments)
 
-    @raise_typed_errors
+    @raise_package_errors
     def explain(
         self,
         table: str,
@@ -548,22 +548,22 @@ class Archive(metaclass=ShortHelpMeta):
         """
         section, _, name = table.rpartition(".")
         if not section:
-            matches = [
+            table_sections = [
                 table_section
                 for table_section, table_name in stored_tables(self._store).values()
                 if table_name == name
             ]
-            section, name = (matches[0], name) if len(matches) == 1 else (name, "")
+            section, name = (table_sections[0], name) if len(table_sections) == 1 else (name, "")
         frame = self.read(section, name or None, hosts=host, scope=scope, since=since, until=until)
         if isinstance(row, Mapping) and "fetched_at" not in row and len(frame):
-            mask = Explainer.rows_with(frame, row)
-            newest_fetch = frame.loc[mask, "fetched_at"].max()
-            frame = frame[frame["fetched_at"] == newest_fetch] if mask.any() else frame
+            row_mask = Explainer.rows_with(frame, row)
+            last_fetched_at = frame.loc[row_mask, "fetched_at"].max()
+            frame = frame[frame["fetched_at"] == last_fetched_at] if row_mask.any() else frame
         return Explainer(self).explain(frame, row, column)
 
     # -- keeping -------------------------------------------------------------------------------
 
-    @raise_typed_errors
+    @raise_package_errors
     def compact(self, *, keep_hours: float = KEEP_HOURS) -> UpkeepReport:
         """Join small files, sort their rows by host, and delete old files.
 
@@ -589,7 +589,7 @@ class Archive(metaclass=ShortHelpMeta):
         self._check_writable()
         return upkeep.compact(self._store, keep_hours=keep_hours)
 
-    @raise_typed_errors
+    @raise_package_errors
     def forget(
         self, hosts: Names | None = None, *, before: DayOrMoment | None = None
     ) -> UpkeepReport:
@@ -622,7 +622,7 @@ class Archive(metaclass=ShortHelpMeta):
             self._store, Selection.from_args(hosts).hosts, to_moment(before, "before")
         )
 
-    @raise_typed_errors
+    @raise_package_errors
     def verify(self, *, replay: bool = False) -> ArchiveCheck:
         """Check all files and responses by their hashes, and count the rows of each table.
 
@@ -647,7 +647,7 @@ class Archive(metaclass=ShortHelpMeta):
         """
         return upkeep.verify(self._store, self._options, replay=replay)
 
-    @raise_typed_errors
+    @raise_package_errors
     def rebuild(
         self, *, profile: ProfileSource | None = None, progress: bool | None = None
     ) -> AddReport:
@@ -707,7 +707,7 @@ class Archive(metaclass=ShortHelpMeta):
         StudyError
             If the folder is not empty.
         """
-        selection = Selection.from_args(hosts, since, until, scope).until_moment(self._until)
+        selection = Selection.from_args(hosts, since, until, scope).restrict_until(self._until)
         with self._store.convert_unexpected_errors():
             snapshot = self._snapshot()
             study = Study.create(path, **about)
@@ -721,7 +721,9 @@ class Archive(metaclass=ShortHelpMeta):
             with study:
                 for group in response_groups(snapshot, f"{USABLE_SQL} AND {selection.where_sql}"):
                     for payload in (response.payload() for response in group):
-                        record = Record.of(payload_to_response(payload), stale=payload.stale)
+                        record = Record.from_response(
+                            payload_to_response(payload), stale=payload.stale
+                        )
                         writer.append(record, payload.body)
             return study
 
@@ -732,15 +734,15 @@ class Archive(metaclass=ShortHelpMeta):
             raise ArchiveError("an archive as of a moment is read-only; change the archive itself")
 
     def __repr__(self) -> str:
-        time_note = f" as of {self._until:%Y-%m-%d %H:%M:%S}" if self._until else ""
-        return f"<Archive at {visible(self._store.root)}{time_note}, {self._summary()}>"
+        as_of_note = f" as of {self._until:%Y-%m-%d %H:%M:%S}" if self._until else ""
+        return f"<Archive at {visible(self._store.root)}{as_of_note}, {self._summary()}>"
 
-    @raise_typed_errors
+    @raise_package_errors
     def _summary(self) -> str:
         run_log = read_run_log(self._store)
         commits = [commit for commit in run_log.rows if commit["state"] == "committed"]
         if not commits:
-            return "no run is committed yet" if run_log.exists else "empty"
+            return "no run is committed yet" if run_log.table_exists else "empty"
         response_count = sum(commit["responses"] or 0 for commit in commits)
         last_commit = max(commit["at"] for commit in commits)
         return (

@@ -17,10 +17,10 @@ from aatoolkit._util.grouping import lists_by_key
 from aatoolkit.archive.responses import USABLE_SQL, row_to_source
 from aatoolkit.archive.schema import (
     FILTER_COLUMNS,
-    FIXED_SCHEMAS,
     FRAMES_TABLE,
     HISTORY_COLUMNS,
     STATEMENT_SCHEMAS,
+    SYSTEM_SCHEMAS,
     StoredTable,
     load_stored_table,
     stored_tables,
@@ -30,9 +30,9 @@ from aatoolkit.archive.store import MOMENT_TYPE, ArchiveStore
 from aatoolkit.availability import UNKNOWN, combine
 from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.errors import ScopeError, unknown
-from aatoolkit.frame.cell_status import MEASURED
+from aatoolkit.frame.cell_status import MEASURED_COLUMN
 from aatoolkit.frame.merge import unique_key
-from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.frame.reshape import CONTEXT_COLUMNS
 from aatoolkit.metadata.attrs import NO_METADATA, ColumnMetadata, FrameMetadata, attach
 from aatoolkit.metadata.column import with_failures
 from aatoolkit.metadata.recipe import Recipe
@@ -73,17 +73,17 @@ class TableReader:
             if table_section == section_name
         }
         item_kind = "section"
-        wanted_name = str(section)
+        requested_name = str(section)
         existing_names = [*section_names]
         if path_by_table and table is not None:
             item_kind = f"{section_name} table"
-            wanted_name = str(table)
+            requested_name = str(table)
             existing_names = [*path_by_table]
         if not path_by_table or table not in (None, *path_by_table):
             raise ScopeError(
-                unknown(f"archived {item_kind}", wanted_name, existing_names),
+                unknown(f"archived {item_kind}", requested_name, existing_names),
                 parameter=item_kind.split()[-1],
-                unknown=(wanted_name,),
+                unknown=(requested_name,),
             )
         self.path = path_by_table[table or next(iter(path_by_table))]
         self.stored_table = load_stored_table(snapshot.store, self.path)
@@ -116,10 +116,11 @@ class TableReader:
                     problem = unknown(f"archived {column} of {section}", value, archived_values)
                     raise ScopeError(problem, parameter=column, unknown=(value,))
             request_rows = [row for row in request_rows if row[column] in values]
-        first_fetch = min((row["first"] for row in request_rows), default=None)
-        if first_fetch and selection.until and selection.until < first_fetch:
+        first_fetched_at = min((row["first"] for row in request_rows), default=None)
+        if first_fetched_at and selection.until and selection.until < first_fetched_at:
             raise ScopeError(
-                f"the first response of {section} is of {first_fetch}; read until a later time",
+                f"the first response of {section} is of {first_fetched_at}; read until a later "
+                "time",
                 parameter="until",
             )
 
@@ -133,7 +134,7 @@ class TableReader:
         )
         context_key = ("host", "days", *FILTER_COLUMNS, "fetched_at")
         recipe = ["archived", "read", {**self.section_and_table, **selection.to_dict()}]
-        return self._build_frame(self._query(sql), selection, recipe, CONTEXT, context_key)
+        return self._build_frame(self._query(sql), selection, recipe, CONTEXT_COLUMNS, context_key)
 
     def history(self, fetch_selection: Selection, day_selection: Selection) -> pd.DataFrame:
         """Return a DataFrame with one row per key and day: the newest row that has values.
@@ -205,9 +206,9 @@ class TableReader:
         rows: pa.Table,
         selection: Selection,
         recipe: Recipe,
-        first_columns: Sequence[str],
+        leading_columns: Sequence[str],
         context_key: Sequence[str],
-        last_columns: Sequence[str] = (),
+        trailing_columns: Sequence[str] = (),
         time_column: str = "fetched_at",
     ) -> pd.DataFrame:
         """Convert rows from Arrow to a DataFrame with metadata.
@@ -220,11 +221,11 @@ class TableReader:
             The responses that the rows come from.
         recipe : list
             The method and arguments by which the DataFrame can be read again.
-        first_columns : sequence of str
+        leading_columns : sequence of str
             The columns to put first, such as ``host``.
         context_key : sequence of str
             The columns that identify a row of the result, together with the key of the table.
-        last_columns : sequence of str
+        trailing_columns : sequence of str
             The columns to put last, such as ``revisions``.
         time_column : str
             The column with the time at which the row was fetched.
@@ -234,16 +235,18 @@ class TableReader:
         columns = [name for name in rows.column_names if name in table.columns]
         row_key = [*context_key, *table.key]
         if rows["_row"].null_count < rows.num_rows:
-            last_columns = ["_row", *last_columns]
+            trailing_columns = ["_row", *trailing_columns]
             row_key = [*row_key, "_row"]
         frame = to_frame(
-            _encode_category_columns(rows.select([*first_columns, *columns, *last_columns]), table)
+            _encode_category_columns(
+                rows.select([*leading_columns, *columns, *trailing_columns]), table
+            )
         )
         column_metadata = self._combine_column_metadata(columns, responses, time_column)
         if failed_count:
             column_metadata = with_failures(column_metadata, failed_count, len(responses))
         metadata = FrameMetadata(
-            {name: column_metadata.get(name, MEASURED) for name in map(str, frame.columns)},
+            {name: column_metadata.get(name, MEASURED_COLUMN) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),
             tuple(dict.fromkeys(map(row_to_source, responses))),
             recipe=recipe,
@@ -268,11 +271,11 @@ class TableReader:
             metadata_json: FrameMetadata.loads(metadata_json).columns
             for metadata_json in responses_by_metadata
         }
-        group_conditions = _group_conditions(responses_by_metadata, time_column)
+        metadata_and_conditions = _list_conditions(responses_by_metadata, time_column)
         combined_metadata = {}
         for name in names:
             qualified_name = f"{table.prefix}{table.table.name}.{declared_names[name]}"
-            variants = {
+            metadata_variants = {
                 metadata_json: metadata_columns.get(declared_names[name], NO_METADATA).renamed(
                     stored_names
                 )
@@ -280,31 +283,34 @@ class TableReader:
             }
             if (
                 len(
-                    {(column.other_availability, column.statements) for column in variants.values()}
+                    {
+                        (column.other_availability, column.statements)
+                        for column in metadata_variants.values()
+                    }
                 )
                 == 1
             ):
                 combined_metadata[name] = replace(
-                    next(iter(variants.values())), declared_name=qualified_name
+                    next(iter(metadata_variants.values())), declared_name=qualified_name
                 )
                 continue
-            availabilities = [column.availability for column in variants.values()]
+            availabilities = [column.availability for column in metadata_variants.values()]
             statements: tuple[Statement, ...] = ()
-            if group_conditions is None:
+            if metadata_and_conditions is None:
                 availabilities += [
                     statement.availability
-                    for column in variants.values()
+                    for column in metadata_variants.values()
                     for statement in column.statements
                 ]
-            for metadata_json, row_conditions in group_conditions or ():
-                statements += variants[metadata_json].statements_within(*row_conditions)
+            for metadata_json, row_conditions in metadata_and_conditions or ():
+                statements += metadata_variants[metadata_json].statements_within(*row_conditions)
             combined_metadata[name] = ColumnMetadata(
                 qualified_name, combine(availabilities) if availabilities else UNKNOWN, statements
             )
         return combined_metadata
 
 
-def _group_conditions(
+def _list_conditions(
     responses_by_metadata: Mapping[str, Sequence[ResponseRow]], time_column: str
 ) -> list[tuple[str, tuple[Condition, ...]]] | None:
     """Return, for each group of responses, conditions on host and time that select its rows.
@@ -328,17 +334,17 @@ def _group_conditions(
         metadata_json: sorted({row["host"] for row in responses})
         for metadata_json, responses in responses_by_metadata.items()
     }
-    group_counts = Counter(
-        host for group_hosts in hosts_by_metadata.values() for host in group_hosts
-    )
+    metadata_counts = Counter(host for hosts in hosts_by_metadata.values() for host in hosts)
     conditions: list[tuple[str, tuple[Condition, ...]]] = []
     for metadata_json, responses in responses_by_metadata.items():
-        exclusive_hosts = tuple(
-            host for host in hosts_by_metadata[metadata_json] if group_counts[host] == 1
+        uniform_hosts = tuple(
+            host for host in hosts_by_metadata[metadata_json] if metadata_counts[host] == 1
         )
-        if exclusive_hosts:
-            conditions.append((metadata_json, (Condition("host", "in", exclusive_hosts),)))
-        for host in [host for host in hosts_by_metadata[metadata_json] if group_counts[host] > 1]:
+        if uniform_hosts:
+            conditions.append((metadata_json, (Condition("host", "in", uniform_hosts),)))
+        for host in [
+            host for host in hosts_by_metadata[metadata_json] if metadata_counts[host] > 1
+        ]:
             fetch_times = sorted({row["fetched_at"] for row in responses if row["host"] == host})
             times = tuple(fetch_time.astimezone(UTC).isoformat() for fetch_time in fetch_times)
             row_conditions = (Condition("host", "in", (host,)), Condition(time_column, "in", times))
@@ -441,7 +447,7 @@ def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
         source_by_name[table] = [table] if table in source_by_name else path
         source_by_name[f"{section}__{table}"] = path
     return {
-        **{name: name for name in FIXED_SCHEMAS},
+        **{name: name for name in SYSTEM_SCHEMAS},
         "columns": lambda: _describe_columns(snapshot),
         **source_by_name,
     }

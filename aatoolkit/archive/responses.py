@@ -15,7 +15,7 @@ import orjson
 import pyarrow as pa
 
 from aatoolkit._util.text import json_text
-from aatoolkit.archive.schema import CONTEXT_SCHEMA, FIXED_SCHEMAS, RESPONSES_TABLE
+from aatoolkit.archive.schema import CONTEXT_SCHEMA, RESPONSES_TABLE, SYSTEM_SCHEMAS
 from aatoolkit.archive.snapshot import Snapshot, sql_in
 from aatoolkit.archive.store import ArchiveStore, RunLog
 from aatoolkit.errors import AAToolkitError, ArchiveError, StatusError
@@ -184,7 +184,7 @@ def responses_to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
         rows.append(
             {**vars(response), **response.context_values, "has_body": has_body, "body": body}
         )
-    return pa.Table.from_pylist(rows, schema=FIXED_SCHEMAS[RESPONSES_TABLE])
+    return pa.Table.from_pylist(rows, schema=SYSTEM_SCHEMAS[RESPONSES_TABLE])
 
 
 def response_from_row(row: Mapping[str, Any]) -> ArchivedResponse:
@@ -246,13 +246,13 @@ class ResponseIndex:
         ``month`` is a text such as ``2026-11``.
         """
         first_day = date.fromisoformat(f"{month}-01")
-        months = {month, f"{first_day - timedelta(days=1):%Y-%m}"} - self._loaded_months
-        self._loaded_months |= months
-        if not months or not self._snapshot.has_table(RESPONSES_TABLE):
+        new_months = {month, f"{first_day - timedelta(days=1):%Y-%m}"} - self._loaded_months
+        self._loaded_months |= new_months
+        if not new_months or not self._snapshot.has_table(RESPONSES_TABLE):
             return
         for row in self._snapshot.rows(
             "SELECT host, section, scope, fetched_at, sha256, has_body FROM responses "
-            f"WHERE {self._where} AND {sql_in('month', months)}",
+            f"WHERE {self._where} AND {sql_in('month', new_months)}",
             RESPONSES_TABLE,
         ):
             request_key = row["host"], row["section"], row["scope"]
@@ -299,7 +299,7 @@ def response_groups(
     """
     if not snapshot.has_table(RESPONSES_TABLE):
         return
-    chunks = snapshot.rows(
+    host_chunks = snapshot.rows(
         "WITH counted AS (SELECT month, host, count(*) AS n FROM responses "
         f"WHERE {condition_sql} GROUP BY ALL), numbered AS (SELECT month, host, "
         f"(sum(n) OVER (ORDER BY month, host) - n) // {_RESPONSES_PER_BATCH} AS chunk FROM counted)"
@@ -307,9 +307,9 @@ def response_groups(
         "GROUP BY month, chunk ORDER BY month, chunk",
         RESPONSES_TABLE,
     )
-    for chunk in chunks:
-        hosts_sql = sql_in("host", chunk["hosts"])
-        chunk_condition = f"({condition_sql}) AND month = '{chunk['month']}' AND {hosts_sql}"
+    for host_chunk in host_chunks:
+        hosts_sql = sql_in("host", host_chunk["hosts"])
+        chunk_condition = f"({condition_sql}) AND month = '{host_chunk['month']}' AND {hosts_sql}"
         rows = snapshot.rows(
             f"WITH chunk AS (SELECT * FROM responses WHERE {chunk_condition}), bodies AS ("
             "SELECT sha256, any_value(body) AS kept FROM responses WHERE has_body AND sha256 IN "

@@ -30,7 +30,7 @@ from aatoolkit.sections.section import Column, Table
 # Properties of a Delta table, in which its declaration is stored.
 DECLARATION_PROPERTY = "aatoolkit.declaration"
 SECTION_PROPERTY = "aatoolkit.section"
-PREFIX_PROPERTY = "aatoolkit.prefix"
+TABLE_PREFIX_PROPERTY = "aatoolkit.prefix"
 
 FILTER_COLUMNS = tuple(f"filter_{name}" for name in FILTERS)
 CONTEXT_SCHEMA = pa.schema(
@@ -80,7 +80,7 @@ _RESPONSE_FIELDS = {
     "has_body": "bool",
     "body": "binary",
 }
-FIXED_SCHEMAS = {
+SYSTEM_SCHEMAS = {
     RUNS_TABLE: RUNS_SCHEMA,
     RESPONSES_TABLE: pa.schema([*CONTEXT_SCHEMA, *pa.schema(_RESPONSE_FIELDS)]),
     **STATEMENT_SCHEMAS,
@@ -173,7 +173,7 @@ class StoredTable:
         """Return the declaration as a dict of strings, to store in the Delta table's properties."""
         return {
             SECTION_PROPERTY: self.section,
-            PREFIX_PROPERTY: self.prefix,
+            TABLE_PREFIX_PROPERTY: self.prefix,
             DECLARATION_PROPERTY: json_text(dump_table(self.table)),
         }
 
@@ -187,7 +187,7 @@ class StoredTable:
         try:
             declaration = load_table(json.loads(configuration[DECLARATION_PROPERTY]))
             stored_table = cls(
-                configuration[SECTION_PROPERTY], declaration, configuration[PREFIX_PROPERTY]
+                configuration[SECTION_PROPERTY], declaration, configuration[TABLE_PREFIX_PROPERTY]
             )
         except (KeyError, ValueError, TypeError):
             raise ArchiveError(
@@ -215,8 +215,8 @@ def _folder_name(name: str) -> str:
     """Return ``name`` if a folder can have this name; else a shortened name with a hash."""
     if _FOLDER_NAME_PATTERN.fullmatch(name) and len(name.encode()) <= _MAX_FOLDER_NAME_BYTES:
         return name
-    readable_part = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
-    return f"{readable_part}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+    readable_prefix = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
+    return f"{readable_prefix}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
 def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -244,7 +244,7 @@ _REBUILD_ADVICE = "archive.rebuild() makes the tables anew"
 ChangeRow = tuple[str, str, str | None, str, str | None, str | None]
 """A row of the table ``changes``: section, table, column, kind of change, before, after."""
 
-_NEW_TABLE = "new table"
+_NEW_TABLE_CHANGE = "new table"
 
 
 def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
@@ -254,7 +254,7 @@ def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
     """
     # An object store has no folders to list.
     new_table_rows = [
-        row for row in store.read_rows(CHANGES_TABLE) or [] if row["change"] == _NEW_TABLE
+        row for row in store.read_rows(CHANGES_TABLE) or [] if row["change"] == _NEW_TABLE_CHANGE
     ]
     new_table_rows.sort(key=lambda row: (row["section"], row["at"]))
     return {
@@ -277,7 +277,10 @@ def record_new_tables(store: ArchiveStore, tables: Iterable[StoredTable]) -> Non
     new_tables = [table for table in tables if table.path not in existing_tables]
     append_changes(
         store,
-        [(table.section, table.table.name, None, _NEW_TABLE, None, None) for table in new_tables],
+        [
+            (table.section, table.table.name, None, _NEW_TABLE_CHANGE, None, None)
+            for table in new_tables
+        ],
     )
 
 
@@ -351,14 +354,18 @@ def declaration_differences(old_table: Table, new_table: Table) -> list[tuple[st
     old_properties = {
         column.name: list_properties(column) for column in (*old_table.columns, ROW_NUMBER_COLUMN)
     }
-    comparisons = [("key", ", ".join(old_table.key), ", ".join(new_table.key))]
+    property_comparisons = [("key", ", ".join(old_table.key), ", ".join(new_table.key))]
     for column in new_table.columns:
         old_column_properties = old_properties.get(column.name, {})
-        comparisons += [
-            (f"{column.name}: {aspect}", old_column_properties.get(aspect, value), value)
-            for aspect, value in list_properties(column).items()
+        property_comparisons += [
+            (
+                f"{column.name}: {property_name}",
+                old_column_properties.get(property_name, value),
+                value,
+            )
+            for property_name, value in list_properties(column).items()
         ]
-    return [comparison for comparison in comparisons if comparison[1] != comparison[2]]
+    return [comparison for comparison in property_comparisons if comparison[1] != comparison[2]]
 
 
 def append_changes(store: ArchiveStore, changes: Iterable[ChangeRow]) -> None:
@@ -366,10 +373,10 @@ def append_changes(store: ArchiveStore, changes: Iterable[ChangeRow]) -> None:
     logged_at = datetime.now(UTC)
     rows = [
         {
-            "at": logged_at + timedelta(microseconds=position),
+            "at": logged_at + timedelta(microseconds=change_position),
             **dict(zip(_CHANGE_COLUMNS, change, strict=True)),
         }
-        for position, change in enumerate(changes)
+        for change_position, change in enumerate(changes)
     ]
     if rows:
         table = store.open_or_create(CHANGES_TABLE, CHANGES_SCHEMA)

@@ -21,10 +21,10 @@ import pyarrow as pa
 
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import Names, parse_moment
-from aatoolkit.archive.schema import CHANGES_TABLE, CONTEXT_SCHEMA, FIXED_SCHEMAS
+from aatoolkit.archive.schema import CHANGES_TABLE, CONTEXT_SCHEMA, SYSTEM_SCHEMAS
 from aatoolkit.archive.store import (
-    EXTENDED_PROPERTY,
-    HELP_TEXT,
+    ADDED_COLUMNS_PROPERTY,
+    FIX_HINT,
     RUNS_TABLE,
     ArchiveStore,
     import_duckdb,
@@ -74,9 +74,9 @@ def sql_in(column: str, values: Iterable[str]) -> str:
 
 
 @cache
-def _connection() -> Any:
+def _shared_connection() -> Any:
     """Return the DuckDB connection of this process."""
-    atexit.register(_connection.cache_clear)
+    atexit.register(_shared_connection.cache_clear)
     return _new_connection()
 
 
@@ -116,7 +116,7 @@ class Selection:
     ) -> Selection:
         """Create a selection from the arguments of a method such as `Archive.read`."""
         first_moment = to_moment(since, "since")
-        last_moment = to_moment(until, "until", is_last=True)
+        last_moment = to_moment(until, "until", is_end_of_day=True)
         if first_moment and last_moment and first_moment > last_moment:
             raise ScopeError(
                 f"since={since!r} is after until={until!r}; swap the two", parameter="since"
@@ -129,7 +129,7 @@ class Selection:
         )
         return cls(host_names, first_moment, last_moment, scope)
 
-    def until_moment(self, moment: datetime | None) -> Selection:
+    def restrict_until(self, moment: datetime | None) -> Selection:
         """Return a copy that selects only responses fetched until a moment.
 
         With None, return the selection unchanged.
@@ -157,8 +157,8 @@ class Selection:
             conditions.append(f"days = {self.scope.days}")
             for name in FILTERS:
                 values = self.scope._filters.get(name)
-                comparison = f"= {quote_value(','.join(values))}" if values else "IS NULL"
-                conditions.append(f"filter_{name} {comparison}")
+                value_condition = f"= {quote_value(','.join(values))}" if values else "IS NULL"
+                conditions.append(f"filter_{name} {value_condition}")
         return " AND ".join(conditions) or "true"
 
     def to_dict(self) -> dict[str, Any]:
@@ -173,18 +173,18 @@ class Selection:
 
 
 def to_moment(
-    value: DayOrMoment | None, argument_name: str, *, is_last: bool = False
+    value: DayOrMoment | None, argument_name: str, *, is_end_of_day: bool = False
 ) -> datetime | None:
     """Convert a day or datetime to a datetime in UTC.
 
-    A day is converted to its first moment, or to its last moment if ``is_last`` is true.
+    A day is converted to its first moment, or to its last one if ``is_end_of_day`` is true.
     If the value cannot be parsed, the error message names the argument ``argument_name``.
 
     Examples
     --------
     >>> to_moment("2026-10-01", "since").isoformat()
     '2026-10-01T00:00:00+00:00'
-    >>> to_moment("2026-10-01", "until", is_last=True).isoformat()
+    >>> to_moment("2026-10-01", "until", is_end_of_day=True).isoformat()
     '2026-10-01T23:59:59.999999+00:00'
     """
     if value is None:
@@ -195,7 +195,7 @@ def to_moment(
             return parsed_value.astimezone(UTC)
     if isinstance(parsed_value, date) and not isinstance(parsed_value, datetime):
         day_start = datetime.combine(parsed_value, time(), UTC)
-        return day_start + timedelta(days=1, microseconds=-1) if is_last else day_start
+        return day_start + timedelta(days=1, microseconds=-1) if is_end_of_day else day_start
     raise ScopeError(
         f"{argument_name}={value!r} is no day and no moment with a time zone; "
         "write '2026-10-01' or '2026-10-01T12:00:00Z'",
@@ -211,8 +211,8 @@ class VisibleFiles:
     """The data files of one table, and the runs in them whose rows readers must not see.
 
     A run is one call of `Archive.add`; its rows are hidden until it has finished. ``table`` is the
-    Delta table, or None if there is none. ``is_extended`` says whether some files lack columns of
-    the schema.
+    Delta table, or None if there is none. ``has_added_columns`` says whether some files lack
+    columns of the schema.
     """
 
     table: Any | None
@@ -220,27 +220,27 @@ class VisibleFiles:
     hidden_runs: frozenset[str] = frozenset()
     byte_count: int = 0
     schema: Any = None
-    is_extended: bool = False
+    has_added_columns: bool = False
 
 
 class Snapshot:
     """The tables of an archive as readers see them at one moment, for SQL queries.
 
-    ``shown_runs`` are the names of the runs (calls of `Archive.add`) whose rows are visible; by
+    ``visible_runs`` are the names of the runs (calls of `Archive.add`) whose rows are visible; by
     default all finished runs. ``open_tables`` are Delta tables that are open already, by path.
     """
 
     def __init__(
         self,
         store: ArchiveStore,
-        shown_runs: Collection[str] | None = None,
+        visible_runs: Collection[str] | None = None,
         open_tables: Mapping[str, Any] | None = None,
     ) -> None:
         self.store = store
         self._open_tables = open_tables or {}
         self.run_log = read_run_log(store)
-        self.shown_runs = (
-            self.run_log.committed_runs if shown_runs is None else frozenset(shown_runs)
+        self.visible_runs = (
+            self.run_log.committed_runs if visible_runs is None else frozenset(visible_runs)
         )
         self._files: dict[str, VisibleFiles] = {}
 
@@ -267,21 +267,23 @@ class Snapshot:
             if os.path.exists(path) and not os.path.isfile(path):
                 raise ArchiveError("it is no regular file; take it away", path=path)
         # The log is read again after the table was opened: newer runs are hidden too.
-        has_runs = name not in (RUNS_TABLE, CHANGES_TABLE)
+        has_run_column = name not in (RUNS_TABLE, CHANGES_TABLE)
         hidden_runs = (
-            read_run_log(self.store).begun_runs - self.shown_runs if has_runs else frozenset[str]()
+            read_run_log(self.store).begun_runs - self.visible_runs
+            if has_run_column
+            else frozenset[str]()
         )
         byte_count = sum(file_row["size_bytes"] for file_row in self.store.data_files(name, table))
         fields = [*pa.schema(table.schema().to_arrow())]
-        fixed_schema = FIXED_SCHEMAS.get(name)
+        system_schema = SYSTEM_SCHEMAS.get(name)
         field_names = {field.name for field in fields}
         new_fields = [
-            field for field in fixed_schema or CONTEXT_SCHEMA if field.name not in field_names
+            field for field in system_schema or CONTEXT_SCHEMA if field.name not in field_names
         ]
-        is_extended = EXTENDED_PROPERTY in table.metadata().configuration
+        has_added_columns = ADDED_COLUMNS_PROPERTY in table.metadata().configuration
         schema = pa.schema([*fields, *new_fields])
         return VisibleFiles(
-            table, paths, hidden_runs, byte_count, schema, is_extended or bool(new_fields)
+            table, paths, hidden_runs, byte_count, schema, has_added_columns or bool(new_fields)
         )
 
     def query(
@@ -301,7 +303,7 @@ class Snapshot:
             Further tables of the query, by the name that they have there: the path of a table of
             the archive, or an Arrow table.
         """
-        with _connection().cursor() as connection:
+        with _shared_connection().cursor() as connection:
             for view_name, path_or_table in {**{path: path for path in paths}, **views}.items():
                 if isinstance(path_or_table, pa.Table):
                     connection.register(view_name, path_or_table)
@@ -338,14 +340,14 @@ class Snapshot:
             paths = ", ".join(map(quote_value, visible_files.paths))
             view_sources.append(
                 f"read_parquet([{paths}], hive_partitioning={is_partitioned}, "
-                f"hive_types_autocast=false, union_by_name={visible_files.is_extended})"
+                f"hive_types_autocast=false, union_by_name={visible_files.has_added_columns})"
             )
         elif visible_files.paths:
             with self.store.convert_errors(path):
                 dataset = self.store.arrow_dataset(path, visible_files.table)
             connection.register(f"{view} with rows", dataset)
             view_sources.append(quote_name(f"{view} with rows"))
-        if visible_files.is_extended or not view_sources:  # there may be no file
+        if visible_files.has_added_columns or not view_sources:  # there may be no file
             connection.register(f"{view} without rows", visible_files.schema.empty_table())
             view_sources.append(quote_name(f"{view} without rows"))
         union_sql = " UNION ALL BY NAME ".join(
@@ -360,7 +362,7 @@ class Snapshot:
         except import_duckdb().Error as error:
             problem = to_one_line(str(error).partition("LINE 1:")[0])
             raise ArchiveError(
-                f"{path} cannot be read: {problem}; {HELP_TEXT}", path=self.store.root
+                f"{path} cannot be read: {problem}; {FIX_HINT}", path=self.store.root
             ) from None
 
     # -- queries of users ----------------------------------------------------------------------
@@ -396,12 +398,12 @@ class Snapshot:
                 if callable(source):
                     connection.register(name, source())
                     continue
-                has_host = (
+                has_host_column = (
                     until
                     and self.has_table(source)
                     and "host" in self.files_of(source).schema.names
                 )
-                condition = Selection(until=until).where_sql if has_host else "true"
+                condition = Selection(until=until).where_sql if has_host_column else "true"
                 self._add_view(connection, name, source, condition)
                 allowed_files += self.files_of(source).paths if self.store.is_local else ()
             connection.execute("SET allowed_paths = $1", [allowed_files])

@@ -54,11 +54,11 @@ MOMENT_TYPE = pa.timestamp("us", tz="UTC")
 MAX_COMMIT_TRIES = 20
 """How often a commit is tried at most, while other processes commit."""
 
-EXTENDED_PROPERTY = "aatoolkit.extended"
+ADDED_COLUMNS_PROPERTY = "aatoolkit.extended"
 """The property of a Delta table to which columns were added, so that older files lack them."""
 
 _FILE_FIELDS = ("size_bytes", "num_records", "partition.month")
-HELP_TEXT = "archive.verify() says more, and archive.rebuild() makes tables anew from the responses"
+FIX_HINT = "archive.verify() says more, and archive.rebuild() makes tables anew from the responses"
 """The end of error messages: what to do if the archive is damaged."""
 
 
@@ -204,7 +204,7 @@ class ArchiveStore:
             with self.convert_errors(name):
                 # First, for readers must not expect the columns in the older files.
                 table.alter.set_table_properties(
-                    {EXTENDED_PROPERTY: "true"}, raise_if_not_exists=False
+                    {ADDED_COLUMNS_PROPERTY: "true"}, raise_if_not_exists=False
                 )
                 table.alter.add_columns(deltalake.Schema.from_arrow(pa.schema(new_fields)).fields)
             return self.open_table(name)
@@ -228,7 +228,7 @@ class ArchiveStore:
             )
         return table
 
-    def append_rows(self, table: Any, data: pa.Table, *, transaction: int | None = None) -> None:
+    def append_rows(self, table: Any, rows: pa.Table, *, transaction: int | None = None) -> None:
         """Append rows to a Delta table in one commit.
 
         If two processes commit with the same ``transaction`` number at the same time, the second
@@ -242,7 +242,7 @@ class ArchiveStore:
 
         def commit() -> None:
             with self.convert_errors(table.metadata().name or "a table"):
-                deltalake.write_deltalake(table, data, **options)
+                deltalake.write_deltalake(table, rows, **options)
 
         if transaction is None:
             retry(commit, table.update_incremental)
@@ -279,7 +279,7 @@ class ArchiveStore:
         except (exceptions.DeltaError, OSError, pa.ArrowException) as error:
             raise ArchiveError(
                 f"{name} at {self.root}: {to_one_line(error)}; what was committed before is whole: "
-                f"{HELP_TEXT}",
+                f"{FIX_HINT}",
                 path=self.root,
             ) from None
 
@@ -293,7 +293,7 @@ class ArchiveStore:
         except Exception as error:
             problem = to_one_line(f"{type(error).__name__}: {error}")
             raise ArchiveError(
-                f"the archive at {self.root} cannot be used ({problem}); {HELP_TEXT}",
+                f"the archive at {self.root} cannot be used ({problem}); {FIX_HINT}",
                 path=self.root,
             ).with_traceback(error.__traceback__) from None
 
@@ -303,7 +303,7 @@ def to_one_line(message: object) -> str:
     return clipped(" ".join(re.sub(r"\x1b\[[0-9;]*m", "", str(message)).split()))
 
 
-def raise_typed_errors(
+def raise_package_errors(
     method: Callable[Concatenate[Any, P], R],
 ) -> Callable[Concatenate[Any, P], R]:
     """Decorate a method of `Archive`, so that it raises only errors of this package.
@@ -311,29 +311,29 @@ def raise_typed_errors(
     Wrong arguments still raise a TypeError.
     """
 
-    bind = inspect.signature(method).bind
+    bind_arguments = inspect.signature(method).bind
 
     @wraps(method)
     def wrapper(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        bind(self, *args, **kwargs)  # wrong arguments raise a TypeError, as in any call
+        bind_arguments(self, *args, **kwargs)  # wrong arguments raise a TypeError, as in any call
         with self._store.convert_unexpected_errors():
             return method(self, *args, **kwargs)
 
     return wrapper
 
 
-def retry(action: Callable[[], R], before_retry: Callable[[], Any] = int) -> R:
+def retry(function: Callable[[], R], before_retry: Callable[[], Any] = int) -> R:
     """Call a function until it does not raise `ArchiveConflict`; return its result.
 
     ``before_retry`` is called before each repeated call.
     """
     for attempt in range(MAX_COMMIT_TRIES - 1):
         try:
-            return action()
+            return function()
         except ArchiveConflict:
             time.sleep(random.uniform(0.0, 0.02 * 2 ** min(attempt, 6)))
         before_retry()
-    return action()
+    return function()
 
 
 def writer_properties() -> Any:
@@ -356,7 +356,7 @@ RUNS_SCHEMA = pa.schema(
     }
 )
 
-DEAD_RUN_AGE = timedelta(hours=24)
+RUN_EXPIRY_AGE = timedelta(hours=24)
 """How long an unfinished run may log nothing before it counts as interrupted."""
 
 
@@ -375,42 +375,42 @@ def new_run_name() -> str:
 class RunLog:
     """The rows of the table ``runs``: the calls that changed the archive, and their states.
 
-    ``exists`` is False if there is no such table, and thus no archive.
+    ``table_exists`` is False if there is no such table, and thus no archive.
     """
 
     rows: list[dict[str, Any]]
-    exists: bool = True
+    table_exists: bool = True
 
-    def _runs_in(self, *states: str) -> frozenset[str]:
+    def _runs_in_state(self, *states: str) -> frozenset[str]:
         """Return the names of the runs of which the log has one of the states."""
         return frozenset(row["run"] for row in self.rows if row["state"] in states)
 
     @property
     def committed_runs(self) -> frozenset[str]:
         """The names of the finished runs, whose rows are visible to readers."""
-        return self._runs_in("committed")
+        return self._runs_in_state("committed")
 
     @property
     def unfinished_runs(self) -> frozenset[str]:
         """The names of the runs that have begun, but were neither committed nor removed."""
-        return self._runs_in("begun", "alive") - self._runs_in("committed", "removed")
+        return self._runs_in_state("begun", "alive") - self._runs_in_state("committed", "removed")
 
     @property
     def begun_runs(self) -> frozenset[str]:
         """The names of all runs, finished or not, that may have rows in the tables."""
-        return self._runs_in("begun", "alive", "committed") - self._runs_in("removed")
+        return self._runs_in_state("begun", "alive", "committed") - self._runs_in_state("removed")
 
     @property
     def removing_runs(self) -> frozenset[str]:
         """The names of the interrupted runs whose rows are being removed or were removed."""
-        return self._runs_in("removing", "removed")
+        return self._runs_in_state("removing", "removed")
 
     @property
     def rebuilding_runs(self) -> frozenset[str]:
         """The names of the calls of `Archive.rebuild` that have not finished."""
-        return self._runs_in("rebuilding") - self._runs_in("rebuilt")
+        return self._runs_in_state("rebuilding") - self._runs_in_state("rebuilt")
 
-    def dead_runs(self, now: datetime) -> frozenset[str]:
+    def expired_runs(self, now: datetime) -> frozenset[str]:
         """Return the names of the unfinished runs that have not written to the log for a day."""
         last_log_times: dict[str, datetime] = {}
         for entry in self.rows:
@@ -418,7 +418,7 @@ class RunLog:
                 entry["at"], last_log_times.get(entry["run"], entry["at"])
             )
         return frozenset(
-            run for run in self.unfinished_runs if now - last_log_times[run] > DEAD_RUN_AGE
+            run for run in self.unfinished_runs if now - last_log_times[run] > RUN_EXPIRY_AGE
         )
 
 
@@ -433,7 +433,7 @@ def log_run_state(
     run_name: str,
     state: str,
     *,
-    check: Callable[[RunLog], None] = lambda _: None,
+    check_log: Callable[[RunLog], None] = lambda _: None,
     **counts: int,
 ) -> None:
     """Append a row to the log of runs, i.e. of calls that change the archive.
@@ -446,7 +446,7 @@ def log_run_state(
         The name of the run.
     state : str
         The new state of the run, such as ``"committed"``.
-    check : callable, optional
+    check_log : callable, optional
         A function that is called with the current log. If it raises an error, no row is appended.
     **counts : int
         The numbers of ``responses`` and of ``failed`` requests.
@@ -460,7 +460,7 @@ def log_run_state(
         table = store.open_or_create(RUNS_TABLE, RUNS_SCHEMA)
         with store.convert_errors(RUNS_TABLE):
             rows = store.arrow_dataset(RUNS_TABLE, table).to_table().to_pylist()
-        check(RunLog(rows))
+        check_log(RunLog(rows))
         store.append_rows(table, new_row, transaction=int(table.version()))
 
     retry(append_row)
@@ -499,13 +499,13 @@ class Checksums:
                 for file_name in self.file_names
                 if file_name.endswith(".json")
             }
-        replaced_names = {
-            replaced_name
+        replaced_files = {
+            replaced_file
             for content in content_by_name.values()
-            for replaced_name in content.get("replaces", ())
+            for replaced_file in content.get("replaces", ())
         }
         for file_name, content in content_by_name.items():
-            if file_name not in replaced_names and content:
+            if file_name not in replaced_files and content:
                 self.run_names.update(content["runs"])
                 for table, digests in content["files"].items():
                     self.digests_by_table.setdefault(table, {}).update(digests)
@@ -538,10 +538,10 @@ class Checksums:
     def _find_file_problems(self, name: str, table: Any) -> Iterator[str]:
         recorded_digests = self.digests_by_table.get(name, {})
         store = self._store
-        max_version = max(map(_read_log_version, recorded_digests), default=-1)
-        if table.version() < max_version:
-            yield f"its last commits are gone: it is at {table.version()}, and was at {max_version}"
-        for path in file_paths_of(store, name, table):
+        log_version = max(map(_read_log_version, recorded_digests), default=-1)
+        if table.version() < log_version:
+            yield f"its last commits are gone: it is at {table.version()}, and was at {log_version}"
+        for path in list_file_paths(store, name, table):
             self.unchecked_count += path not in recorded_digests
             full_path = f"{name}/{path}"
             # Reading a pipe or a device might never end.
@@ -614,7 +614,7 @@ def _find_digests(
     ``recorded_digests`` has the hashes that need not be computed again.
     """
     with store.convert_errors(name):
-        for path in () if table is None else file_paths_of(store, name, table):
+        for path in () if table is None else list_file_paths(store, name, table):
             yield path, recorded_digests.get(path) or _hash_file(store, f"{name}/{path}")
 
 
@@ -630,7 +630,7 @@ def _write_checksums(store: ArchiveStore, content: Mapping[str, Any]) -> str:
     return file_name
 
 
-def file_paths_of(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
+def list_file_paths(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
     """Yield the paths of the data files and log files of a Delta table, within its folder."""
     # Not get_add_actions, which converts the statistics of every column.
     for uri in table.file_uris():

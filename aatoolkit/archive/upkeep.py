@@ -20,10 +20,10 @@ from aatoolkit._util.text import counted, visible
 from aatoolkit.archive.responses import USABLE_SQL, ArchivedResponse, response_groups
 from aatoolkit.archive.schema import (
     FILTER_COLUMNS,
-    FIXED_SCHEMAS,
     FRAMES_TABLE,
     RESPONSES_TABLE,
     STATEMENT_SCHEMAS,
+    SYSTEM_SCHEMAS,
     ChangeRow,
     StoredTable,
     append_changes,
@@ -99,7 +99,7 @@ def data_table_names(store: ArchiveStore) -> list[str]:
 
 def open_all_tables(store: ArchiveStore) -> dict[str, Any]:
     """Open all Delta tables of an archive, and return them as a dict by path."""
-    tables = {name: store.open_table(name) for name in (*stored_tables(store), *FIXED_SCHEMAS)}
+    tables = {name: store.open_table(name) for name in (*stored_tables(store), *SYSTEM_SCHEMAS)}
     return {name: table for name, table in tables.items() if table is not None}
 
 
@@ -109,8 +109,8 @@ def compact(store: ArchiveStore, *, keep_hours: float, removed_row_count: int = 
     Replaced files are kept for ``keep_hours`` hours. Rows of interrupted calls are removed too.
     ``removed_row_count`` is the number of rows that the caller has removed, for the report.
     """
-    files_and_bytes_before = _count_files(store, open_all_tables(store))
-    _remove_dead_runs(store)
+    files_and_bytes_before = _count_files_and_bytes(store, open_all_tables(store))
+    _remove_expired_runs(store)
     busy_tables = []
     for name, table in open_all_tables(store).items():
         try:
@@ -123,21 +123,23 @@ def compact(store: ArchiveStore, *, keep_hours: float, removed_row_count: int = 
     if store.cached_table(RESPONSES_TABLE) is not None:
         sql = "SELECT count(DISTINCT host) AS n FROM responses"
         host_count = int(Snapshot(store).rows(sql, RESPONSES_TABLE)[0]["n"])
-    file_counts, byte_counts = zip(files_and_bytes_before, _count_files(store, tables), strict=True)
+    file_counts, byte_counts = zip(
+        files_and_bytes_before, _count_files_and_bytes(store, tables), strict=True
+    )
     return UpkeepReport(file_counts, byte_counts, removed_row_count, host_count, tuple(busy_tables))
 
 
-def _remove_dead_runs(store: ArchiveStore) -> None:
+def _remove_expired_runs(store: ArchiveStore) -> None:
     """Remove the rows of unfinished runs (calls of `Archive.add`) that wrote nothing for a day."""
     run_log = read_run_log(store)
-    dead_runs = sorted(run_log.dead_runs(datetime.now(UTC)))
-    for run_name in dead_runs:
+    expired_runs = sorted(run_log.expired_runs(datetime.now(UTC)))
+    for run_name in expired_runs:
         if run_name not in run_log.removing_runs:
             # From now on the run cannot be committed.
             log_run_state(store, run_name, "removing")
-    if dead_runs:
-        _delete_rows(store, sql_in("run", dead_runs))
-    for run_name in dead_runs:
+    if expired_runs:
+        _delete_rows(store, sql_in("run", expired_runs))
+    for run_name in expired_runs:
         log_run_state(store, run_name, "removed")
 
 
@@ -200,24 +202,24 @@ def _moment_sql(moment: datetime) -> str:
     return f"arrow_cast('{moment.isoformat()}', {arrow_type})"
 
 
-def _delete_rows(store: ArchiveStore, condition: str, before: datetime | None = None) -> int:
+def _delete_rows(store: ArchiveStore, condition: str, cutoff: datetime | None = None) -> int:
     """Delete rows that meet an SQL condition from all tables, and return their number.
 
-    ``before`` is a moment if the condition selects only responses fetched before it, else None. If
+    ``cutoff`` is a moment if the condition selects only responses fetched before it, else None. If
     a later response shares the body of a deleted one, the body is moved to the later response.
     """
     return sum(
-        retry(lambda name=name: _delete_rows_from(store, name, condition, before))  # type: ignore[misc]
+        retry(lambda name=name: _delete_table_rows(store, name, condition, cutoff))  # type: ignore[misc]
         for name in data_table_names(store)
     )
 
 
-def _delete_rows_from(
-    store: ArchiveStore, name: str, condition: str, before: datetime | None
+def _delete_table_rows(
+    store: ArchiveStore, name: str, condition: str, cutoff: datetime | None
 ) -> int:
     """Delete rows that meet an SQL condition from the table ``name``, and return their number.
 
-    ``before`` is a moment if the condition selects only responses fetched before it, else None. If
+    ``cutoff`` is a moment if the condition selects only responses fetched before it, else None. If
     a later response shares the body of a deleted one, the body is moved to the later response.
     """
     table = store.open_table(name)
@@ -226,21 +228,21 @@ def _delete_rows_from(
     schema = pa.schema(table.schema().to_arrow())
     new_rows = schema.empty_table()
     # Equal bodies are stored once: later rows may need the body of a deleted row.
-    if name == RESPONSES_TABLE and before is not None:
+    if name == RESPONSES_TABLE and cutoff is not None:
         begun_runs = read_run_log(store).begun_runs
         snapshot = Snapshot(store, begun_runs, {RESPONSES_TABLE: table})
         rows_with_bodies = snapshot.query(
-            _RESPONSES_LOSING_BODIES_SQL.format(before=quote_value(before)), RESPONSES_TABLE
+            _BODYLESS_RESPONSES_SQL.format(before=quote_value(cutoff)), RESPONSES_TABLE
         )
         new_rows = rows_with_bodies.select(schema.names).cast(schema)
         if new_rows.num_rows:
-            body_sql = sql_in("sha256", {*new_rows["sha256"].to_pylist()})
-            condition = f"(({condition}) OR ({body_sql} AND fetched_at >= {_moment_sql(before)}))"
+            hash_sql = sql_in("sha256", {*new_rows["sha256"].to_pylist()})
+            condition = f"(({condition}) OR ({hash_sql} AND fetched_at >= {_moment_sql(cutoff)}))"
 
     def count_rows() -> int:
         return sum(file_row["num_records"] for file_row in store.data_files(name, table))
 
-    count_before = count_rows()
+    row_count_before = count_rows()
     # Not DeltaTable.delete: the files that it writes have view types, which pyarrow cannot filter.
     with store.convert_errors(name):
         import_deltalake().write_deltalake(
@@ -251,10 +253,10 @@ def _delete_rows_from(
             writer_properties=writer_properties(),
         )
         table.update_incremental()
-    return count_before - count_rows()
+    return row_count_before - count_rows()
 
 
-_RESPONSES_LOSING_BODIES_SQL = """
+_BODYLESS_RESPONSES_SQL = """
 WITH lost AS (
     SELECT host, section, scope, sha256, any_value(body) FILTER (has_body) AS moved
     FROM responses WHERE sha256 IS NOT NULL GROUP BY ALL
@@ -278,7 +280,7 @@ The first response of each such body gets the body.
 """
 
 
-def _count_files(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
+def _count_files_and_bytes(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
     """Return the number of data files of Delta tables, and their total size in bytes."""
     file_rows = [
         file_row for name, table in tables.items() for file_row in store.data_files(name, table)
@@ -351,24 +353,24 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
         for name in checksums.damaged_files
     ]
     # Files are compared before any is read as a table: reading a damaged file would fail.
-    table_names = dict.fromkeys((*FIXED_SCHEMAS, *checksums.digests_by_table))
+    table_names = dict.fromkeys((*SYSTEM_SCHEMAS, *checksums.digests_by_table))
     problems += [
         (name, problem) for name in table_names for problem in checksums.find_problems(name)
     ]
     response_count = 0
     if not problems:
         snapshot = Snapshot(store)
-        if not snapshot.run_log.exists:
+        if not snapshot.run_log.table_exists:
             raise ArchiveError(
                 f"there is no archive at {store.root} yet; add responses first", path=store.root
             )
         for name in stored_tables(store).keys() - table_names.keys():
             table_names[name] = None
             problems += [(name, problem) for problem in checksums.find_problems(name)]
-        missing_runs = snapshot.run_log.committed_runs - checksums.run_names
-        if missing_runs:
+        unhashed_runs = snapshot.run_log.committed_runs - checksums.run_names
+        if unhashed_runs:
             problem = (
-                f"those of {len(missing_runs)} runs are gone; compact() records files as they are"
+                f"those of {len(unhashed_runs)} runs are gone; compact() records files as they are"
             )
             problems.append((CHECKSUMS_FOLDER, problem))
         if snapshot.run_log.rebuilding_runs:
@@ -421,7 +423,7 @@ def _compare_row_counts(snapshot: Snapshot) -> Iterator[TableProblem]:
     )
     table_items = stored_tables(snapshot.store).items() if snapshot.has_table(FRAMES_TABLE) else ()
     for name, section_and_table in table_items:
-        wrong_counts = snapshot.rows(
+        count_differences = snapshot.rows(
             f"WITH f AS (SELECT {response_key}, sum(rows) AS n FROM frames WHERE rows > 0 AND "
             'section = $1 AND "table" = $2 GROUP BY ALL), '
             f"t AS (SELECT {response_key}, count(*) AS n FROM stored GROUP BY ALL) "
@@ -432,7 +434,7 @@ def _compare_row_counts(snapshot: Snapshot) -> Iterator[TableProblem]:
             parameters=[*section_and_table],
             stored=name,
         )
-        for row in wrong_counts:
+        for row in count_differences:
             yield name, f"{row['host']}: {row['there']} rows, its responses gave {row['wanted']}"
 
 
@@ -440,7 +442,7 @@ def _replay_responses(snapshot: Snapshot, options: ReadingOptions) -> list[Table
     """Convert the responses to tables again; return a problem for each table that differs."""
     problems: list[TableProblem] = []
     buffer = TableBuffer()
-    for archived_response, derived_response in derive_stored(response_groups(snapshot), options):
+    for archived_response, derived_response in derive_tables(response_groups(snapshot), options):
         if derived_response.error is None:
             buffer.add(archived_response, derived_response)
         if len(buffer) > _RESPONSES_PER_BATCH:
@@ -466,7 +468,7 @@ def _find_different_tables(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[
             yield name, f"{host_names}: {len(hosts)} rows are others; rebuild()"
 
 
-def derive_stored(
+def derive_tables(
     groups: Iterable[Sequence[ArchivedResponse]], options: ReadingOptions
 ) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
     """Convert stored responses to tables; yield pairs of a response and its tables."""
@@ -514,7 +516,7 @@ def rebuild(
                     pq.write_table(new_rows, file_paths[-1], compression="zstd")
 
         groups = progress_bar(response_groups(Snapshot(store)), progress, total=0, unit="host")
-        for response, derived_response in derive_stored(groups, options):
+        for response, derived_response in derive_tables(groups, options):
             if derived_response.error is not None:
                 problems[response.name] = derived_response.error
                 continue
@@ -529,8 +531,8 @@ def rebuild(
                 path=store.root,
             )
         _replace_tables(store, tables, new_files)
-    for finished_run in (*sorted(run_log_before.rebuilding_runs), run_name):
-        log_run_state(store, finished_run, "rebuilt")
+    for finished_run_name in (*sorted(run_log_before.rebuilding_runs), run_name):
+        log_run_state(store, finished_run_name, "rebuilt")
     archive_tables = open_all_tables(store)
     replace_checksums(
         store, archive_tables, new_tables={*archive_tables} - {RESPONSES_TABLE, RUNS_TABLE}
@@ -551,7 +553,9 @@ def _replace_tables(
     for path, table in tables.items():
         with contextlib.suppress(ArchiveError):  # damaged metadata is replaced
             changes += (
-                _list_changes(load_stored_table(store, path), table) if path in old_tables else ()
+                _list_declaration_changes(load_stored_table(store, path), table)
+                if path in old_tables
+                else ()
             )
         record_new_tables(store, [table])
         configuration = table.table_properties()
@@ -597,7 +601,9 @@ def _overwrite_rows(
         )
 
 
-def _list_changes(old_table: StoredTable, new_table: StoredTable) -> Iterator[ChangeRow]:
+def _list_declaration_changes(
+    old_table: StoredTable, new_table: StoredTable
+) -> Iterator[ChangeRow]:
     """Compare two declarations of a table; yield a row for the table ``changes`` per difference."""
     section_and_table = new_table.section, new_table.table.name
     for difference, before, after in declaration_differences(old_table.table, new_table.table):

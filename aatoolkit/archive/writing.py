@@ -26,10 +26,10 @@ from aatoolkit.archive.responses import (
 from aatoolkit.archive.schema import (
     CONTEXT_COLUMNS,
     CONTEXT_SCHEMA,
-    FIXED_SCHEMAS,
     FRAMES_TABLE,
     RESPONSES_TABLE,
     STATEMENT_ROW_SCHEMAS,
+    SYSTEM_SCHEMAS,
     StoredTable,
     fit_to_schema,
 )
@@ -195,7 +195,7 @@ class TableBuffer:
                 self._add_context(response_positions, pa.Table.from_pylist(rows, row_schema)),
             )
 
-    def drop_table_entries(self, stored_table: StoredTable) -> None:
+    def drop_statement_rows(self, stored_table: StoredTable) -> None:
         """Delete the buffered rows of ``frames`` about a table, as it could not be stored."""
         dropped_key = FRAMES_TABLE, stored_table.section, stored_table.table.name
         self._statement_rows = [
@@ -207,8 +207,8 @@ class TableBuffer:
 
         ``response_positions`` says for each row which response in the buffer it was made from.
         """
-        contexts = [response.context_values for response in self._responses]
-        context_table = pa.Table.from_pylist(contexts, CONTEXT_SCHEMA)
+        context_values = [response.context_values for response in self._responses]
+        context_table = pa.Table.from_pylist(context_values, CONTEXT_SCHEMA)
         context_rows = context_table.take(pa.array(response_positions, "int64"))
         column_names = [*context_rows.column_names, *rows.column_names]
         return pa.table([*context_rows.columns, *rows.columns], column_names)
@@ -239,15 +239,15 @@ class _DuplicateResponses(Exception):
 class RunWriter:
     """Writes the responses and tables of one run (one call of `Archive.add`), and commits it.
 
-    ``response_index`` tells which responses the archive has already. ``derive`` is a function that
-    converts responses to tables.
+    ``response_index`` tells which responses the archive has already. ``derive_tables`` converts
+    responses to tables.
     """
 
     def __init__(
-        self, store: ArchiveStore, response_index: ResponseIndex, derive: DeriveFunction
+        self, store: ArchiveStore, response_index: ResponseIndex, derive_tables: DeriveFunction
     ) -> None:
         self.store = store
-        self._derive = derive
+        self._derive_tables = derive_tables
         self.error_by_name: dict[str, AAToolkitError] = {}
         self._buffer = TableBuffer()
         self._tables: dict[str, Any] = {}
@@ -275,18 +275,18 @@ class RunWriter:
                 stored_responses.append(replace(new_responses[-1], body=body))
                 self.response_index.add_response(stored_responses[-1])
         if stored_responses and not self._has_begun:
-            log_run_state(self.store, self.run_name, "begun", check=self._check_begin)
+            log_run_state(self.store, self.run_name, "begun", check_log=self._check_before_begin)
             self._has_begun = True
         if stored_responses:
             self.store.append_rows(
-                self._open_fixed_table(RESPONSES_TABLE), responses_to_arrow(stored_responses)
+                self._open_system_table(RESPONSES_TABLE), responses_to_arrow(stored_responses)
             )
         failed_count = sum(response.error is not None for response in stored_responses)
         self.failed_count += failed_count
         self.response_count += len(stored_responses) - failed_count
         return new_responses
 
-    def _check_begin(self, run_log: RunLog) -> None:
+    def _check_before_begin(self, run_log: RunLog) -> None:
         """Raise `ArchiveError` if the tables are being rebuilt; else remember the log of runs."""
         if run_log.rebuilding_runs:
             raise ArchiveError(
@@ -296,9 +296,11 @@ class RunWriter:
             )
         self._log_at_begin = run_log
 
-    def buffer_tables(self, pairs: Iterable[tuple[ArchivedResponse, DerivedResponse]]) -> None:
+    def buffer_tables(
+        self, responses_and_tables: Iterable[tuple[ArchivedResponse, DerivedResponse]]
+    ) -> None:
         """Buffer the rows of tables made from responses; write the buffer if it is large."""
-        for response, derived_response in pairs:
+        for response, derived_response in responses_and_tables:
             if derived_response.error is None:
                 self._buffer.add(response, derived_response)
             else:
@@ -331,12 +333,12 @@ class RunWriter:
                 raise
             except ArchiveError as error:
                 self.error_by_name[name] = error
-                buffer.drop_table_entries(stored_table)
+                buffer.drop_statement_rows(stored_table)
                 continue
             if new_rows is not None:
                 self.store.append_rows(table, new_rows)
         for name, new_rows in buffer.statement_tables():
-            self.store.append_rows(self._open_fixed_table(name), new_rows)
+            self.store.append_rows(self._open_system_table(name), new_rows)
 
     def commit(self) -> str | None:
         """Make the rows of this run visible to readers.
@@ -355,7 +357,7 @@ class RunWriter:
                 self.store,
                 self.run_name,
                 "committed",
-                check=self._check_commit,
+                check_log=self._check_before_commit,
                 responses=self.response_count,
                 failed=self.failed_count,
             )
@@ -373,10 +375,12 @@ class RunWriter:
                 response for response in group if response.key not in committed_keys
             )
             usable_responses = [response for response in new_responses if response.error is None]
-            self.buffer_tables(zip(usable_responses, self._derive(usable_responses), strict=True))
+            self.buffer_tables(
+                zip(usable_responses, self._derive_tables(usable_responses), strict=True)
+            )
         return self.commit()
 
-    def _check_commit(self, run_log: RunLog) -> None:
+    def _check_before_commit(self, run_log: RunLog) -> None:
         """Raise an error if another process changed the archive during this run."""
         if self.run_name in run_log.removing_runs:
             raise ArchiveConflict(
@@ -384,13 +388,11 @@ class RunWriter:
                 "again",
                 path=self.store.root,
             )
-        earlier_entries = {(row["run"], row["state"]) for row in self._log_at_begin.rows}
-        new_states = {
-            row["state"]
-            for row in run_log.rows
-            if (row["run"], row["state"]) not in earlier_entries
+        earlier_states = {(row["run"], row["state"]) for row in self._log_at_begin.rows}
+        later_states = {
+            row["state"] for row in run_log.rows if (row["run"], row["state"]) not in earlier_states
         }
-        if new_states & {"forgotten", "rebuilding", "rebuilt"}:
+        if later_states & {"forgotten", "rebuilding", "rebuilt"}:
             raise ArchiveConflict(
                 "responses were removed from the archive, or its tables made anew, while others "
                 "were added to it; add again, which continues where this ended",
@@ -412,8 +414,10 @@ class RunWriter:
         )
         return {tuple(row.values()) for row in rows}
 
-    def _open_fixed_table(self, name: str) -> Any:
+    def _open_system_table(self, name: str) -> Any:
         """Return the Delta table ``name``, such as ``responses``, which every archive has."""
         if name not in self._tables:
-            self._tables[name] = retry(lambda: self.store.open_or_create(name, FIXED_SCHEMAS[name]))
+            self._tables[name] = retry(
+                lambda: self.store.open_or_create(name, SYSTEM_SCHEMAS[name])
+            )
         return self._tables[name]

@@ -24,7 +24,7 @@ from aatoolkit.frame.aggregation_plan import Rules
 from aatoolkit.frame.cell_status import availability_of
 from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.groupby import By, flatten_names, period_groupers
-from aatoolkit.frame.parquet import arrow_table, write_parquet
+from aatoolkit.frame.parquet import to_arrow_table, write_parquet
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.metadata.attrs import Source, metadata_of
 
@@ -1509,5 +1509,5 @@ class Accessor(SuggestsNames, TitledRepr):
         >>> pa.table(pd.DataFrame({"n": [1]}).aa).column("n").to_pylist()
         [1]
         """
-        table = arrow_table(self._frame, Path("the frame"))
+        table = to_arrow_table(self._frame, Path("the frame"))
         return table.__arrow_c_stream__(requested_schema)

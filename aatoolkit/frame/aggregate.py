@@ -17,64 +17,64 @@ import pandas as pd
 from aatoolkit._util.show import show_as
 from aatoolkit._util.text import combined_reason
 from aatoolkit.availability import Availability, Cause, Status, combine
-from aatoolkit.frame.aggregation_plan import Plan, Rules, plan_columns
+from aatoolkit.frame.aggregation_plan import ColumnPlan, Rules, plan_columns
 from aatoolkit.frame.cell_status import (
     COVERAGE_SUFFIX,
-    MEASURED,
-    NO_ROW,
-    NO_VALUE,
-    STATUS,
-    Cells,
-    Codes,
+    MEASURED_COLUMN,
+    NO_ROW_AVAILABILITY,
+    NO_VALUE_AVAILABILITY,
+    STATUS_NAME,
+    CellStatuses,
+    IntArray,
     Mask,
-    cells_of,
     combine_cells,
     display_options_of,
     row_statements,
     status_columns,
+    statuses_of,
 )
-from aatoolkit.frame.duplicates import IN_SEVERAL_GROUPS, Duplicates
+from aatoolkit.frame.duplicates import SEVERAL_GROUPS_PLACEHOLDER, Duplicates
 from aatoolkit.frame.groupby import (
     By,
-    Floats,
+    FloatArray,
     Groups,
     as_floats,
     find_partial_periods,
     flatten_index,
     float_sum_by_group,
-    group,
+    group_rows,
     numbers_to_nullable,
     pick_by_group,
     sum_by_group,
 )
-from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.frame.reshape import CONTEXT_COLUMNS
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import record_as
 from aatoolkit.scope import FILTERS
 
-ZERO_REASON = "the denominator is 0"
+ZERO_DENOMINATOR_REASON = "the denominator is 0"
 """The reason why a rate does not apply."""
 
-_ZERO_DENOMINATOR = Availability(Status.NOT_APPLICABLE, None, ZERO_REASON)
+_ZERO_DENOMINATOR_AVAILABILITY = Availability(Status.NOT_APPLICABLE, None, ZERO_DENOMINATOR_REASON)
 _NO_ROWS_AVAILABILITY = Availability(Status.NOT_APPLICABLE, None, "no rows")
 
 
 @dataclass(frozen=True)
 class PlannedCells:
-    """One column of a grouped frame, with the `Plan` (rule and needed columns) to aggregate it."""
+    """One column of a grouped frame, with the plan (rule and needed columns) to aggregate it."""
 
-    plan: Plan
+    plan: ColumnPlan
     frame: pd.DataFrame
     metadata: FrameMetadata
     groups: Groups
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> CellStatuses:
         """The status of each row's cell: whether it has a number that is aggregated, or why not."""
         return cells_of_plan(self.plan, self.frame, self.metadata, self.groups)
 
     @cached_property
-    def expected_row_counts(self) -> Codes:
+    def expected_row_counts(self) -> IntArray:
         """An array with the number of rows in each group that should have a number."""
         response_totals = self.plan.response_totals
         return self.groups.count(self.cells.is_applicable) + (
@@ -82,7 +82,7 @@ class PlannedCells:
         )
 
     @cached_property
-    def covered_row_counts(self) -> Floats:
+    def covered_row_counts(self) -> FloatArray:
         """An array with the number of rows in each group that have a number.
 
         A row that was itself aggregated from measured and missing rows counts as a fraction.
@@ -95,9 +95,9 @@ class PlannedCells:
         return float_sum_by_group(row_weights, self.cells.has_number, self.groups)
 
     @cached_property
-    def absent_availabilities(self) -> list[Availability]:
+    def absence_reasons(self) -> list[Availability]:
         """The reasons why rows are missing in the frame, e.g. as a host is not connected."""
-        if self.groups.exact_keys & {"host", *CONTEXT, *FILTERS}:
+        if self.groups.constant_keys & {"host", *CONTEXT_COLUMNS, *FILTERS}:
             return []  # they would be groups of their own
         columns = self.metadata.columns
         return [
@@ -108,7 +108,7 @@ class PlannedCells:
             )
         ]
 
-    def values(self) -> tuple[pd.Series, Mask]:
+    def aggregate_by_group(self) -> tuple[pd.Series, Mask]:
         """Return each group's aggregate, and a boolean mask of groups whose denominator is 0."""
         plan = self.plan
         groups = self.groups
@@ -144,7 +144,7 @@ def plan_cells(
 ) -> list[PlannedCells]:
     """Group a frame, and return the `PlannedCells` (cells and rule) of each of ``columns``."""
     metadata = metadata_of(frame)
-    groups = group(frame, by, observed is not False)
+    groups = group_rows(frame, by, observed is not False)
     return [
         PlannedCells(column_plan, frame, metadata, groups)
         for column_plan in plan_columns(
@@ -198,17 +198,17 @@ def aggregate(
             source_column.declared_name if source_column.table in tables_across_groups else None
         )
         column = ColumnMetadata(declared_name, availability, caution=planned_cells.plan.caution)
-        if (status_column := f"{name}_{STATUS}") in extra_columns:
-            statuses = pd.DataFrame(extra_columns).filter(like=f"_{STATUS}")
+        if (status_column := f"{name}_{STATUS_NAME}") in extra_columns:
+            statuses = pd.DataFrame(extra_columns).filter(like=f"_{STATUS_NAME}")
             key_metadata = FrameMetadata(new_metadata)
             statements = tuple(row_statements(statuses, status_column, groups.keys, key_metadata))
             has_missing = statuses[status_column].isna().any()  # of a number nothing is stated
             other_availability = Availability() if has_missing else statements[0].availability
             column = replace(column, statements=statements, rest_availability=other_availability)
-        absences = () if planned_cells.absent_availabilities else source_column.absence_reasons
+        absence_reasons = () if planned_cells.absence_reasons else source_column.absence_reasons
         new_metadata |= {
-            name: column.with_absences(*absences),
-            **dict.fromkeys(extra_columns, MEASURED),
+            name: column.with_absences(*absence_reasons),
+            **dict.fromkeys(extra_columns, MEASURED_COLUMN),
         }
         result_columns |= {name: values, **extra_columns}
     key = tuple(str(name) for name in groups.keys.columns)
@@ -217,7 +217,7 @@ def aggregate(
     table_keys = dict.fromkeys(
         sorted({column.table for column in new_metadata.values()} - {""}), key
     )
-    table_keys |= dict.fromkeys(tables_across_groups, (IN_SEVERAL_GROUPS,))
+    table_keys |= dict.fromkeys(tables_across_groups, (SEVERAL_GROUPS_PLACEHOLDER,))
     return attach(
         result, FrameMetadata(new_metadata, key, metadata.sources, table_keys, tables_across_groups)
     )
@@ -244,11 +244,11 @@ def _aggregate_column(
     expected_counts = planned_cells.expected_row_counts
     totals = plan.response_totals
     is_complete = (expected_counts > 0) & (used_counts == expected_counts)
-    is_pooled = plan.rule.rule in ("ratio", "mean")
-    has_number = used_counts > 0 if skip_missing or is_pooled else is_complete
+    is_quotient = plan.rule.rule in ("ratio", "mean")
+    has_number = used_counts > 0 if skip_missing or is_quotient else is_complete
     if totals is not None and not skip_missing:
         has_number = has_number & (totals.absent_counts == 0)
-    values, is_undefined = planned_cells.values()
+    values, is_undefined = planned_cells.aggregate_by_group()
     has_number = has_number & ~is_undefined
     codes, availabilities = groups.combine_availability(cells)
     # A group without a used row is unavailable, even where other cells are partial.
@@ -262,32 +262,37 @@ def _aggregate_column(
     availabilities = [*availabilities, *unused_availabilities]
     # Further reasons for single groups: rows without a value, absent rows, partial periods.
     code_by_new_availability: dict[Availability, int] = {}
-    has_no_value = np.array(
-        [availability.reason == NO_VALUE.reason for availability in availabilities], bool
+    lacks_value = np.array(
+        [availability.reason == NO_VALUE_AVAILABILITY.reason for availability in availabilities],
+        bool,
     )[codes]
-    has_own_reason = has_no_value if totals is None else has_no_value | (totals.absent_counts > 0)
-    has_own_reason = has_own_reason | bool(planned_cells.absent_availabilities)
-    old_count = len(availabilities)
-    for i in sorted({*np.flatnonzero(has_own_reason).tolist(), *partial_periods}):
+    has_further_reason = lacks_value if totals is None else lacks_value | (totals.absent_counts > 0)
+    has_further_reason = has_further_reason | bool(planned_cells.absence_reasons)
+    availability_count = len(availabilities)
+    for i in sorted({*np.flatnonzero(has_further_reason).tolist(), *partial_periods}):
         availability = availabilities[codes[i]]
-        if has_no_value[i]:
-            missing = int(expected_counts[i] - used_counts[i])
+        if lacks_value[i]:
+            missing_count = int(expected_counts[i] - used_counts[i])
             row_count = int(expected_counts[i])
-            why = f"{missing:,} of {row_count:,} rows {'has' if missing == 1 else 'have'} no value"
+            verb = "has" if missing_count == 1 else "have"
+            missing_reason = f"{missing_count:,} of {row_count:,} rows {verb} no value"
             availability = replace(
-                availability, reason=why if missing < row_count else "no row has a value"
+                availability,
+                reason=missing_reason if missing_count < row_count else "no row has a value",
             )
-        added_availabilities = [*planned_cells.absent_availabilities]
+        added_availabilities = [*planned_cells.absence_reasons]
         if totals is not None and totals.absent_counts[i]:
-            why = f"{totals.absent_counts[i]} of {totals.counts[i]} responses have no row of it"
-            added_availabilities.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
+            missing_reason = (
+                f"{totals.absent_counts[i]} of {totals.counts[i]} responses have no row of it"
+            )
+            added_availabilities.append(Availability(Status.UNKNOWN, Cause.NO_ROW, missing_reason))
         availability = combine([availability, *added_availabilities])
         is_unknown = availability.status == Status.UNKNOWN and not has_number[i]
         if i in partial_periods and availability.status not in EMPTY and not is_unknown:
             reason = combined_reason((availability.reason, partial_periods[i][1]))
             availability = replace(availability, status=Status.PARTIAL, reason=reason)
         codes[i] = code_by_new_availability.setdefault(
-            availability, old_count + len(code_by_new_availability)
+            availability, availability_count + len(code_by_new_availability)
         )
     availabilities += code_by_new_availability
     # After them come their partial versions, then two for groups without a number.
@@ -299,19 +304,24 @@ def _aggregate_column(
         if input_availability.status == Status.AVAILABLE
         else input_availability
     )
-    empty_availability = (
+    empty_group_availability = (
         no_rows_availability
         if groups.keys.columns.empty or input_availability.status in EMPTY
-        else NO_ROW
+        else NO_ROW_AVAILABILITY
     )
     codes = np.where(has_number & ~is_complete, codes + len(availabilities), codes)
-    is_over_zero = is_undefined & (groups.count(cells.is_complete) == expected_counts) & is_complete
-    codes = np.where(is_over_zero, 2 * len(availabilities), codes)
+    zero_divisor = is_undefined & (groups.count(cells.is_complete) == expected_counts) & is_complete
+    codes = np.where(zero_divisor, 2 * len(availabilities), codes)
     codes = np.where(groups.sizes > 0, codes, 2 * len(availabilities) + 1)
-    partial_versions = [
+    partial_availabilities = [
         replace(availability, status=Status.PARTIAL) for availability in availabilities
     ]
-    all_availabilities = [*availabilities, *partial_versions, _ZERO_DENOMINATOR, empty_availability]
+    all_availabilities = [
+        *availabilities,
+        *partial_availabilities,
+        _ZERO_DENOMINATOR_AVAILABILITY,
+        empty_group_availability,
+    ]
     # The reason of a partial number also names what does not apply to rows beside the others.
     for code, cell_availability in enumerate(cells.availabilities):
         if cell_availability.status == Status.NOT_APPLICABLE and cell_availability.cause:
@@ -340,8 +350,10 @@ def _aggregate_column(
     extra_columns = {f"{plan.column}{COVERAGE_SUFFIX}": coverage} if is_partial else {}
     if len(used_availabilities) < 2 and not has_statuses:
         return values, availability, extra_columns
-    statuses = status_columns(all_availabilities, codes, f"{plan.column}_{STATUS}")
-    is_unknown_group = Cells(all_availabilities, codes, has_number).has_status(Status.UNKNOWN)
+    statuses = status_columns(all_availabilities, codes, f"{plan.column}_{STATUS_NAME}")
+    is_unknown_group = CellStatuses(all_availabilities, codes, has_number).has_status(
+        Status.UNKNOWN
+    )
     statuses[has_number & is_unknown_group] = None
     if has_statuses or (not is_unknown_group.all() and len(statuses.drop_duplicates()) > 1):
         extra_columns |= {str(column): statuses[column] for column in statuses}
@@ -349,63 +361,66 @@ def _aggregate_column(
 
 
 def cells_of_plan(
-    column_plan: Plan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups
-) -> Cells:
-    """Return the `Cells` of a planned column: which rows have a number to aggregate, or why not.
+    column_plan: ColumnPlan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups
+) -> CellStatuses:
+    """Return the statuses of a planned column: which rows have a number to aggregate, or why not.
 
     Rows that must not be counted, e.g. because they repeat other rows, have the status "not
     applicable".
     """
 
-    def is_zero(name: str, rows: Mask) -> Mask:
+    def is_zero(name: str, row_mask: Mask) -> Mask:
         values = as_floats(frame[name])
         # A zero that may be no measurement counts as nothing only beside other numbers.
-        rows = (
-            rows | cells.has_status(Status.UNKNOWN) & (groups.count(values > 0) > 0)[groups.of_row]
+        row_mask = (
+            row_mask
+            | cells.has_status(Status.UNKNOWN) & (groups.count(values > 0) > 0)[groups.row_codes]
         )
-        is_zero_number: Mask = rows & (values == 0)
+        is_zero_number: Mask = row_mask & (values == 0)
         return is_zero_number
 
     rule = column_plan.rule
-    cells = reduce(combine_cells, (cells_of(frame, name, metadata) for name in column_plan.inputs))
+    cells = reduce(
+        combine_cells, (statuses_of(frame, name, metadata) for name in column_plan.inputs)
+    )
     # In a group without any number, a missing number of which the response says why keeps that.
-    has_numbers = (groups.count(cells.has_number) > 0)[groups.of_row]
+    has_numbers = (groups.count(cells.has_number) > 0)[groups.row_codes]
     is_unexplained = ~cells.has_number & (has_numbers | ~cells.has_status(*EMPTY))
     is_unreported = cells.is_unreported
     if is_unreported.any():
         # An unreported row says nothing about reported rows; it counts only in a group without
         # any of these.
-        cells = cells.without(
-            is_unreported & (groups.count(~is_unreported) > 0)[groups.of_row], "no row"
+        cells = cells.exclude(
+            is_unreported & (groups.count(~is_unreported) > 0)[groups.row_codes], "no row"
         )
-    if column_plan.is_repeat is not None:
-        cells = cells.without(column_plan.is_repeat, "counted once")
+    if column_plan.is_repeated_row is not None:
+        cells = cells.exclude(column_plan.is_repeated_row, "counted once")
     for total_column in column_plan.denominator_columns:
-        total_cells = cells_of(frame, total_column, metadata)
+        total_cells = statuses_of(frame, total_column, metadata)
         is_zero_total = is_zero(
             total_column, total_cells.has_number if rule.rule == "sum" else total_cells.is_complete
         )
-        cells = cells.without(is_zero_total & is_unexplained, ZERO_REASON)
+        cells = cells.exclude(is_zero_total & is_unexplained, ZERO_DENOMINATOR_REASON)
     if rule.among and rule.among[0] in frame.columns:
         kind_column, *kinds = rule.among
-        has_kind = cells_of(frame, kind_column, metadata).has_number
-        is_other_kind = has_kind & ~frame[kind_column].isin(kinds).to_numpy(bool) if kinds else None
-        is_uncounted = is_zero(kind_column, has_kind) if is_other_kind is None else is_other_kind
-        cells = cells.without(is_uncounted & is_unexplained, "nothing to count")
+        has_kind = statuses_of(frame, kind_column, metadata).has_number
+        is_unlisted = has_kind & ~frame[kind_column].isin(kinds).to_numpy(bool) if kinds else None
+        is_uncounted = is_zero(kind_column, has_kind) if is_unlisted is None else is_unlisted
+        cells = cells.exclude(is_uncounted & is_unexplained, "nothing to count")
     if rule.over:
         numerator, denominator = rule.over
-        is_zero_total = is_zero(denominator, cells_of(frame, denominator, metadata).is_complete)
-        return cells.without(
-            is_zero_total & ~(np.abs(as_floats(frame[numerator])) > 0), ZERO_REASON
+        is_zero_total = is_zero(denominator, statuses_of(frame, denominator, metadata).is_complete)
+        return cells.exclude(
+            is_zero_total & ~(np.abs(as_floats(frame[numerator])) > 0), ZERO_DENOMINATOR_REASON
         )
     if rule.by:
-        is_uncounted = is_zero(rule.by, cells_of(frame, rule.by, metadata).is_complete)
-        return cells.without(is_uncounted, "zero weight")
+        is_uncounted = is_zero(rule.by, statuses_of(frame, rule.by, metadata).is_complete)
+        return cells.exclude(is_uncounted, "zero weight")
     if rule.rule in ("first", "last"):
         group_by_row = pd.Series(
-            groups.of_row[cells.is_applicable], np.flatnonzero(cells.is_applicable)
+            groups.row_codes[cells.is_applicable], np.flatnonzero(cells.is_applicable)
         )
-        is_picked = np.zeros(len(frame), bool)
-        is_picked[group_by_row.index[~group_by_row.duplicated(keep=rule.rule)]] = True  # type: ignore[arg-type]
-        return cells.without(~is_picked, "another row is taken")
+        is_picked_row = np.zeros(len(frame), bool)
+        is_picked_row[group_by_row.index[~group_by_row.duplicated(keep=rule.rule)]] = True  # type: ignore[arg-type]
+        return cells.exclude(~is_picked_row, "another row is taken")
     return cells

@@ -14,16 +14,16 @@ import pandas as pd
 from aatoolkit import sections
 from aatoolkit._util.grouping import lists_by_key
 from aatoolkit.errors import ArgumentError, AvailabilityError, warn
-from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
+from aatoolkit.frame.cell_status import IntArray, Mask, is_status_column
 from aatoolkit.frame.duplicates import (
     AggregationRefused,
     Duplicates,
-    check_repeats,
+    check_repeated_values,
+    missing_rule_reason,
     suggest_rule,
-    why_no_rule,
 )
-from aatoolkit.frame.groupby import Floats, Groups, as_floats, check_columns, flatten_names
-from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.frame.groupby import FloatArray, Groups, as_floats, check_columns, flatten_names
+from aatoolkit.frame.reshape import CONTEXT_COLUMNS
 from aatoolkit.metadata.attrs import UNDECLARED, FrameMetadata
 from aatoolkit.sections.aggregation import (
     CURRENCY,
@@ -51,36 +51,41 @@ class ResponseTotals:
     response. Each such total must be added once, even if several rows repeat it.
     """
 
-    row_responses: Codes  # for each row of the frame, the number of its response
+    response_of_row: IntArray  # for each row of the frame, the number of its response
     # Pairs of a group and a row whose total is added to the group, as two arrays.
-    group_of_pair: Codes
-    row_of_pair: Codes
-    absent_counts: Codes  # for each group, the number of responses without a row in it
-    counts: Codes  # for each group, the number of responses
+    group_of_total: IntArray
+    row_of_total: IntArray
+    absent_counts: IntArray  # for each group, the number of responses without a row in it
+    counts: IntArray  # for each group, the number of responses
 
-    def used_pairs(self, has_number: Mask, groups: Groups) -> tuple[Codes, Codes]:
+    def find_used_totals(self, has_number: Mask, groups: Groups) -> tuple[IntArray, IntArray]:
         """Find the totals to add up in each group; return pairs of a group and a row as two arrays.
 
         The first array has the number of a group, the second the position of a row whose total is
         added up in that group. ``has_number`` is a boolean mask of the rows that have a number.
         """
-        response_count = int(self.row_responses.max(initial=0)) + 1
-        unused_pairs = groups.of_row[~has_number] * response_count + self.row_responses[~has_number]
-        is_used_pair = ~np.isin(
-            self.group_of_pair * response_count + self.row_responses[self.row_of_pair], unused_pairs
+        response_count = int(self.response_of_row.max(initial=0)) + 1
+        unused_totals = (
+            groups.row_codes[~has_number] * response_count + self.response_of_row[~has_number]
         )
-        return self.group_of_pair[is_used_pair], self.row_of_pair[is_used_pair]
+        is_used_total = ~np.isin(
+            self.group_of_total * response_count + self.response_of_row[self.row_of_total],
+            unused_totals,
+        )
+        return self.group_of_total[is_used_total], self.row_of_total[is_used_total]
 
-    def sum_by_group(self, totals: Floats, has_number: Mask, groups: Groups) -> Floats:
-        """Return the denominator of each group; ``totals`` has, by row, its response's total."""
-        group_of_pair, row_of_pair = self.used_pairs(has_number, groups)
-        return np.bincount(group_of_pair, totals[row_of_pair], minlength=len(groups)).astype(
-            np.float64
-        )
+    def sum_by_group(
+        self, total_of_row: FloatArray, has_number: Mask, groups: Groups
+    ) -> FloatArray:
+        """Return each group's denominator; ``total_of_row`` has the total of the row's response."""
+        group_of_total, row_of_total = self.find_used_totals(has_number, groups)
+        return np.bincount(
+            group_of_total, total_of_row[row_of_total], minlength=len(groups)
+        ).astype(np.float64)
 
 
 @dataclass(frozen=True)
-class Plan:
+class ColumnPlan:
     """How one column is aggregated: its rule, such as "sum", and the columns that it needs."""
 
     column: str
@@ -90,7 +95,7 @@ class Plan:
     # Columns of denominators: a row with a 0 in one of them does not count.
     denominator_columns: tuple[str, ...] = ()
     # A boolean mask of the rows that repeat other rows and do not count.
-    is_repeat: Mask | None = field(default=None, compare=False)
+    is_repeated_row: Mask | None = field(default=None, compare=False)
     caution: str | None = None  # why the result is only approximate
     response_totals: ResponseTotals | None = field(default=None, compare=False)
 
@@ -109,8 +114,8 @@ def plan_columns(
     rules: Rules,
     *,
     with_shares: bool = False,
-) -> list[Plan]:
-    """Return the `Plan` to aggregate each of ``columns``: its rule, and the columns this needs.
+) -> list[ColumnPlan]:
+    """Return the plan to aggregate each of ``columns``: its rule, and the columns this needs.
 
     ``rules`` maps columns to rules that the user gave. If ``with_shares`` is True, a share whose
     rows come from several responses is computed from its counts. ``columns`` defaults to all
@@ -127,7 +132,7 @@ def plan_columns(
     ]
     check_columns(frame, [*rules, *column_names])
     planner = _Planner(frame, metadata, groups, with_shares)
-    plans: list[Plan] = []
+    plans: list[ColumnPlan] = []
     reason_by_column = {}
     for name in column_names:
         try:
@@ -194,8 +199,8 @@ class _Planner:
         """An object that finds the rows which a sum would count twice."""
         return Duplicates(self.frame, self.metadata, self.groups)
 
-    def plan(self, name: str, rules: Rules, *, is_requested: bool) -> Plan:
-        """Return the `Plan` (rule and needed columns) of one column.
+    def plan(self, name: str, rules: Rules, *, is_requested: bool) -> ColumnPlan:
+        """Return the `ColumnPlan` (rule and needed columns) of one column.
 
         ``rules`` maps columns to rules that the user gave. ``is_requested`` says whether the user
         named this column. `AggregationRefused` is raised if no rule fits.
@@ -215,30 +220,33 @@ class _Planner:
                 currencies = self.frame.filter(regex="currency$") if column.unit == CURRENCY else ()
                 kind_column = column.aggregate.within or min(map(str, currencies), default=None)
                 rule = replace(rule, within=kind_column)
-            column_plan = Plan(name, rule)
+            column_plan = ColumnPlan(name, rule)
         elif self.with_shares and len(self.metadata.sources) > 1:
-            column_plan = self._share_plan(name)
+            column_plan = self._plan_share(name)
         if column_plan is None:
-            column_plan = self._plan_of_one_kind(
+            column_plan = self._plan_single_measure(
                 plan_declared_rule(self.frame, self.metadata, name), is_requested
             )
-            if approximation := _approximation_reason(self.frame, column_plan):
-                warn(f"{name} is {approximation}")
+            if caution := _approximation_reason(self.frame, column_plan):
+                warn(f"{name} is {caution}")
                 rule = Aggregation("mean", by=column_plan.rule.otherwise)
-                column_plan = replace(column_plan, rule=rule, caution=approximation)
+                column_plan = replace(column_plan, rule=rule, caution=caution)
         if column_plan.response_totals is None:
             self._check_rows(column_plan)
         else:
             self._check_for_double_counts(column_plan)
         if rules.get(name) == "sum" and not self.metadata.columns[name].table:
-            check_repeats(self.frame, self.groups, name)
+            check_repeated_values(self.frame, self.groups, name)
         # A mask of the rows that repeat other rows and must not count.
         table = self.metadata.columns[column_plan.column].table
         if column_plan.rule.rule not in (*_NUMERIC_RULES, "count") or not table:
             return column_plan
-        return replace(column_plan, is_repeat=self.duplicates.repeats_of(table, column_plan.inputs))
+        return replace(
+            column_plan,
+            is_repeated_row=self.duplicates.find_repeated_rows(table, column_plan.inputs),
+        )
 
-    def _check_rows(self, plan: Plan) -> None:
+    def _check_rows(self, plan: ColumnPlan) -> None:
         """Raise `AggregationRefused` if a plan does not fit the rows.
 
         For example, the rows of one group must not have amounts in several currencies.
@@ -248,31 +256,31 @@ class _Planner:
         rule = plan.rule
         if rule.rule in _NON_COMBINING_RULES:
             hint_text = "" if rule.why else _rule_hint(frame, self.metadata, rule, column_name)
-            number_keys = self.groups.keys.select_dtypes("number").columns
-            if rule.rule == "key" and len(number_keys):
-                hint_text += f"; {number_keys[0]} is a number: are the two arguments swapped?"
+            numeric_keys = self.groups.keys.select_dtypes("number").columns
+            if rule.rule == "key" and len(numeric_keys):
+                hint_text += f"; {numeric_keys[0]} is a number: are the two arguments swapped?"
             reason = rule.why or f"its rule does not combine rows{hint_text}"
             if rule.within in frame.columns and frame[rule.within].nunique() > 1:
-                first_kind = frame[rule.within].dropna().iloc[0]
-                reason += f"; take the rows of one {rule.within}, such as {first_kind!r}"
+                example_value = frame[rule.within].dropna().iloc[0]
+                reason += f"; take the rows of one {rule.within}, such as {example_value!r}"
             raise AggregationRefused(reason)
         needed_columns = [*plan.inputs, *((rule.within,) if rule.within else ())]
         missing_columns = [
             column.rpartition(".")[2] for column in needed_columns if column not in frame.columns
         ]
-        if changed_columns := [
+        if overwritten_columns := [
             column for column in missing_columns if self.metadata.has_lost_values(column)
         ]:
-            raise AggregationRefused(_overwritten_reason(changed_columns))
+            raise AggregationRefused(_overwrite_reason(overwritten_columns))
         if missing_columns:
             raise AggregationRefused(f"its rule ({rule}) needs {', '.join(missing_columns)}")
         pandas_types = pd.api.types
         for column in plan.inputs if rule.rule in _NUMERIC_RULES else ():
             dtype = frame[column].dtype
-            is_number = pandas_types.is_numeric_dtype(dtype) and not pandas_types.is_complex_dtype(
+            is_numeric = pandas_types.is_numeric_dtype(dtype) and not pandas_types.is_complex_dtype(
                 dtype
             )
-            if not is_number and not frame[column].isna().all():
+            if not is_numeric and not frame[column].isna().all():
                 raise AggregationRefused(f"{column} holds {dtype}, not numbers")
         dtype = frame[column_name].dtype
         if (
@@ -282,7 +290,7 @@ class _Planner:
         ):
             raise AggregationRefused("its levels have no order")
         unit_of_row = row_units(frame, self.metadata, column_name)
-        if unit_of_row is not None and self._mixes_kinds(column_name, unit_of_row):
+        if unit_of_row is not None and self._has_mixed_groups(column_name, unit_of_row):
             unit_names = ", ".join(sorted({*map(str, unit_of_row[frame[column_name].notna()])})[:3])
             raise AggregationRefused(
                 f"a group mixes units ({unit_names}); choose one metric, or add it to by="
@@ -291,13 +299,13 @@ class _Planner:
             kind_of_row = frame[rule.within].astype("string")
             if self.metadata.declaration_of(rule.within).unit == ISO_4217:
                 kind_of_row = kind_of_row.str.strip().str.upper()
-            if self._mixes_kinds(column_name, kind_of_row):
+            if self._has_mixed_groups(column_name, kind_of_row):
                 reason = f"a group holds more than one {rule.within}; add {rule.within!r} to by="
                 raise AggregationRefused(reason)
         if plan.declared_name:
             self._check_for_double_counts(plan)
 
-    def _mixes_kinds(self, column_name: str, kind_of_row: pd.Series) -> bool:
+    def _has_mixed_groups(self, column_name: str, kind_of_row: pd.Series) -> bool:
         """Return whether any group has values of different kinds, e.g. amounts in two currencies.
 
         Such values must not be combined. ``kind_of_row`` has the kind of each row's value in the
@@ -305,55 +313,55 @@ class _Planner:
         """
         has_value = self.frame[column_name].notna().to_numpy(bool)
         kind_of_row = kind_of_row[has_value]
-        group_of_row = self.groups.of_row[has_value]
+        group_of_row = self.groups.row_codes[has_value]
         has_several_kinds = kind_of_row.groupby(group_of_row).nunique(dropna=False) > 1
         return bool(
             (has_several_kinds | (kind_of_row.isna().groupby(group_of_row).sum() > 1)).any()
         )
 
-    def _check_for_double_counts(self, plan: Plan) -> None:
+    def _check_for_double_counts(self, plan: ColumnPlan) -> None:
         """Raise `AggregationRefused` if a sum might count the same answers twice.
 
         For example, an answer that names two brands has a row for each of them.
         """
         table = (plan.declared_name or "").partition(".")[0]
         column = plan.column
-        added_keys = {column: plan.rule.across}
+        additive_keys = {column: plan.rule.across}
         for name in plan.inputs:  # a mean counts twice what its weight counts twice
             if name != column:
-                added_keys[name] = self.metadata.declaration_of(name).aggregate.across
+                additive_keys[name] = self.metadata.declaration_of(name).aggregate.across
         table_key = sections.table(table).key
         frame_names = names_by_declared_name(self.metadata, table)
         array_by_key = {
             key: self.frame[frame_names[key][-1]].array for key in table_key if key in frame_names
         }
         positions = np.arange(len(self.frame))
-        inputs_and_unlisted_keys = [(name, key) for key in dict.fromkeys([*table_key, "engine"])
-                      for name in added_keys
-                      if added_keys[name] and key not in added_keys[name]]  # fmt: skip
-        for name, key in inputs_and_unlisted_keys:
+        inputs_and_nonadditive_keys = [(name, key) for key in dict.fromkeys([*table_key, "engine"])
+                      for name in additive_keys
+                      if additive_keys[name] and key not in additive_keys[name]]  # fmt: skip
+        for name, key in inputs_and_nonadditive_keys:
             if key in table_key:
                 equal_keys = {}
-                added_values = array_by_key.get(key, positions)
+                key_values = array_by_key.get(key, positions)
             else:  # the same key in several responses
                 scopes, row_scopes = self.duplicates.scopes_and_positions(table)
                 if len(scopes) < 2:
                     continue
                 equal_keys = array_by_key
-                added_values = positions if row_scopes is None else row_scopes
+                key_values = positions if row_scopes is None else row_scopes
             key_rows = pd.DataFrame(
-                {**equal_keys, "_group": self.groups.of_row, "_added": added_values}
+                {**equal_keys, "_group": self.groups.row_codes, "_added": key_values}
             )
             if key_rows.drop_duplicates().drop(columns="_added").duplicated().any():
                 rule = plan.rule
                 remedy = "'sum'" if rule.rule == "sum" else f"aa.sections.{rule!r}"
                 raise AggregationRefused(
-                    f"{'it' if name == column else name} adds over {', '.join(added_keys[name])}, "
-                    f"and nothing shows that it adds over {key}; if it does, "
+                    f"{'it' if name == column else name} adds over {', '.join(additive_keys[name])}"
+                    f", and nothing shows that it adds over {key}; if it does, "
                     f"aggregate with rules={{{column!r}: {remedy}}}, or declare it in the profile"
                 )
 
-    def _plan_of_one_kind(self, plan: Plan, is_requested: bool) -> Plan:
+    def _plan_single_measure(self, plan: ColumnPlan, is_requested: bool) -> ColumnPlan:
         """Return a plan for a column that can hold several measures, if all rows hold the same one.
 
         For example, a column ``value`` can be aggregated if the column ``metric`` is "mentionRate"
@@ -378,7 +386,7 @@ class _Planner:
             return plan  # a score of 0 to 100, say
         return replace(plan, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
 
-    def _share_plan(self, name: str) -> Plan | None:
+    def _plan_share(self, name: str) -> ColumnPlan | None:
         """Return the plan to compute a share from several responses: summed counts over totals.
 
         The result is None if the column is no share, or if the totals of the responses (the
@@ -396,33 +404,35 @@ class _Planner:
             return None
         numerator, denominator = (frame_names[count_name][-1] for count_name in rule.counts)
         response_keys = [key for key in metadata.key if metadata.columns[key].table != table]
-        response_keys += [key for key in CONTEXT if metadata.has_valid_metadata(key)]
+        response_keys += [key for key in CONTEXT_COLUMNS if metadata.has_valid_metadata(key)]
         response_keys = [*dict.fromkeys(key for key in response_keys if key in frame.columns)]
         grouped_keys = [key for key in groups.keys.columns if key in response_keys]
         table_key = [frame_names.get(key, [""])[-1] for key in sections.table(table).key]
         # Rows of a rate overlap unless they are of one thing, such as one brand.
         has_one_key = bool(table_key) and all(map(metadata.has_valid_metadata, table_key))
         if has_one_key:
-            key_groups = frame[table_key].assign(_group=groups.of_row).drop_duplicates()["_group"]
+            key_groups = (
+                frame[table_key].assign(_group=groups.row_codes).drop_duplicates()["_group"]
+            )
             has_one_key = not key_groups.duplicated().any()
         if (
             not response_keys
-            or not {*grouped_keys} <= groups.exact_keys
+            or not {*grouped_keys} <= groups.constant_keys
             or (rule.rule != "sum" and not has_one_key)
         ):
             return None
-        row_responses: Any = (
+        response_of_row: Any = (
             frame.groupby(response_keys, dropna=False, sort=False).ngroup().to_numpy(np.int64)
         )
-        sums = pd.DataFrame(
+        responses = pd.DataFrame(
             {
                 count_column: as_floats(frame[count_column])
                 for count_column in (numerator, denominator)
             }
-        ).groupby(row_responses)
-        if (sums[denominator].nunique(dropna=False) != 1).any():
+        ).groupby(response_of_row)
+        if (responses[denominator].nunique(dropna=False) != 1).any():
             return None
-        _, first_rows = np.unique(row_responses, return_index=True)
+        _, first_rows = np.unique(response_of_row, return_index=True)
         if len(groups) * len(first_rows) > _MAX_GROUP_ROW_PAIRS:
             return None
         key_rows = groups.keys[grouped_keys].assign(_group=np.arange(len(groups)))
@@ -430,33 +440,33 @@ class _Planner:
         group_row_pairs = key_rows.merge(
             response_rows, how="inner" if grouped_keys else "cross", on=grouped_keys or None
         )
-        group_ids, pair_rows = (
+        group_ids, row_positions = (
             group_row_pairs[name].to_numpy(np.int64) for name in ("_group", "_row")
         )
         has_row_in_group = np.isin(
-            group_ids * len(first_rows) + row_responses[pair_rows],
-            groups.of_row * len(first_rows) + row_responses,
+            group_ids * len(first_rows) + response_of_row[row_positions],
+            groups.row_codes * len(first_rows) + response_of_row,
         )
         # A response whose counts add up to its total has no further rows.
-        is_share = any(
+        has_share_column = any(
             column.aggregate.rule == "sum" and column.aggregate.counts == rule.counts
             for column in sections.table(table).columns
         )
-        is_whole_response = sums[numerator].sum(min_count=1) == sums[denominator].first()
-        is_known_total = has_row_in_group | (
-            is_share & is_whole_response.to_numpy(bool)[row_responses[pair_rows]]
+        is_whole_response = responses[numerator].sum(min_count=1) == responses[denominator].first()
+        is_valid_total = has_row_in_group | (
+            has_share_column & is_whole_response.to_numpy(bool)[response_of_row[row_positions]]
         )
         response_totals = ResponseTotals(
-            row_responses,
-            group_ids[is_known_total],
-            pair_rows[is_known_total],
-            np.bincount(group_ids[~is_known_total], minlength=len(groups)),
+            response_of_row,
+            group_ids[is_valid_total],
+            row_positions[is_valid_total],
+            np.bincount(group_ids[~is_valid_total], minlength=len(groups)),
             np.bincount(group_ids, minlength=len(groups)),
         )
         ratio_rule = Aggregation(
             "ratio", over=(numerator, denominator), why="each response's whole counts once"
         )
-        return Plan(
+        return ColumnPlan(
             name, ratio_rule, metadata.columns[name].declared_name, response_totals=response_totals
         )
 
@@ -477,7 +487,7 @@ def _rule_hint(frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, 
     return f"; {condition}: {rules}"
 
 
-def _approximation_reason(frame: pd.DataFrame, plan: Plan) -> str | None:
+def _approximation_reason(frame: pd.DataFrame, plan: ColumnPlan) -> str | None:
     """Return the reason why a plan gives only an approximate aggregate; None if it is exact."""
     # Approximate: the counts that should weight the column are missing, so another column does.
     weight_column = plan.rule.otherwise
@@ -489,15 +499,15 @@ def _approximation_reason(frame: pd.DataFrame, plan: Plan) -> str | None:
     if not missing_counts or weight_column not in frame.columns or frame[plan.column].isna().all():
         return None
     names = [column.rpartition(".")[2] for column in missing_counts]
-    if changed_counts := [
+    if overwritten_counts := [
         name for name in names if name not in missing_counts and name in frame.columns
     ]:
-        raise AggregationRefused(_overwritten_reason(changed_counts))
+        raise AggregationRefused(_overwrite_reason(overwritten_counts))
     verb = "are" if len(names) > 1 else "is"
     return f"approximate: weighted by {weight_column}, as {' and '.join(names)} {verb} not reported"
 
 
-def _overwritten_reason(names: list[str]) -> str:
+def _overwrite_reason(names: list[str]) -> str:
     """Return the error message that the user overwrote ``names``, the columns that a rule needs."""
     verb_phrase = "it was" if len(names) == 1 else "they were"
     return f"its rule needs {' and '.join(names)} as read, and {verb_phrase} overwritten"
@@ -514,8 +524,8 @@ def approximation_reason(frame: pd.DataFrame, metadata: FrameMetadata, name: str
         return str(refusal)
 
 
-def plan_declared_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
-    """Return the `Plan` to aggregate a column by the rule that its table declares.
+def plan_declared_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> ColumnPlan:
+    """Return the `ColumnPlan` to aggregate a column by the rule that its table declares.
 
     The plan names columns as they are named in this frame, e.g. after a merge. A column without a
     declared rule raises `AggregationRefused`.
@@ -523,7 +533,7 @@ def plan_declared_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) 
     column = metadata.declaration_of(name)
     declared_name = metadata.columns[name].declared_name
     if column is UNDECLARED or declared_name is None:
-        raise AggregationRefused(why_no_rule(frame, metadata, name))
+        raise AggregationRefused(missing_rule_reason(frame, metadata, name))
     table, _, column_name = declared_name.partition(".")
     rule = column.aggregate
     frame_names = names_by_declared_name(metadata, table)
@@ -569,7 +579,7 @@ def plan_declared_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) 
         for total_columns in declared_totals
         if len(total_columns) == 1
     )
-    return Plan(
+    return ColumnPlan(
         name,
         replace(rule, among=among, **rule_fields),
         declared_name,

@@ -31,7 +31,7 @@ from aatoolkit.metadata.attrs import (
     row_status_of,
 )
 
-STATUS = "availability"
+STATUS_NAME = "availability"
 """The name of the column with the status of each row."""
 
 CAUSE_SUFFIX = "_cause"
@@ -42,25 +42,25 @@ COVERAGE_SUFFIX = "_coverage"
 STATUS_DTYPE = pd.CategoricalDtype([str(status) for status in Status], ordered=True)
 """The dtype of columns that hold statuses, such as "partial"."""
 
-Codes = npt.NDArray[np.int64]
+IntArray = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-NO_VALUE = Availability(Status.UNKNOWN, None, "no value is given")
+NO_VALUE_AVAILABILITY = Availability(Status.UNKNOWN, None, "no value is given")
 """The availability of a missing cell for which no reason is known."""
 
-NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
+NO_ROW_AVAILABILITY = Availability(Status.UNKNOWN, Cause.NO_ROW)
 """The availability of a row that the response did not have."""
 
-MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
+MEASURED_COLUMN = ColumnMetadata(None, Availability(Status.AVAILABLE))
 """The metadata of columns that always have values, such as those that a method adds."""
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellStatuses:
     """The status of a column's cells: for each row, whether the cell was measured, or why not."""
 
     availabilities: Sequence[Availability]  # the distinct availabilities (a status with its reason)
-    codes: Codes  # for each row, the position of its availability in `availabilities`
+    codes: IntArray  # for each row, the position of its availability in `availabilities`
     has_number: Mask  # the rows with a number that may be used
 
     def has_status(self, *statuses: Status) -> Mask:
@@ -79,7 +79,7 @@ class Cells:
         """A boolean mask of the rows whose number was, for certain, measured completely."""
         may_be_partial = [
             availability.status == Status.PARTIAL
-            or str(availability.reason).startswith(_PARTIAL_PREFIX)
+            or str(availability.reason).startswith(_PARTIAL_REASON_PREFIX)
             for availability in self.availabilities
         ]
         is_complete: Mask = self.has_number & ~np.array(may_be_partial, bool)[self.codes]
@@ -94,16 +94,16 @@ class Cells:
         ]
         return np.array(is_unreported, bool)[self.codes]
 
-    def without(self, mask: Mask, reason: str) -> Cells:
+    def exclude(self, mask: Mask, reason: str) -> CellStatuses:
         """Return a copy in which the rows in a boolean mask are "not applicable" for a reason."""
-        return Cells(
+        return CellStatuses(
             (*self.availabilities, Availability(Status.NOT_APPLICABLE, None, reason)),
             np.where(mask, len(self.availabilities), self.codes),
             self.has_number & ~mask,
         )
 
 
-def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
+def statuses_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> CellStatuses:
     """Return the status of each cell of a column: whether it was measured, or why not."""
     column = metadata.columns.get(name, NO_METADATA)
     values = frame[name]
@@ -126,7 +126,7 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
                 replace(
                     availability,
                     status=Status.UNKNOWN,
-                    reason=f"{_PARTIAL_PREFIX}{availability.reason}",
+                    reason=f"{_PARTIAL_REASON_PREFIX}{availability.reason}",
                 )
                 if availability.status == Status.PARTIAL
                 else availability
@@ -141,26 +141,28 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
         ]
     unknown_availability = Availability(Status.UNKNOWN)  # without a reason
     missing_availabilities = [
-        NO_VALUE
+        NO_VALUE_AVAILABILITY
         if availability.status == Status.AVAILABLE or availability == unknown_availability
         else availability
         for availability in availabilities
     ]
-    cells = Cells(
+    cells = CellStatuses(
         (*value_availabilities, *missing_availabilities),
         np.where(has_value, codes, codes + len(availabilities)),
         has_value,
     )
-    for status_column, is_row_status in ((STATUS, True), (f"{name}_{STATUS}", False)):
+    for status_column, is_row_status in ((STATUS_NAME, True), (f"{name}_{STATUS_NAME}", False)):
         if not _holds_statuses(frame, status_column):
             continue
         parsed_statuses = _parse_statuses(
             frame, status_column, cells.has_number if is_row_status else has_value
         )
         # A row that is available leaves it to the column; so does a cell without a value.
-        is_ignored = parsed_statuses.has_status(Status.AVAILABLE) & (is_row_status | ~has_value)
-        has_status = frame[status_column].notna().to_numpy(bool) & ~is_ignored
-        cells = Cells(
+        is_status_ignored = parsed_statuses.has_status(Status.AVAILABLE) & (
+            is_row_status | ~has_value
+        )
+        has_status = frame[status_column].notna().to_numpy(bool) & ~is_status_ignored
+        cells = CellStatuses(
             (*cells.availabilities, *parsed_statuses.availabilities),
             np.where(has_status, parsed_statuses.codes + len(cells.availabilities), cells.codes),
             np.where(has_status, parsed_statuses.has_number, cells.has_number),
@@ -174,12 +176,12 @@ def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> A
     if availability.status == Status.AVAILABLE and len(frame) and not is_status_column(frame, name):
         values = frame[name]
         if isinstance(values, pd.Series) and values.isna().all():
-            return NO_VALUE
+            return NO_VALUE_AVAILABILITY
     return availability
 
 
 def status_columns(
-    availabilities: Sequence[Availability], codes: Codes, name: str = STATUS
+    availabilities: Sequence[Availability], codes: IntArray, name: str = STATUS_NAME
 ) -> pd.DataFrame:
     """Return a frame with three columns: the status, cause and reason of each row.
 
@@ -196,33 +198,35 @@ def status_columns(
     return columns.take(codes).reset_index(drop=True)
 
 
-def combine_cells(first: Cells, second: Cells) -> Cells:
+def combine_cells(left: CellStatuses, right: CellStatuses) -> CellStatuses:
     """Combine the statuses of two columns, such as numerator and denominator, row by row.
 
     A row has a number only if both columns have one. Otherwise its status and reason are those of
     the column without a number.
     """
     deciding_sides = np.where(
-        first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2)
+        left.has_number == right.has_number, 0, np.where(left.has_number, 1, 2)
     )
-    shape = (3, len(first.availabilities), len(second.availabilities))
-    case_of_row = np.ravel_multi_index((deciding_sides, first.codes, second.codes), shape)
-    position_of_row, distinct_cases = pd.factorize(case_of_row, sort=True)
+    shape = (3, len(left.availabilities), len(right.availabilities))
+    code_of_row = np.ravel_multi_index((deciding_sides, left.codes, right.codes), shape)
+    position_of_row, distinct_codes = pd.factorize(code_of_row, sort=True)
     availabilities = []
-    for deciding_side, first_code, second_code in np.transpose(
-        np.unravel_index(distinct_cases, shape)
+    for deciding_side, left_code, right_code in np.transpose(
+        np.unravel_index(distinct_codes, shape)
     ).tolist():
-        pair = (first.availabilities[first_code], second.availabilities[second_code])
+        operands = (left.availabilities[left_code], right.availabilities[right_code])
         not_applicable_availabilities = [
-            availability for availability in pair if availability.status == Status.NOT_APPLICABLE
+            availability
+            for availability in operands
+            if availability.status == Status.NOT_APPLICABLE
         ]
-        deciding_availabilities = pair if not deciding_side else (pair[2 - deciding_side],)
+        deciding_availabilities = operands if not deciding_side else (operands[2 - deciding_side],)
         availabilities.append(
             not_applicable_availabilities[0]
             if not_applicable_availabilities
             else combine(deciding_availabilities)
         )
-    return Cells(availabilities, position_of_row, first.has_number & second.has_number)
+    return CellStatuses(availabilities, position_of_row, left.has_number & right.has_number)
 
 
 def is_status_column(frame: pd.DataFrame, name: str) -> bool:
@@ -231,7 +235,7 @@ def is_status_column(frame: pd.DataFrame, name: str) -> bool:
     A status, such as "partial", says whether a cell was measured.
     """
     return any(
-        name.endswith(STATUS + suffix) and _holds_statuses(frame, name.removesuffix(suffix))
+        name.endswith(STATUS_NAME + suffix) and _holds_statuses(frame, name.removesuffix(suffix))
         for suffix in ("", CAUSE_SUFFIX, REASON_SUFFIX)
     )
 
@@ -246,15 +250,16 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
     )
 
 
-def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
-    """Parse the column ``name``, which has the statuses of another column's cells, to `Cells`.
+def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> CellStatuses:
+    """Parse the column ``name``, which has the statuses of another column's cells.
 
     A status is a word such as ``unavailable``. Columns beside it have the cause of each status,
     such as ``not_connected``, and the reason as free text. ``has_value`` is a boolean mask of the
     rows in which the other column has a value.
     """
     texts = pd.DataFrame(
-        {end: frame.get(name + end) for end in ("", CAUSE_SUFFIX, REASON_SUFFIX)}, index=frame.index
+        {suffix: frame.get(name + suffix) for suffix in ("", CAUSE_SUFFIX, REASON_SUFFIX)},
+        index=frame.index,
     ).astype("string")
     codes = texts.groupby(list(texts), dropna=False).ngroup()
     rows = texts.assign(code=codes).drop_duplicates("code").sort_values("code").astype(object)
@@ -262,7 +267,7 @@ def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
     for status, cause, reason, _ in rows.where(rows.notna(), None).itertuples(index=False):
         cause = Cause(cause) if cause in {*Cause} else None
         availabilities.append(Availability(Status(status or Status.AVAILABLE), cause, reason))
-    cells = Cells(availabilities, codes.to_numpy().astype(np.int64), has_value)
+    cells = CellStatuses(availabilities, codes.to_numpy().astype(np.int64), has_value)
     return replace(cells, has_number=has_value & cells.has_status(Status.AVAILABLE, Status.PARTIAL))
 
 
@@ -277,13 +282,13 @@ def row_statements(
     statuses = statuses.fillna({name: Status.UNKNOWN})
     cells = _parse_statuses(statuses, name, np.ones(len(keys), bool))
     # With too many keys, or keys that may have changed, select rows by their status.
-    if not can_list_keys(keys, metadata):
+    if not are_keys_listable(keys, metadata):
         keys = statuses[[name]]
     return key_statements(keys, cells.availabilities, cells.codes)
 
 
 def key_statements(
-    keys: pd.DataFrame, availabilities: Sequence[Availability], codes: Codes | int = 0
+    keys: pd.DataFrame, availabilities: Sequence[Availability], codes: IntArray | int = 0
 ) -> list[Statement]:
     """Return `Statement` objects, each with an availability and the keys of the rows that have it.
 
@@ -292,22 +297,22 @@ def key_statements(
     """
     rows = keys.astype(object).map(as_text).assign(**{CAUSE_SUFFIX: codes}).drop_duplicates()
     last_values_by_key = lists_by_key(
-        ((code, *((value,) for value in first_values)), last_value)
-        for *first_values, last_value, code in rows.itertuples(index=False, name=None)
+        ((code, *((value,) for value in leading_values)), last_value)
+        for *leading_values, last_value, code in rows.itertuples(index=False, name=None)
     )
     return [
         Statement(
             availabilities[code],
             tuple(
-                Condition(str(name), "in", values)
-                for name, values in zip(keys, (*first_values, tuple(last_value)), strict=True)
+                Condition(str(name), "in", key_values)
+                for name, key_values in zip(keys, (*leading_values, tuple(last_value)), strict=True)
             ),
         )
-        for (code, *first_values), last_value in last_values_by_key.items()
+        for (code, *leading_values), last_value in last_values_by_key.items()
     ]
 
 
-def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
+def are_keys_listable(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
     """Return whether the metadata may list the keys of some rows in order to select these rows.
 
     It may if there are few rows, no key value is missing, and the key columns still have the
@@ -323,11 +328,16 @@ def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
 _MAX_KEY_VALUES = 1000
 """The maximum number of key values by which rows are selected."""
 
-_SUFFIXES = (f"_{STATUS}", f"_{STATUS}{CAUSE_SUFFIX}", f"_{STATUS}{REASON_SUFFIX}", COVERAGE_SUFFIX)
+_DETAIL_SUFFIXES = (
+    f"_{STATUS_NAME}",
+    f"_{STATUS_NAME}{CAUSE_SUFFIX}",
+    f"_{STATUS_NAME}{REASON_SUFFIX}",
+    COVERAGE_SUFFIX,
+)
 """Endings of the names of columns that describe another column, such as ``sales_coverage``."""
 
-_PARTIAL_PREFIX = "partial in some of the rows: "
-_SKIP_ADVICE = "; skip_missing=True adds the rest"
+_PARTIAL_REASON_PREFIX = "partial in some of the rows: "
+_SKIP_MISSING_ADVICE = "; skip_missing=True adds the rest"
 _MAX_REASONS = 4
 """The maximum number of reasons below a printed table."""
 
@@ -335,7 +345,7 @@ _MAX_REASONS = 4
 def display_options_of(frame: pd.DataFrame) -> ShowAs:
     """Return display options that move columns such as ``sales_coverage`` to the end."""
     names = {*map(str, frame.columns)}
-    detail_columns = (f"{name}{suffix}" for name in names for suffix in _SUFFIXES)
+    detail_columns = (f"{name}{suffix}" for name in names for suffix in _DETAIL_SUFFIXES)
     return ShowAs(details=tuple(sorted({*detail_columns} & names)), remarks=_marks_and_remarks)
 
 
@@ -350,9 +360,9 @@ def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, 
         return {}, []
     masks_by_reason: dict[str, np.ndarray] = {}
     mask_by_column: Marks = {}
-    remarks_on_missing = []
+    missing_value_remarks = []
     for name in frame.select_dtypes("number").columns:
-        cells = cells_of(frame, name, metadata)
+        cells = statuses_of(frame, name, metadata)
         is_partial = cells.has_number & cells.has_status(Status.PARTIAL)
         if is_partial.any():
             mask_by_column[str(name)] = is_partial
@@ -361,16 +371,17 @@ def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, 
             mask = cells.codes == code
             if (mask & is_partial).any():
                 masks_by_reason[reason] = masks_by_reason.get(reason, False) | (mask & is_partial)
-            elif reason.startswith(_PARTIAL_PREFIX):
-                remarks_on_missing.append(f"{name}: {visible(reason)}")
+            elif reason.startswith(_PARTIAL_REASON_PREFIX):
+                missing_value_remarks.append(f"{name}: {visible(reason)}")
             is_missing = mask & ~cells.has_number
             needs_remark = cells.availabilities[code].status == Status.PARTIAL or reason.endswith(
                 " no value"
             )
             if needs_remark and is_missing.any():
                 rows_text = row_ranges(frame.index, is_missing)
-                remarks_on_missing.append(
-                    f"{name}: missing ({rows_text}): {visible(reason.rstrip('.'))}{_SKIP_ADVICE}"
+                missing_value_remarks.append(
+                    f"{name}: missing ({rows_text}): {visible(reason.rstrip('.'))}"
+                    f"{_SKIP_MISSING_ADVICE}"
                 )
     remarks = [
         f"{STAR} partial ({row_ranges(frame.index, mask)}){': ' if reason else ''}{visible(reason)}"
@@ -378,4 +389,4 @@ def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, 
             masks_by_reason.items(), key=lambda reason_and_mask: reason_and_mask[1].argmax()
         )[:_MAX_REASONS]
     ]
-    return mask_by_column, remarks + [*dict.fromkeys(remarks_on_missing)][:_MAX_REASONS]
+    return mask_by_column, remarks + [*dict.fromkeys(missing_value_remarks)][:_MAX_REASONS]

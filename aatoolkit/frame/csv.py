@@ -27,14 +27,14 @@ _MISSING_PLACEHOLDER = "\0"
 """A placeholder for missing cells, which no cell contains."""
 
 
-def guard_text(text: str) -> str:
+def to_safe_text(text: str) -> str:
     r"""Return a text that spreadsheets do not take for a formula, with control characters escaped.
 
     Examples
     --------
-    >>> guard_text("=1+1"), guard_text("1 + 1"), guard_text("")
+    >>> to_safe_text("=1+1"), to_safe_text("1 + 1"), to_safe_text("")
     ("'=1+1", '1 + 1', "'")
-    >>> guard_text("\x9b5m"), guard_text("a\rb")
+    >>> to_safe_text("\x9b5m"), to_safe_text("a\rb")
     ('\\u009b5m', 'a\\u000db')
     """
     escaped_text = escaped(text)
@@ -44,7 +44,7 @@ def guard_text(text: str) -> str:
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """Return a frame as the bytes of a CSV file; missing cells are empty."""
     safe_frame = pd.DataFrame(
-        {guard_text(str(name)): _as_csv(frame[name]) for name in frame.columns}
+        {to_safe_text(str(name)): _to_csv_cells(frame[name]) for name in frame.columns}
     )
     csv_text = safe_frame.to_csv(
         index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=_MISSING_PLACEHOLDER
@@ -81,7 +81,7 @@ def as_texts(values: pd.Series) -> pd.Series:
     return values.astype("object").map(to_text, na_action="ignore")
 
 
-def _as_csv(values: pd.Series) -> pd.Series:
+def _to_csv_cells(values: pd.Series) -> pd.Series:
     """Return the cells of a column for a CSV file, as numbers or as safe texts."""
     dtype = values.dtype
     if dtype.kind == "b":
@@ -92,4 +92,4 @@ def _as_csv(values: pd.Series) -> pd.Series:
     ):
         return values
     texts = as_texts(values)
-    return texts if dtype.kind == "M" else texts.map(guard_text, na_action="ignore")
+    return texts if dtype.kind == "M" else texts.map(to_safe_text, na_action="ignore")

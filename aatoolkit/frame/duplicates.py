@@ -18,9 +18,9 @@ import pandas as pd
 from aatoolkit import sections
 from aatoolkit._util.text import some_of
 from aatoolkit.errors import AvailabilityError, ScopeError
-from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
+from aatoolkit.frame.cell_status import IntArray, Mask, is_status_column
 from aatoolkit.frame.groupby import Groups
-from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.frame.reshape import CONTEXT_COLUMNS
 from aatoolkit.metadata.attrs import (
     UNDECLARED,
     FrameMetadata,
@@ -34,19 +34,19 @@ from aatoolkit.metadata.fingerprint import OVERWRITTEN_REASON, combine_to_row_ha
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections.aggregation import COUNT, CURRENCY
 
-IN_SEVERAL_GROUPS = "what is in several groups"
+SEVERAL_GROUPS_PLACEHOLDER = "what is in several groups"
 """A placeholder for the key of a table whose rows are in several groups."""
 
 # A placeholder for the key of a table whose rows no columns identify.
-NO_KEY = "what tells apart rows that are equal in all columns"
+NO_KEY_PLACEHOLDER = "what tells apart rows that are equal in all columns"
 
-JOINED_PREFIX = "joined-"
+JOINED_TABLE_PREFIX = "joined-"
 """The prefix of the table name that a merged frame gets."""
 
 
 def is_joined_table(table: str) -> bool:
     """Return whether a table name stands for a merged frame, such as ``joined-3f2a``."""
-    return table.startswith(JOINED_PREFIX)
+    return table.startswith(JOINED_TABLE_PREFIX)
 
 
 class AggregationRefused(Exception):
@@ -80,8 +80,8 @@ class ResponseScope:
         filter_pairs = zip(FILTERS, self.filters, other.filters, strict=True)
         # An observation has one value of each other filter; an answer may name several brands.
         return any(
-            own_values and other_values and not own_values & other_values
-            for name, own_values, other_values in filter_pairs
+            filter_values and other_values and not filter_values & other_values
+            for name, filter_values, other_values in filter_pairs
             if name != "brand"
         )
 
@@ -115,12 +115,14 @@ class Duplicates:
         self._frame = frame
         self._metadata = metadata
         self._groups = groups
-        self._first_rows_by_table: dict[str, tuple[Codes, list[ResponseScope]]] = {}
+        self._first_rows_by_table: dict[str, tuple[IntArray, list[ResponseScope]]] = {}
         self._context = [
-            name for name in CONTEXT if name in frame.columns and metadata.has_valid_metadata(name)
+            name
+            for name in CONTEXT_COLUMNS
+            if name in frame.columns and metadata.has_valid_metadata(name)
         ]
 
-    def repeats_of(self, table: str, compared_columns: Sequence[str]) -> Mask | None:
+    def find_repeated_rows(self, table: str, compared_columns: Sequence[str]) -> Mask | None:
         """Return a boolean mask of the rows that repeat an earlier row; None if no row does.
 
         A row repeats another row of its group if both have the same key. ``table`` is the name of
@@ -129,16 +131,16 @@ class Duplicates:
         otherwise `AggregationRefused` is raised.
         """
         if table not in self._first_rows_by_table:
-            self._first_rows_by_table[table] = self._first_rows(table)
+            self._first_rows_by_table[table] = self._find_first_rows(table)
         first_rows, overlapping_scopes = self._first_rows_by_table[table]
-        is_repeat: Mask = first_rows != np.arange(len(first_rows))
-        if not is_repeat.any():
+        is_repeated_row: Mask = first_rows != np.arange(len(first_rows))
+        if not is_repeated_row.any():
             return None
         for column in compared_columns:
             cell_hashes = hash_cells(self._frame[column].array)
             if (cell_hashes != cell_hashes[first_rows]).any():
                 raise AggregationRefused(_describe_difference(column, overlapping_scopes))
-        return is_repeat
+        return is_repeated_row
 
     def is_in_several_groups(self, table: str) -> bool:
         """Return whether the rows that a join repeated are in several groups.
@@ -152,11 +154,11 @@ class Duplicates:
         key_codes = _first_equal_rows(
             [np.zeros(len(self._frame)), *(self._frame[name].array for name in key_columns)]
         )
-        return len(np.unique(_first_equal_rows([self._groups.of_row, key_codes]))) > len(
+        return len(np.unique(_first_equal_rows([self._groups.row_codes, key_codes]))) > len(
             np.unique(key_codes)
         )
 
-    def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
+    def _find_first_rows(self, table: str) -> tuple[IntArray, list[ResponseScope]]:
         """Return for each row the position of the first row of its group with the same key.
 
         Also return the scopes (host, days, filters) of the responses that overlap, i.e. that may
@@ -167,11 +169,11 @@ class Duplicates:
         overlapping_pairs = [pair for pair in scope_pairs if not pair[0].is_disjoint(pair[1])]
         overlapping_scopes = [scope for pair in overlapping_pairs for scope in pair]
         key_columns, missing_columns = self._key_columns(table)
-        group_of_row = self._groups.of_row
+        group_of_row = self._groups.row_codes
         all_rows = np.arange(len(self._frame))
-        may_repeat = table in self._metadata.repeated_tables
-        could_repeat_before = table in attached_metadata(self._frame)[0].repeated_tables
-        if may_repeat and not could_repeat_before and not overlapping_scopes:
+        is_repeated_table = table in self._metadata.repeated_tables
+        was_repeated_table = table in attached_metadata(self._frame)[0].repeated_tables
+        if is_repeated_table and not was_repeated_table and not overlapping_scopes:
             original_match = change_check_of(
                 self._frame
             ).match_original()  # the rows before plain pandas steps
@@ -180,13 +182,13 @@ class Duplicates:
         if missing_columns or key_columns is None:
             self._check_without_key(table, missing_columns, overlapping_scopes, scope_of_row)
             return all_rows, []
-        key_names = [name for name in key_columns if name not in self._groups.exact_keys]
+        key_names = [name for name in key_columns if name not in self._groups.constant_keys]
         compared_arrays = [group_of_row, *(self._frame[name].array for name in key_names)]
         first_rows = _first_equal_rows(compared_arrays)
         if (first_rows == all_rows).all() and key_columns:
             return all_rows, []
         if scope_of_row is None and len(overlapping_pairs) < len(scope_pairs):
-            if overlapping_pairs or may_repeat:
+            if overlapping_pairs or is_repeated_table:
                 raise AggregationRefused(
                     "rows of several responses have one key: aggregate each frame alone, or add "
                     "df.aa.with_context() to each as it was read, before combining them"
@@ -201,41 +203,48 @@ class Duplicates:
     def _check_without_key(
         self,
         table: str,
-        missing: Sequence[str],
+        missing_columns: Sequence[str],
         overlapping_scopes: Sequence[ResponseScope],
-        scope_of_row: Codes | None,
+        scope_of_row: IntArray | None,
     ) -> None:
         """Raise `AggregationRefused` if a sum may count rows twice, and no key tells which rows.
 
-        ``missing`` lists the key columns that the frame lacks. ``overlapping_scopes`` lists the
-        scopes of the responses that may have rows in common. ``scope_of_row`` has for each row the
-        number of its response; None if that is not known.
+        ``missing_columns`` lists the key columns that the frame lacks. ``overlapping_scopes`` lists
+        the scopes of the responses that may have rows in common. ``scope_of_row`` has for each row
+        the number of its response; None if that is not known.
         """
-        sums_several_rows = sums_several_responses = len(self._frame) > len(self._groups)
-        if scope_of_row is not None and sums_several_rows:
-            group_response_pairs = np.unique(_first_equal_rows([self._groups.of_row, scope_of_row]))
-            sums_several_responses = len(group_response_pairs) > len(self._groups)
-        remedy = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
+        has_several_rows = has_several_responses = len(self._frame) > len(self._groups)
+        if scope_of_row is not None and has_several_rows:
+            group_response_pairs = np.unique(
+                _first_equal_rows([self._groups.row_codes, scope_of_row])
+            )
+            has_several_responses = len(group_response_pairs) > len(self._groups)
+        remedy = (
+            f"keep {' and '.join(missing_columns)} in the frame"
+            if missing_columns
+            else f"{table} has no key"
+        )
         rows_text = f"rows of {table}"
         if is_joined_table(table):
             table_columns = [
                 name for name, column in self._metadata.columns.items() if column.table == table
             ]
             rows_text = f"rows of the frame with {table_columns[-1]}"
-            if not missing or missing == [NO_KEY]:
+            if not missing_columns or missing_columns == [NO_KEY_PLACEHOLDER]:
                 remedy = "no column tells which of them are the same: aggregate before the join"
-        if missing == [IN_SEVERAL_GROUPS] and sums_several_rows:
+        if missing_columns == [SEVERAL_GROUPS_PLACEHOLDER] and has_several_rows:
             raise AggregationRefused(
                 f"the groups overlap: {rows_text} are in several of them; aggregate the rows that "
                 "were grouped, not the groups"
             )
-        if table in self._metadata.repeated_tables and sums_several_rows:
+        if table in self._metadata.repeated_tables and has_several_rows:
             raise AggregationRefused(
                 f"{rows_text} were repeated by a join or stacked twice; {remedy}"
             )
-        if overlapping_scopes and sums_several_responses:
+        if overlapping_scopes and has_several_responses:
             raise AggregationRefused(
-                f"the responses overlap: {_name_two(overlapping_scopes)}; {remedy}, {_SPLIT_HINT}"
+                f"the responses overlap: {_name_two_scopes(overlapping_scopes)}; {remedy}, "
+                f"{_GROUPING_HINT}"
             )
 
     def _key_columns(self, table: str) -> tuple[list[str] | None, list[str]]:
@@ -255,10 +264,12 @@ class Duplicates:
         if is_joined_table(table):
             return [*key_columns], missing_columns
         return [
-            name for name in (*key_columns, "_row") if name in columns and name not in CONTEXT
+            name
+            for name in (*key_columns, "_row")
+            if name in columns and name not in CONTEXT_COLUMNS
         ], missing_columns
 
-    def scopes_and_positions(self, table: str) -> tuple[list[ResponseScope], Codes | None]:
+    def scopes_and_positions(self, table: str) -> tuple[list[ResponseScope], IntArray | None]:
         """Return the scopes of a frame's responses, and the position of each row's scope in them.
 
         A scope is the host, days and filters of a request. The positions are None if no column says
@@ -285,14 +296,14 @@ class Duplicates:
                 frozenset(filter(None, str(row.get(f"filter_{name}") or "").split(",")))
                 for name in FILTERS
             )
-            host_and_window = [
+            scope_values = [
                 row.get(name) for name in ("host", "window_start", "window_end", "days")
             ]
-            scopes.append(ResponseScope(*host_and_window, filters))  # type: ignore[call-arg, arg-type]
+            scopes.append(ResponseScope(*scope_values, filters))  # type: ignore[call-arg, arg-type]
         return scopes, scope_of_row
 
 
-def without_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
+def drop_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame without the rows that a join or `pandas.concat` repeated.
 
     If the key columns are gone, equal rows cannot be told apart, and `AvailabilityError` is raised.
@@ -307,24 +318,36 @@ def without_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     original_match = change_check_of(frame).match_original()
     if original_match is not None:
-        frame = frame[_is_first(frame, original_match[0])]
+        frame = frame[_is_first_occurrence(frame, original_match[0])]
         repeated_tables &= {*stored_metadata.repeated_tables}
-    is_first = _is_first(frame)
+    is_first = _is_first_occurrence(frame)
     if not repeated_tables or is_first.all():
         return frame
     key_columns = dict.fromkeys(
-        name for table in sorted(repeated_tables) for name in key_by_table.get(table, (NO_KEY,))
+        name
+        for table in sorted(repeated_tables)
+        for name in key_by_table.get(table, (NO_KEY_PLACEHOLDER,))
     )
-    missing = [name for name in key_columns if name not in frame.columns]
-    if missing:
-        is_named = {NO_KEY, IN_SEVERAL_GROUPS}.isdisjoint(missing)
-        hint = f"keep {' and '.join(missing)}" if is_named else "draw what was read before the join"
-        why = "rows that are alike were repeated by a join or stacked twice, and nothing tells them"
-        raise AvailabilityError(f"{why} apart; {hint}", columns=dict.fromkeys(missing, why))
+    missing_columns = [name for name in key_columns if name not in frame.columns]
+    if missing_columns:
+        has_column_names = {NO_KEY_PLACEHOLDER, SEVERAL_GROUPS_PLACEHOLDER}.isdisjoint(
+            missing_columns
+        )
+        hint = (
+            f"keep {' and '.join(missing_columns)}"
+            if has_column_names
+            else "draw what was read before the join"
+        )
+        reason = (
+            "rows that are alike were repeated by a join or stacked twice, and nothing tells them"
+        )
+        raise AvailabilityError(
+            f"{reason} apart; {hint}", columns=dict.fromkeys(missing_columns, reason)
+        )
     return frame.loc[is_first]
 
 
-def _is_first(frame: pd.DataFrame, *other_arrays: Codes) -> Mask:
+def _is_first_occurrence(frame: pd.DataFrame, *other_arrays: IntArray) -> Mask:
     """Return a boolean mask of the rows that differ from all earlier rows.
 
     The arrays ``other_arrays`` are compared as additional columns.
@@ -334,7 +357,7 @@ def _is_first(frame: pd.DataFrame, *other_arrays: Codes) -> Mask:
     return is_first
 
 
-def _first_equal_rows(columns: Sequence[Any]) -> Codes:
+def _first_equal_rows(columns: Sequence[Any]) -> IntArray:
     """Return for each row the position of the first row that is equal to it in all ``columns``."""
     arrays = (pd.array(column) if isinstance(column, np.ndarray) else column for column in columns)
     hashes = combine_to_row_hashes([hash_cells(values) for values in arrays])
@@ -349,7 +372,7 @@ def _may_have_table(source: Source, table: str) -> bool:
     return True
 
 
-def _name_two(scopes: Iterable[ResponseScope]) -> str:
+def _name_two_scopes(scopes: Iterable[ResponseScope]) -> str:
     """Return a text that names two of the responses by their days or filters.
 
     For example, ``7 days and 30 days``.
@@ -358,7 +381,7 @@ def _name_two(scopes: Iterable[ResponseScope]) -> str:
     return " and ".join(scope_texts[:2]) if len(scope_texts) > 1 else f"two of {scope_texts[0]}"
 
 
-_SPLIT_HINT = "or aggregate by what tells them apart, such as 'fetched_at' of an archive"
+_GROUPING_HINT = "or aggregate by what tells them apart, such as 'fetched_at' of an archive"
 
 
 def _describe_difference(name: str, scopes: Sequence[ResponseScope]) -> str:
@@ -368,8 +391,8 @@ def _describe_difference(name: str, scopes: Sequence[ResponseScope]) -> str:
     """
     if scopes:
         return (
-            f"the responses overlap and {name} differs in them: {_name_two(scopes)}; aggregate "
-            f"each alone, {_SPLIT_HINT}"
+            f"the responses overlap and {name} differs in them: {_name_two_scopes(scopes)}; "
+            f"aggregate each alone, {_GROUPING_HINT}"
         )
     return f"rows with the same key differ in {name}; aggregate the frames before you join them"
 
@@ -378,7 +401,7 @@ _MIN_SHARED_COLUMNS = 3
 """A frame with this many columns of a declared table is taken for a part of this table."""
 
 
-def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
+def missing_rule_reason(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     """Return the text that says why a column has no rule such as "sum", and what to do about it."""
     column = metadata.columns[name]
     if metadata.has_lost_values(name):
@@ -405,15 +428,17 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
             or len({*other_names} & {*table.names}) >= _MIN_SHARED_COLUMNS
         )
     ]
-    is_adopted = "adopt" in (attached_metadata(frame)[0].recipe or ())
-    if metadata.has_valid_metadata(name) or is_adopted or not column_sets_of_tables:
+    has_adopted_metadata = "adopt" in (attached_metadata(frame)[0].recipe or ())
+    if metadata.has_valid_metadata(name) or has_adopted_metadata or not column_sets_of_tables:
         rules_argument = suggest_rule(frame, metadata, name)
-        lost_names = [
+        dropped_columns = [
             old_name
             for old_name in attached_metadata(frame)[0].columns
             if old_name not in frame.columns
         ]
-        hint = f"; if it was {some_of(lost_names)}, rename by df.aa.rename" * bool(lost_names)
+        hint = f"; if it was {some_of(dropped_columns)}, rename by df.aa.rename" * bool(
+            dropped_columns
+        )
         return f"it has no declared rule; aggregate with one, such as {rules_argument}{hint}"
     loss_reason = "a plain pandas step lost its declaration, or a file such as CSV has none"
     if unsuffixed_name == name and any(
@@ -450,13 +475,13 @@ def suggest_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str
         return f"rules={{{name!r}: aa.sections.Aggregation('sum', within={currency_columns[0]!r})}}"
     has_fractions = bool((values % 1 > 0).any())
     # Of one's own numbers, rates and differences of rates do not add up.
-    may_add_up = has_fractions and column is UNDECLARED and values.min() >= 0 and values.max() > 1
-    if is_money or not has_fractions or may_add_up:
+    is_additive = has_fractions and column is UNDECLARED and values.min() >= 0 and values.max() > 1
+    if is_money or not has_fractions or is_additive:
         return f"rules={{{name!r}: 'sum'}}"
     count_columns = [
         other_name
         for other_name in map(str, frame.select_dtypes("integer").columns)
-        if other_name not in CONTEXT
+        if other_name not in CONTEXT_COLUMNS
         and metadata.declaration_of(other_name).unit in (None, COUNT)
         and frame.loc[values.notna(), other_name].notna().all()  # a weight is needed in each row
     ]
@@ -475,15 +500,15 @@ def suggest_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str
     return f"rules={{{name!r}: aa.sections.weighted({count_columns[0]!r})}}"
 
 
-_MAX_REPEAT_CHANCE = 0.01
-_EQUAL_VALUE_CHANCE = 0.05
-"""Rows with equal values count as repeats of each other if the chance that unrelated rows have
-these values is below the first number. The second number is the assumed chance that two unrelated
-values are equal.
+_MAX_REPEAT_PROBABILITY = 0.01
+_EQUAL_VALUE_PROBABILITY = 0.05
+"""Rows with equal values count as repeats of each other if the probability that unrelated rows
+have these values is below the first number. The second number is the assumed probability that two
+unrelated values are equal.
 """
 
 
-def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
+def check_repeated_values(frame: pd.DataFrame, groups: Groups, name: str) -> None:
     """Raise `AggregationRefused` if a join probably repeated values of a column.
 
     A sum would add the repeated values several times.
@@ -498,7 +523,7 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
             continue
         key_codes = _first_equal_rows([frame[column].array[has_value]])
         rows = pd.DataFrame(
-            {"key": key_codes, "value": values.array, "group": groups.of_row[has_value]}
+            {"key": key_codes, "value": values.array, "group": groups.row_codes[has_value]}
         )
         key_value_pairs = rows[["key", "value"]].drop_duplicates()
         repeat_count = len(rows) - len(key_value_pairs)
@@ -507,8 +532,10 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
         if not has_repeats or key_value_pairs["key"].duplicated().any():
             continue
         value_shares = key_value_pairs["value"].value_counts(normalize=True)
-        chance = (value_shares**2).sum() if values.isin(range(10)).all() else _EQUAL_VALUE_CHANCE
-        if chance**repeat_count < _MAX_REPEAT_CHANCE:
+        equal_value_probability = (
+            (value_shares**2).sum() if values.isin(range(10)).all() else _EQUAL_VALUE_PROBABILITY
+        )
+        if equal_value_probability**repeat_count < _MAX_REPEAT_PROBABILITY:
             raise AggregationRefused(
                 f"it has one value per {column} over {len(rows):,} rows, and a sum would count it "
                 "several times: join with df.aa.merge, which counts each once; if each row has "

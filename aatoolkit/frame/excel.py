@@ -28,22 +28,22 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE
 
 _MAX_ROWS = 1_048_576
-_MAX_CHARS = 32_767
-_MAX_NAME_LENGTH = 31
+_MAX_CELL_CHARS = 32_767
+_MAX_SHEET_NAME_LENGTH = 31
 """Limits of Excel: rows of a sheet, characters of a cell, characters of a sheet's name."""
 
-_MAX_BARS = 10
+_MAX_CHART_BARS = 10
 _MAX_COLUMN_WIDTH = 60
 _PAGE_WIDTH = 220
 """The maximum number of bars in a chart; the maximum width of a column, and the width of a page, in
 characters.
 """
 
-_FIRST_SAFE_DAY = pd.Timestamp("1900-03-01")
+_FIRST_EXCEL_DAY = pd.Timestamp("1900-03-01")
 """Spreadsheets disagree about earlier days, which are therefore written as text."""
 
 _DAY_FORMAT = "yyyy-mm-dd"
-_MOMENT_FORMAT = 'yyyy-mm-dd hh:mm:ss "UTC"'
+_DATETIME_FORMAT = 'yyyy-mm-dd hh:mm:ss "UTC"'
 _INTEGER_FORMAT = "#,##0"
 _FRACTION_FORMAT = "#,##0.00##"
 _NUMBER_FORMAT_BY_UNIT = {
@@ -56,7 +56,7 @@ _NUMBER_FORMAT_BY_UNIT = {
 }
 """The number format of each unit; the cells hold all digits."""
 
-_CUT_NOTE = " … [cut here; the Parquet file has all of it]"
+_TRUNCATION_NOTE = " … [cut here; the Parquet file has all of it]"
 _LEGEND_LINES = (
     "How to read it",
     "An empty cell is no 0: the value was not measured, does not apply, or is not there. "
@@ -70,20 +70,20 @@ _LEGEND_LINES = (
 
 
 class SheetTable(NamedTuple):
-    """A table to write as a sheet; ``measured_text`` says in words how much was measured."""
+    """A table to write as a sheet; ``availability_text`` says in words how much was measured."""
 
     name: str
     doc: str
     frame: pd.DataFrame
-    measured_text: str = ""
+    availability_text: str = ""
 
 
 def write_workbook(
-    tables: Iterable[SheetTable], path: FilePath, *, created: datetime | None = None
+    tables: Iterable[SheetTable], path: FilePath, *, created_at: datetime | None = None
 ) -> Path:
     """Write tables to an Excel workbook, one sheet each, and return its path.
 
-    ``created`` is the creation time in the properties of the workbook; by default, it is now.
+    ``created_at`` is the creation time in the properties of the workbook; by default, it is now.
     """
     path = Path(path)
     sheet_tables = [*tables]
@@ -108,11 +108,11 @@ def write_workbook(
             workbook_file,
             engine="xlsxwriter",
             date_format=_DAY_FORMAT,
-            datetime_format=_MOMENT_FORMAT,
+            datetime_format=_DATETIME_FORMAT,
             engine_kwargs={"options": options},
         ) as writer,
     ):
-        creation_time = (created or datetime.now(UTC)).replace(tzinfo=None)
+        creation_time = (created_at or datetime.now(UTC)).replace(tzinfo=None)
         writer.book.set_properties({"created": creation_time})
         _Workbook(writer).write(sheet_tables)
     return path
@@ -124,8 +124,12 @@ def write_sections(sections: Mapping[str, Tables], path: FilePath) -> Path:
     for tables in sections.values():
         doc_by_table = {table.name: table.doc for table in tables.declaration or ()}
         for name, frame in tables.items():
-            measured_text = tables._availability_texts[name].replace("unknown", "nothing is said")
-            sheet_tables.append(SheetTable(name, doc_by_table.get(name, ""), frame, measured_text))
+            availability_text = tables._availability_texts[name].replace(
+                "unknown", "nothing is said"
+            )
+            sheet_tables.append(
+                SheetTable(name, doc_by_table.get(name, ""), frame, availability_text)
+            )
     return write_workbook(sheet_tables, path)
 
 
@@ -153,8 +157,8 @@ class _Workbook:
         }
         if tables:
             codebook = pd.concat(map(_codebook, tables), ignore_index=True)
-            columns_doc = "What each column is, and its status."
-            table_by_sheet_name["Columns"] = SheetTable("columns", columns_doc, codebook)
+            codebook_doc = "What each column is, and its status."
+            table_by_sheet_name["Columns"] = SheetTable("columns", codebook_doc, codebook)
         for name, table in table_by_sheet_name.items():
             self._write_sheet(name, table.frame)
         self._write_overview(overview_sheet, table_by_sheet_name)
@@ -162,7 +166,7 @@ class _Workbook:
     def _write_sheet(self, sheet_name: str, frame: pd.DataFrame) -> None:
         """Write a frame to a new sheet, and format each number by its unit."""
         headers = header_by_name(frame)
-        formats = _number_formats(frame)
+        number_formats_by_column = _number_formats(frame)
         cell_values_of_columns = [
             _to_excel_values(frame.iloc[:, position]) for position in range(frame.shape[1])
         ]
@@ -174,8 +178,8 @@ class _Workbook:
         for position, (column, values) in enumerate(
             zip(map(str, frame.columns), cell_values_of_columns, strict=True)
         ):
-            header = _fit_text(headers[column])
-            number_formats = formats.get(column, [])
+            header = _to_cell_text(headers[column])
+            number_formats = number_formats_by_column.get(column, [])
             column_format = max({*number_formats}, key=number_formats.count, default=None)
             sheet.write_string(
                 0, position, header, self._right_aligned if number_formats else self._bold_format
@@ -189,17 +193,19 @@ class _Workbook:
                 for cell in (header, *values[:200])
             )
             column_widths.append(max(8, min(2 + max(map(len, cell_texts)), _MAX_COLUMN_WIDTH)))
-            sheet.set_column(position, position, column_widths[-1], self._format(column_format))
+            sheet.set_column(
+                position, position, column_widths[-1], self._cell_format(column_format)
+            )
             for sheet_row, (value, number_format) in enumerate(
                 zip(values, number_formats, strict=False), 1
             ):
                 if number_format != column_format and value is not None:
-                    sheet.write(sheet_row, position, value, self._format(number_format))
+                    sheet.write(sheet_row, position, value, self._cell_format(number_format))
         sheet.freeze_panes(1, 0)
         if cell_values_of_columns:
             sheet.autofilter(0, 0, len(frame), len(cell_values_of_columns) - 1)
         sheet.repeat_rows(0)
-        _set_printing(sheet, sum(column_widths), len(metadata_of(frame).key))
+        _set_print_layout(sheet, sum(column_widths), len(metadata_of(frame).key))
 
     def _write_overview(self, sheet: Any, table_by_sheet_name: Mapping[str, SheetTable]) -> None:
         """Fill the first sheet: sources, key figures, a chart, the list of sheets and a legend."""
@@ -211,7 +217,7 @@ class _Workbook:
             if source.host
         )
         sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title_format)
-        sheet.write_column(1, 0, map(_fit_text, window_texts), self._bold_format)
+        sheet.write_column(1, 0, map(_to_cell_text, window_texts), self._bold_format)
         last_row = len(window_texts) + 2
         key_figures = [*_key_figures(frames)]
         if key_figures:
@@ -219,9 +225,9 @@ class _Workbook:
             sheet.write_row(last_row, 1, ("Value", "Before"), self._right_aligned)
         for label, number_format, *cell_values in key_figures:
             last_row += 1
-            sheet.write(last_row, 0, _fit_text(label))
+            sheet.write(last_row, 0, _to_cell_text(label))
             for column_position, value in enumerate(cell_values, 1):
-                sheet.write(last_row, column_position, value, self._format(number_format))
+                sheet.write(last_row, column_position, value, self._cell_format(number_format))
         chart = self._add_chart(table_by_sheet_name)
         if chart is not None:
             sheet.insert_chart(last_row + 2, 0, chart)
@@ -230,22 +236,22 @@ class _Workbook:
             last_row + 2, 0, ("Sheet", "Rows", "", "What it has", "Measured"), self._bold_format
         )
         for sheet_row, (sheet_name, table) in enumerate(table_by_sheet_name.items(), last_row + 3):
-            texts = table.doc, table.measured_text
+            texts = table.doc, table.availability_text
             sheet_link = "internal:'{}'!A1".format(sheet_name.replace("'", "''"))
             sheet.write_url(sheet_row, 0, sheet_link, self._link_format, sheet_name)
             sheet.write_row(
-                sheet_row, 1, [len(table.frame), "", *map(_fit_text, texts)], self._wrapped_text
+                sheet_row, 1, [len(table.frame), "", *map(_to_cell_text, texts)], self._wrapped_text
             )
             sheet.set_row(
                 sheet_row, 15 * max(1, *(-(-len(text) // _MAX_COLUMN_WIDTH) for text in texts))
             )
-        source_texts = [_fit_text(", ".join(_source_texts(source))) for source in sources]
+        source_texts = [_to_cell_text(", ".join(_source_texts(source))) for source in sources]
         sheet.write_column(
             last_row + len(table_by_sheet_name) + 4, 0, [*_LEGEND_LINES, "", *source_texts]
         )
         for column_position, width in enumerate((28, 11, 11, _MAX_COLUMN_WIDTH, _MAX_COLUMN_WIDTH)):
             sheet.set_column(column_position, column_position, width)
-        _set_printing(sheet)
+        _set_print_layout(sheet)
 
     def _add_chart(self, table_by_sheet_name: Mapping[str, SheetTable]) -> Any:
         """Return a line chart of a table with days, else a bar chart; None if no table fits."""
@@ -256,7 +262,7 @@ class _Workbook:
                 if label_and_value_positions is None:
                     continue
                 label_position, value_position = label_and_value_positions
-                last_row = min(len(frame), _MAX_BARS) if chart_type == "bar" else len(frame)
+                last_row = min(len(frame), _MAX_CHART_BARS) if chart_type == "bar" else len(frame)
                 column = frame.columns[value_position]
                 header = header_by_name(frame)[column]
                 number_format = _number_formats(frame)[column][0].replace(".0%", "%")
@@ -284,7 +290,7 @@ class _Workbook:
                 return chart
         return None
 
-    def _format(self, number_format: str | None) -> Any:
+    def _cell_format(self, number_format: str | None) -> Any:
         """Return the cell format for a number format such as ``0.0%``."""
         if number_format not in self._format_by_number_format:
             self._format_by_number_format[number_format] = self._book.add_format(
@@ -304,16 +310,19 @@ def _codebook(table: SheetTable) -> pd.DataFrame:
     return codebook
 
 
-def _fit_text(text: str) -> str:
+def _to_cell_text(text: str) -> str:
     """Escape control characters in a text, and cut it to the length that a cell can hold."""
     text = escaped(text)
-    code_units = text.encode("utf-16-le")
-    if len(code_units) <= 2 * _MAX_CHARS:
+    encoded_text = text.encode("utf-16-le")
+    if len(encoded_text) <= 2 * _MAX_CELL_CHARS:
         return text
-    return code_units[: 2 * (_MAX_CHARS - len(_CUT_NOTE))].decode("utf-16-le", "ignore") + _CUT_NOTE
+    return (
+        encoded_text[: 2 * (_MAX_CELL_CHARS - len(_TRUNCATION_NOTE))].decode("utf-16-le", "ignore")
+        + _TRUNCATION_NOTE
+    )
 
 
-def _set_printing(sheet: Any, width: float = 0.0, key_count: int = 0) -> None:
+def _set_print_layout(sheet: Any, width: float = 0.0, key_count: int = 0) -> None:
     """Set up a sheet to print on A4 in landscape, if possible one page wide."""
     sheet.set_landscape()
     sheet.set_paper(9)
@@ -328,11 +337,11 @@ def _set_printing(sheet: Any, width: float = 0.0, key_count: int = 0) -> None:
 def _sheet_name(title: str, used_names: set[str]) -> str:
     """Return an unused sheet name made of ``title``, and add it to ``used_names``."""
     valid_title = re.sub(r"[\[\]:*?/\\]", "_", title).strip("'") or "table"
-    name = valid_title[:_MAX_NAME_LENGTH]
+    name = valid_title[:_MAX_SHEET_NAME_LENGTH]
     # Excel ignores case in the names of sheets.
     while name.lower() in used_names:
         suffix = f" {len(used_names)}"
-        name = valid_title[: _MAX_NAME_LENGTH - len(suffix)] + suffix
+        name = valid_title[: _MAX_SHEET_NAME_LENGTH - len(suffix)] + suffix
     used_names.add(name.lower())
     return name
 
@@ -386,7 +395,7 @@ def _chart_columns(frame: pd.DataFrame, chart_type: str) -> tuple[int, int] | No
 
 def _to_excel_values(values: pd.Series) -> list[Any]:
     """Convert a column to values that Excel can hold; None for missing cells."""
-    convert_value: Any = _fit_text
+    convert_value: Any = _to_cell_text
     if values.dtype.kind == "b":
         convert_value = bool
     elif pd.api.types.is_numeric_dtype(values.dtype):
@@ -412,7 +421,7 @@ def _to_excel_time(value: pd.Timestamp) -> Any:
     naive_time = value.tz_localize(None)
     is_day = value.tz is None and naive_time == naive_time.normalize()
     is_naive_time = value.tz is None and not is_day
-    if naive_time < _FIRST_SAFE_DAY or value.microsecond or value.nanosecond or is_naive_time:
+    if naive_time < _FIRST_EXCEL_DAY or value.microsecond or value.nanosecond or is_naive_time:
         return value.isoformat().replace("+00:00", "Z")
     return naive_time.date() if is_day else naive_time.to_pydatetime()
 

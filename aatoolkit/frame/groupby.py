@@ -16,38 +16,40 @@ import pandas as pd
 
 from aatoolkit.availability import Availability, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unknown
-from aatoolkit.frame.cell_status import Cells, Codes, Mask
+from aatoolkit.frame.cell_status import CellStatuses, IntArray, Mask
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.aggregation import COUNT, REQUESTS
 from aatoolkit.sections.registry import find_table
 
 By = str | pd.Grouper | Sequence[str | pd.Grouper] | None
-Floats = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Groups:
     """A grouping of rows: the group number of each row, and the key of each group."""
 
-    of_row: Codes  # for each row, the position of its group in `keys`
+    row_codes: IntArray  # for each row, the position of its group in `keys`
     keys: pd.DataFrame  # one row per group
     # The key columns that have one value in all rows of a group; a week has several days.
-    exact_keys: frozenset[str] = frozenset()
+    constant_keys: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.keys)
 
     @cached_property
-    def sizes(self) -> Codes:
+    def sizes(self) -> IntArray:
         """The number of rows in each group."""
-        return np.bincount(self.of_row, minlength=len(self))
+        return np.bincount(self.row_codes, minlength=len(self))
 
-    def count(self, mask: Mask) -> Codes:
+    def count(self, mask: Mask) -> IntArray:
         """Return for each group how many of its rows are True in the boolean mask ``mask``."""
-        return np.bincount(self.of_row[mask], minlength=len(self))
+        return np.bincount(self.row_codes[mask], minlength=len(self))
 
-    def combine_availability(self, cell_statuses: Cells) -> tuple[Codes, list[Availability]]:
+    def combine_availability(
+        self, cell_statuses: CellStatuses
+    ) -> tuple[IntArray, list[Availability]]:
         """Combine the availabilities (statuses with reasons) of the cells in each group.
 
         Returns two results: an array with the position of each group's availability in a list, and
@@ -55,7 +57,7 @@ class Groups:
         """
         availability_count = max(len(cell_statuses.availabilities), 1)
         has_availability = np.zeros(len(self) * availability_count, bool)
-        has_availability[self.of_row * availability_count + cell_statuses.codes] = True
+        has_availability[self.row_codes * availability_count + cell_statuses.codes] = True
         group_positions, distinct_codes = np.divmod(
             np.flatnonzero(has_availability), availability_count
         )
@@ -75,7 +77,7 @@ class Groups:
         return np.array(code_set_of_group, np.int64), combined_availabilities
 
 
-def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
+def group_rows(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     """Group the rows of a frame, as ``DataFrame.groupby`` does with ``dropna=False``.
 
     With ``observed=False``, unused categories of a key form empty groups.
@@ -154,14 +156,16 @@ def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
         raise ItemNotFound("; ".join(problem_by_name.values()), columns=problem_by_name)
 
 
-def as_floats(values: pd.Series) -> Floats:
+def as_floats(values: pd.Series) -> FloatArray:
     """Convert a column to floats, with NaN for missing values."""
     return values.to_numpy(np.float64, na_value=np.nan)
 
 
-def float_sum_by_group(values: Floats, mask: Mask, groups: Groups) -> Floats:
+def float_sum_by_group(values: FloatArray, mask: Mask, groups: Groups) -> FloatArray:
     """Return the sum of each group as a float, over the rows in ``mask``."""
-    return np.bincount(groups.of_row[mask], values[mask], minlength=len(groups)).astype(np.float64)
+    return np.bincount(groups.row_codes[mask], values[mask], minlength=len(groups)).astype(
+        np.float64
+    )
 
 
 def sum_by_group(values: pd.Series, mask: Mask, groups: Groups, column_name: str) -> pd.Series:
@@ -177,7 +181,7 @@ def sum_by_group(values: pd.Series, mask: Mask, groups: Groups, column_name: str
         )
     # Sums that overflow on the way are right if the result fits.
     exact_sums = np.zeros(len(groups), np.int64)
-    np.add.at(exact_sums, groups.of_row[mask], values[mask].to_numpy(np.int64))
+    np.add.at(exact_sums, groups.row_codes[mask], values[mask].to_numpy(np.int64))
     return numbers_to_nullable(exact_sums, values)
 
 
@@ -193,7 +197,7 @@ def pick_by_group(values: pd.Series, mask: Mask, groups: Groups, rule: str) -> p
 
     Only the rows in the boolean mask count.
     """
-    picked_values = to_nullable(values)[mask].groupby(groups.of_row[mask]).agg(rule)
+    picked_values = to_nullable(values)[mask].groupby(groups.row_codes[mask]).agg(rule)
     return picked_values.reindex(range(len(groups)))
 
 
@@ -232,12 +236,14 @@ def period_groupers(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Gro
     columns = [name for name in columns if name in metadata.key] or columns
     hint = _days_hint(metadata.columns[columns[0]].declared_name or "") if columns else None
     if len(columns) != 1 or hint is not None:
-        why = f"needs one column of times, and there are {', '.join(columns) or 'none'}; name it"
+        need = f"needs one column of times, and there are {', '.join(columns) or 'none'}; name it"
         if hint is not None:
-            why = f"needs the day of a row, and {columns[0]} describes totals{hint}; if it is meant"
+            need = (
+                f"needs the day of a row, and {columns[0]} describes totals{hint}; if it is meant"
+            )
         example_key = repr(columns[0] if columns else "column")
         raise ArgumentError(
-            f"freq= {why}: by=pandas.Grouper(key={example_key}, freq=…)", argument="freq"
+            f"freq= {need}: by=pandas.Grouper(key={example_key}, freq=…)", argument="freq"
         )
     with suppress(ValueError, TypeError, Warning), warnings.catch_warnings():
         warnings.simplefilter("error")  # pandas will drop what it deprecates
@@ -296,29 +302,29 @@ def find_partial_periods(
     # No two rows of neighbouring days: the rows stand for whole weeks or months.
     if first_day != last_day and not (days.drop_duplicates().sort_values().diff() == one_day).any():
         return partial_periods
-    day_counts = pd.Series(days.to_numpy()).groupby(groups.of_row).nunique()
+    day_counts = pd.Series(days.to_numpy()).groupby(groups.row_codes).nunique()
     # If days are no part of the key, rows are events, and days between events are not missing.
     if is_daily_series := grouper.key in metadata.key:
         covered_days = pd.DatetimeIndex(days.unique())
     else:
         covered_days = pd.date_range(first_day, last_day)
-    is_one_series = is_daily_series and all(
+    is_single_series = is_daily_series and all(
         name in groups.keys or (name in frame and frame[name].nunique() == 1)
         for name in metadata.key
     )
     for group_number in day_counts.index:
         period_label = period_labels.iloc[group_number]
         period_offset = grouper.freq
-        is_end_label = grouper.closed == "right"  # type: ignore[attr-defined]
+        is_labelled_by_end = grouper.closed == "right"  # type: ignore[attr-defined]
         start, end = (
             (period_label - period_offset + one_day, period_label)
-            if is_end_label
+            if is_labelled_by_end
             else (period_label, period_label + period_offset - one_day)
         )
         length = (end - start).days + 1
         day_count = (
             day_counts[group_number]
-            if is_one_series
+            if is_single_series
             else int(((covered_days >= start) & (covered_days <= end)).sum())
         )
         if day_count < length:

@@ -20,10 +20,15 @@ from aatoolkit._util.grouping import lists_by_key
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown, warn
-from aatoolkit.frame.cell_status import can_list_keys, key_statements
-from aatoolkit.frame.duplicates import JOINED_PREFIX, NO_KEY, is_joined_table, response_scope
+from aatoolkit.frame.cell_status import are_keys_listable, key_statements
+from aatoolkit.frame.duplicates import (
+    JOINED_TABLE_PREFIX,
+    NO_KEY_PLACEHOLDER,
+    is_joined_table,
+    response_scope,
+)
 from aatoolkit.frame.groupby import flatten_index, to_nullable
-from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.frame.reshape import CONTEXT_COLUMNS
 from aatoolkit.metadata.attrs import (
     EMPTY,
     NO_METADATA,
@@ -52,17 +57,17 @@ FrameWithMetadata = tuple[pd.DataFrame, FrameMetadata]
 MergeOptions = Mapping[str, Any]
 
 # Temporary columns of a merge, with the positions of the original rows.
-_ROW_COLUMNS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
+_ROW_NUMBER_COLUMNS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
 
 
 @record_as("merge", "left", "right")
 def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFrame:
     """Merge two frames like `pandas.merge`, and keep the metadata of both."""
-    keys_of_sides = _merge_keys_of_sides(left, right, options)
-    _check_keys(left, right, options, keys_of_sides)
+    merge_keys = _merge_keys(left, right, options)
+    _check_keys(left, right, options, merge_keys)
     numbered_frames = [
         frame.assign(**{name: range(len(frame))})
-        for frame, name in zip((left, right), _ROW_COLUMNS, strict=True)
+        for frame, name in zip((left, right), _ROW_NUMBER_COLUMNS, strict=True)
     ]
     try:
         merged_frame = numbered_frames[0].merge(numbered_frames[1], **options)
@@ -72,53 +77,55 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
             "trying to" in problem
         )
         raise ArgumentError(f"the frames cannot be merged: {problem}{dtype_hint}") from None
-    repeated_flags = [bool(merged_frame[name].dropna().duplicated().any()) for name in _ROW_COLUMNS]
-    unmatched_masks = [merged_frame[name].isna().to_numpy(bool) for name in _ROW_COLUMNS]
-    unmatched_counts = [int(mask.sum()) for mask in unmatched_masks]
+    repeated_flags = [
+        bool(merged_frame[name].dropna().duplicated().any()) for name in _ROW_NUMBER_COLUMNS
+    ]
+    unmatched_masks = [merged_frame[name].isna().to_numpy(bool) for name in _ROW_NUMBER_COLUMNS]
+    unmatched_counts = [int(unmatched_mask.sum()) for unmatched_mask in unmatched_masks]
     is_anti = "anti" in options.get("how", "inner")
     if len(left) and len(right) and (unmatched_masks[0] | unmatched_masks[1]).all() and not is_anti:
         warn("no row of the one frame matches a row of the other; look at the spelling of the keys")
-    merged_frame = merged_frame.drop(columns=[*_ROW_COLUMNS])
-    metadata_of_sides = [metadata_of(frame, with_levels=True) for frame in (left, right)]
+    merged_frame = merged_frame.drop(columns=[*_ROW_NUMBER_COLUMNS])
+    metadata_of_frames = [metadata_of(frame, with_levels=True) for frame in (left, right)]
     metadata_with_tables = [
-        *map(_with_undeclared_table, (left, right), metadata_of_sides, keys_of_sides)
+        *map(_with_undeclared_table, (left, right), metadata_of_frames, merge_keys)
     ]
     shared_keys = _shared_keys(left, right, options)
-    renaming_of_sides = names_after_merge(left, right, options)
+    new_names_of_frames = names_after_merge(left, right, options)
     columns: dict[str, ColumnMetadata] = {}
     key_by_table: dict[str, tuple[str, ...]] = {}
     repeated_tables = set[str]()
     # The keys of a side whose rows may have no match are replaced by those of the other side.
     has_left_keys = options.get("how", "inner") in ("left", "inner")
     left_key_by_right = {
-        right_key: renaming_of_sides[0].get(left_key, left_key)
+        right_key: new_names_of_frames[0].get(left_key, left_key)
         # Of several pairs with the same right key, the first counts.
-        for left_key, right_key in reversed([*zip(*keys_of_sides, strict=False)] * has_left_keys)
+        for left_key, right_key in reversed([*zip(*merge_keys, strict=False)] * has_left_keys)
         if isinstance(left_key, str) and isinstance(right_key, str)
     }
-    for side, (metadata, renaming) in enumerate(
-        zip(metadata_with_tables, renaming_of_sides, strict=True)
+    for position, (metadata, new_name_by_old) in enumerate(
+        zip(metadata_with_tables, new_names_of_frames, strict=True)
     ):
         for name, column in metadata.columns.items():
             if name not in shared_keys:
-                columns[renaming[name]] = column.renamed(renaming)
+                columns[new_name_by_old[name]] = column.renamed(new_name_by_old)
         repeated_tables.update(metadata.repeated_tables)
-        if repeated_flags[side]:
+        if repeated_flags[position]:
             repeated_tables.update(table_names_of(metadata))
         for table in table_names_of(metadata):
             table_key = metadata.key_of(table)
             if table_key is not None and table not in key_by_table:
-                new_names = renaming | (
-                    left_key_by_right if side and is_joined_table(table) else {}
+                new_names = new_name_by_old | (
+                    left_key_by_right if position and is_joined_table(table) else {}
                 )
                 key_by_table[table] = tuple(new_names.get(name, name) for name in table_key)
-    tables_of_sides = [{*table_names_of(metadata)} for metadata in metadata_with_tables]
-    known_tables = {table for metadata in metadata_of_sides for table in metadata.key_by_table}
+    tables_of_frames = [{*table_names_of(metadata)} for metadata in metadata_with_tables]
+    old_tables = {table for metadata in metadata_of_frames for table in metadata.key_by_table}
     new_table = next(
-        (name for name in key_by_table if is_joined_table(name) and name not in known_tables), ""
+        (name for name in key_by_table if is_joined_table(name) and name not in old_tables), ""
     )
     for name in shared_keys:
-        key_metadata = [metadata.columns.get(name, NO_METADATA) for metadata in metadata_of_sides]
+        key_metadata = [metadata.columns.get(name, NO_METADATA) for metadata in metadata_of_frames]
         column = _key_metadata(
             *key_metadata, left_only=unmatched_counts[1], right_only=unmatched_counts[0]
         )
@@ -126,37 +133,39 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
             column.declared_name or column.availability.status != Status.UNKNOWN or not new_table
         )
         columns[name] = column if is_known else replace(column, declared_name=f"{new_table}.{name}")
-    for side, mask in enumerate(unmatched_masks):
-        if not unmatched_counts[side]:
+    for position, unmatched_mask in enumerate(unmatched_masks):
+        if not unmatched_counts[position]:
             continue
-        other_keys = [
-            renaming_of_sides[1 - side].get(key)
-            for key in keys_of_sides[1 - side]
+        other_frame_keys = [
+            new_names_of_frames[1 - position].get(key)
+            for key in merge_keys[1 - position]
             if isinstance(key, str)
         ]
-        unmatched_keys = merged_frame[[name for name in merged_frame if name in other_keys]][mask]
-        availability = no_match_availability(unmatched_counts[side], len(mask))
+        unmatched_keys = merged_frame[[name for name in merged_frame if name in other_frame_keys]][
+            unmatched_mask
+        ]
+        availability = no_match_availability(unmatched_counts[position], len(unmatched_mask))
         statements = list[Statement]()
-        if can_list_keys(unmatched_keys, FrameMetadata(columns)):
+        if are_keys_listable(unmatched_keys, FrameMetadata(columns)):
             statements = key_statements(unmatched_keys, [availability])
-        for name in metadata_with_tables[side].columns.keys() - {*shared_keys}:
-            new_name = renaming_of_sides[side][name]
+        for name in metadata_with_tables[position].columns.keys() - {*shared_keys}:
+            new_name = new_names_of_frames[position][name]
             columns[new_name] = with_unmatched_rows(columns[new_name], availability, statements)
-    side_keys = [
-        [name if name in shared_keys else renaming[name] for name in metadata.key]
-        for metadata, renaming in zip(metadata_with_tables, renaming_of_sides, strict=True)
+    keys_of_frames = [
+        [name if name in shared_keys else new_name_by_old[name] for name in metadata.key]
+        for metadata, new_name_by_old in zip(metadata_with_tables, new_names_of_frames, strict=True)
     ]
     merged_key = dict.fromkeys(
-        (*side_keys[0], *(name for name in side_keys[1] if name not in shared_keys))
+        (*keys_of_frames[0], *(name for name in keys_of_frames[1] if name not in shared_keys))
     )
     merged_metadata = FrameMetadata(
         columns,
-        unique_key(merged_frame, tuple(merged_key) if side_keys[0] else ()),
+        unique_key(merged_frame, tuple(merged_key) if keys_of_frames[0] else ()),
         sources_of(metadata_with_tables),
         {
             table: table_key
             for table, table_key in key_by_table.items()
-            if table not in tables_of_sides[0] & tables_of_sides[1]
+            if table not in tables_of_frames[0] & tables_of_frames[1]
         },
         tuple(sorted(repeated_tables)),
     )
@@ -244,10 +253,10 @@ def with_unmatched_rows(
     ``availability`` (a status with its reason) is that of the rows without a match; it becomes a
     part of the availability of the column. ``new_statements`` state it for single rows.
     """
-    total = combine([column.availability, availability])
+    combined_availability = combine([column.availability, availability])
     if is_joined_table(column.table) and column.availability == NO_METADATA.availability:
         # A column that no table declares: nothing is stated about single rows.
-        total = replace(availability, status=Status.PARTIAL)
+        combined_availability = replace(availability, status=Status.PARTIAL)
         new_statements = ()
     elif column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
@@ -256,7 +265,7 @@ def with_unmatched_rows(
     statements = (*column.statements, *new_statements)
     return replace(
         column,
-        availability=total,
+        availability=combined_availability,
         rest_availability=column.other_availability,
         statements=statements,
     )
@@ -298,8 +307,8 @@ def _key_metadata(
     if left_only and right_only:
         declared_name = left.declared_name if left.declared_name == right.declared_name else None
         return ColumnMetadata(declared_name, combine([left.availability, right.availability]))
-    preferred, other = (right, left) if right_only else (left, right)
-    return other if preferred == NO_METADATA and not (left_only or right_only) else preferred
+    metadata, fallback = (right, left) if right_only else (left, right)
+    return fallback if metadata == NO_METADATA and not (left_only or right_only) else metadata
 
 
 def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
@@ -317,9 +326,9 @@ def sources_of(metadata_of_frames: Iterable[FrameMetadata]) -> tuple[Any, ...]:
 
 
 def _matching_columns(
-    frame: pd.DataFrame, other: pd.DataFrame, other_metadata: FrameMetadata
+    frame: pd.DataFrame, other_frame: pd.DataFrame, other_metadata: FrameMetadata
 ) -> tuple[dict[str, ColumnMetadata], set[str]]:
-    """Return the metadata of those columns of ``other`` that ``frame`` has with the same values.
+    """Return the metadata of those columns of ``other_frame`` that ``frame`` has with equal values.
 
     The values count as the same if only rows were selected, sorted or repeated, or if further rows
     of ``frame`` have no value.
@@ -329,8 +338,8 @@ def _matching_columns(
     matching_columns : dict of str to ColumnMetadata
         The metadata of these columns, by name.
     repeated_tables : set of str
-        The names of those tables in ``other`` that have a row which occurs more often in ``frame``
-        than in ``other``.
+        The names of those tables in ``other_frame`` that have a row which occurs more often in
+        ``frame`` than in ``other_frame``.
     """
     declared_columns = {
         name: column for name, column in other_metadata.columns.items() if column.declared_name
@@ -339,7 +348,9 @@ def _matching_columns(
         name for name, column in declared_columns.items() if column.availability.status in EMPTY
     ]
     fingerprint = fingerprint_of(
-        other, [name for name in declared_columns if name not in empty_columns], other_metadata.key
+        other_frame,
+        [name for name in declared_columns if name not in empty_columns],
+        other_metadata.key,
     )
     fingerprint_check = FingerprintCheck(frame, fingerprint, other_metadata.key)
     matching_columns = {
@@ -401,7 +412,7 @@ def _with_undeclared_table(
         [*merge_keys, *undeclared_names],
         unique_names,
     ]
-    table_key = (NO_KEY,)
+    table_key = (NO_KEY_PLACEHOLDER,)
     for candidate_key in map(dict.fromkeys, candidate_keys):
         with suppress(TypeError):  # lists have no hash
             if {*candidate_key} <= {*unique_names} and not (
@@ -416,7 +427,7 @@ def _with_undeclared_table(
     digest = hashlib.sha256(
         repr((hashed_columns, metadata.sources)).encode() + row_hashes.tobytes()
     )
-    table = f"{JOINED_PREFIX}{digest.hexdigest()[:12]}"
+    table = f"{JOINED_TABLE_PREFIX}{digest.hexdigest()[:12]}"
     metadata_by_column = {
         name: replace(column, declared_name=f"{table}.{name}")
         if name in undeclared_names
@@ -424,7 +435,9 @@ def _with_undeclared_table(
         for name, column in metadata.columns.items()
     }
     # A frame without metadata gets this key as its own.
-    is_without_metadata = len(undeclared_names) == len(metadata.columns) and table_key != (NO_KEY,)
+    is_without_metadata = len(undeclared_names) == len(metadata.columns) and table_key != (
+        NO_KEY_PLACEHOLDER,
+    )
     return replace(
         metadata,
         columns=metadata_by_column,
@@ -436,20 +449,18 @@ def _with_undeclared_table(
 # --- keys of a merge ----------------------------------------------------------------------------
 
 
-def _merge_keys_of_sides(
-    left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions
-) -> list[list[Any]]:
+def _merge_keys(left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions) -> list[list[Any]]:
     """Return the merge keys of each side: column names, index levels or arrays."""
     if options.get("how") == "cross":
         return [[], []]
     on = options.get("on")
-    side_keys = [on, on] if on is not None else [options.get("left_on"), options.get("right_on")]
-    for side_position, frame in enumerate((left, right)):
-        if options.get(("left_index", "right_index")[side_position]):
-            side_keys[side_position] = [*frame.index.names]
-    if side_keys == [None, None]:
-        side_keys = [[name for name in left.columns if name in {*right.columns}]] * 2
-    return [[*names] if isinstance(names, list | tuple) else [names] for names in side_keys]
+    merge_keys = [on, on] if on is not None else [options.get("left_on"), options.get("right_on")]
+    for position, frame in enumerate((left, right)):
+        if options.get(("left_index", "right_index")[position]):
+            merge_keys[position] = [*frame.index.names]
+    if merge_keys == [None, None]:
+        merge_keys = [[name for name in left.columns if name in {*right.columns}]] * 2
+    return [[*names] if isinstance(names, list | tuple) else [names] for names in merge_keys]
 
 
 def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions) -> list[str]:
@@ -457,7 +468,7 @@ def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: MergeOptions)
     if options.get("left_index") or options.get("right_index"):
         level_names = [str(name) for name in left.index.names if name is not None]
         return [name for name in level_names if name in right.index.names]
-    key_pairs = zip(*_merge_keys_of_sides(left, right, options), strict=False)
+    key_pairs = zip(*_merge_keys(left, right, options), strict=False)
     is_scalar = pd.api.types.is_scalar
     return [
         str(left_key)
@@ -473,11 +484,11 @@ def _check_keys(
 
     ``keys`` has the merge keys of the left and of the right frame.
     """
-    for frame, side_name, side_keys in zip((left, right), ("left", "right"), keys, strict=True):
+    for frame, frame_name, frame_keys in zip((left, right), ("left", "right"), keys, strict=True):
         available_names = [str(name) for name in (*frame.columns, *frame.index.names)]
-        for key in side_keys:
+        for key in frame_keys:
             if isinstance(key, str) and key not in available_names:
-                reason = unknown(f"{side_name}-hand column", key, available_names)
+                reason = unknown(f"{frame_name}-hand column", key, available_names)
                 remedy = "where its name differs between the frames, use left_on= and right_on="
                 raise ItemNotFound(f"{reason}; {remedy}", columns={key: reason})
     key_options = ("on", "left_on", "right_on", "left_index", "right_index")
@@ -563,7 +574,7 @@ def concat(
         frames = [frames[name] for name in keys]
     frames = [*frames]
     stacked_frame = pd.concat(
-        _with_common_dtypes(frames),
+        _cast_to_common_dtypes(frames),
         join=join,  # type: ignore[call-overload]
         ignore_index=ignore_index,
         keys=keys,
@@ -577,7 +588,7 @@ def concat(
     ] or frames_with_metadata
     conditions_by_frame = _frame_conditions(nonempty_frames)
     columns = {
-        str(name): _stacked_column(
+        str(name): _stacked_column_metadata(
             str(name), nonempty_frames, frames_with_metadata, conditions_by_frame
         )
         for name in stacked_frame.columns
@@ -690,13 +701,13 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
             )
             for declared_name in shared_columns
         ]
-        read_hashes = [
+        original_hashes = [
             fingerprint.cell_hashes_of(
                 name_by_declared_name[declared_name] for declared_name in shared_columns
             )
             for name_by_declared_name, _, fingerprint in compared_frames
         ]
-        if shared_columns and has_rows_more_often(current_hashes, read_hashes):
+        if shared_columns and has_rows_more_often(current_hashes, original_hashes):
             return True
     return False
 
@@ -718,7 +729,7 @@ def _frame_conditions(
     is None if no column tells the frames apart.
     """
     keys = [name for _, metadata in frames for name in metadata.key]
-    candidate_columns = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
+    candidate_columns = dict.fromkeys(("host", *CONTEXT_COLUMNS, *FILTERS, *keys))
     del candidate_columns["fetched_at"]
     for columns in (*((name,) for name in candidate_columns), ("host", "days"), ("fetched_at",)):
         if not all(
@@ -745,7 +756,7 @@ def _frame_conditions(
     return None
 
 
-def _stacked_column(
+def _stacked_column_metadata(
     name: str,
     nonempty_frames: Sequence[FrameWithMetadata],
     all_frames: Sequence[FrameWithMetadata],
@@ -767,7 +778,7 @@ def _stacked_column(
         map(is_joined_table, tables)
     ):  # of several frames that were merged, no key
         declared_names = {
-            f"{JOINED_PREFIX}{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}.{name}"
+            f"{JOINED_TABLE_PREFIX}{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}.{name}"
         }
     missing_row_count = sum(
         len(frame) for frame, metadata in frames if name not in metadata.columns
@@ -796,21 +807,21 @@ def _stacked_column(
     return replace(column, statements=tuple(statements))
 
 
-def _with_common_dtypes(frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
+def _cast_to_common_dtypes(frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
     """Return copies of the frames in which each column has one dtype, which stacking then keeps."""
     if not all(frame.columns.is_unique for frame in frames):
         return [*frames]
-    copies = [pd.DataFrame(frame).copy(deep=False) for frame in frames]  # without attrs
-    for name in dict.fromkeys(chain.from_iterable(copies)):
-        frames_with_column = [frame for frame in copies if name in frame]
+    new_frames = [pd.DataFrame(frame).copy(deep=False) for frame in frames]  # without attrs
+    for name in dict.fromkeys(chain.from_iterable(new_frames)):
+        frames_with_column = [frame for frame in new_frames if name in frame]
         dtype = _common_dtype(
-            [frame[name] for frame in frames_with_column], len(frames_with_column) < len(copies)
+            [frame[name] for frame in frames_with_column], len(frames_with_column) < len(new_frames)
         )
         for frame in frames_with_column if dtype is not None else ():
             is_empty = frame[name].isna().all()
             values = pd.Series(None, frame.index) if is_empty else frame[name]
             frame[name] = values.astype(dtype)
-    return copies
+    return new_frames
 
 
 def _common_dtype(columns: Sequence[pd.Series], may_be_missing: bool) -> Any:

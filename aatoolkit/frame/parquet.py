@@ -45,7 +45,7 @@ CHECKSUMS_KEY = b"aatoolkit.sha256"
 def write_parquet(frame: pd.DataFrame, path: FilePath) -> Path:
     """Write a frame with its metadata to a Parquet file, completely or not at all."""
     path = Path(path)
-    table = arrow_table(frame, path)
+    table = to_arrow_table(frame, path)
     with writing(path) as temporary_path:
         write_arrow(table, temporary_path)
     return path
@@ -53,10 +53,10 @@ def write_parquet(frame: pd.DataFrame, path: FilePath) -> Path:
 
 def write_arrow(table: pa.Table, path: FilePath) -> None:
     """Write an Arrow table to a Parquet file, with the metadata of its columns."""
-    _write(table, path, file_metadata_of(table.schema))
+    _write_table(table, path, file_metadata_of(table.schema))
 
 
-def _write(table: pa.Table, path: FilePath, file_metadata: Mapping[bytes, bytes]) -> None:
+def _write_table(table: pa.Table, path: FilePath, file_metadata: Mapping[bytes, bytes]) -> None:
     """Write an Arrow table to a Parquet file, with the metadata ``file_metadata`` and checksums."""
     plain_table = table.replace_schema_metadata(None)
     writer_options = {"compression": "zstd", "store_schema": False}
@@ -69,7 +69,7 @@ def _write(table: pa.Table, path: FilePath, file_metadata: Mapping[bytes, bytes]
         )
 
 
-def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
+def to_arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
     """Convert a frame to an Arrow table whose schema contains the metadata of the columns.
 
     ``path`` is only used in error messages.
@@ -80,8 +80,8 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
     except (pa.ArrowException, TypeError, ValueError) as error:
         problem = f"{path.name} cannot be written as Parquet: {error}"
         raise NotWritten(problem, path=path) from None
-    table = table.replace_schema_metadata(_with_known_dtypes(table.schema.metadata))
-    return table.cast(with_metadata(_with_list_types(table.schema, metadata), metadata))
+    table = table.replace_schema_metadata(_replace_unreadable_dtypes(table.schema.metadata))
+    return table.cast(with_metadata(_set_list_types(table.schema, metadata), metadata))
 
 
 def read_parquet(path: FilePath) -> pd.DataFrame:
@@ -122,7 +122,9 @@ def read_parquet(path: FilePath) -> pd.DataFrame:
         file_metadata = _read_all_metadata(file)
         table = read_arrow(file)
         metadata = read_file_metadata(file_metadata, schema.names)
-        table = table.cast(schema).replace_schema_metadata(_with_known_dtypes(file_metadata))
+        table = table.cast(schema).replace_schema_metadata(
+            _replace_unreadable_dtypes(file_metadata)
+        )
         frame: pd.DataFrame = table.to_pandas()
         pandas_metadata = json.loads(table.schema.metadata.get(b"pandas", b'{"columns": []}'))
         dtype_by_name = {
@@ -274,7 +276,7 @@ def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
             file_metadata = {
                 ARROW_SCHEMA_KEY: base64.b64encode(table.schema.serialize().to_pybytes())
             }
-            _write(table, temporary_path, file_metadata)
+            _write_table(table, temporary_path, file_metadata)
         yield path
 
 
@@ -329,7 +331,7 @@ def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Ta
     return frame_by_name, placement_by_table
 
 
-def _with_known_dtypes(file_metadata: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+def _replace_unreadable_dtypes(file_metadata: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
     """Return a file's metadata, in which dtype names that pandas cannot read back are replaced.
 
     Such names were written by pandas itself.
@@ -348,7 +350,7 @@ def _with_known_dtypes(file_metadata: Mapping[bytes, bytes]) -> dict[bytes, byte
     )
 
 
-def _with_list_types(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
+def _set_list_types(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     """Return a schema with the right type for columns that are declared as lists of strings.
 
     Arrow cannot infer this type if all lists are empty.

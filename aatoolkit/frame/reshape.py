@@ -13,15 +13,15 @@ from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.errors import AvailabilityError, NotWritten
 from aatoolkit.frame.cell_status import (
     CAUSE_SUFFIX,
-    MEASURED,
-    NO_ROW,
+    MEASURED_COLUMN,
+    NO_ROW_AVAILABILITY,
     REASON_SUFFIX,
-    STATUS,
     STATUS_DTYPE,
-    cells_of,
+    STATUS_NAME,
     is_status_column,
     row_statements,
     status_columns,
+    statuses_of,
 )
 from aatoolkit.frame.groupby import check_columns, flatten_index, flatten_names, to_nullable
 from aatoolkit.jsontree.decode import MAX_EXACT_FLOAT
@@ -30,11 +30,17 @@ from aatoolkit.metadata.column import load_availability
 from aatoolkit.metadata.recorded import record_as
 from aatoolkit.scope import FILTERS, Scope
 
-_STATUS_COLUMNS = (STATUS, STATUS + CAUSE_SUFFIX, STATUS + REASON_SUFFIX)
+_STATUS_COLUMNS = (STATUS_NAME, STATUS_NAME + CAUSE_SUFFIX, STATUS_NAME + REASON_SUFFIX)
 # The columns that ``to_long`` adds.
 _LONG_COLUMNS = ("variable", "value", "unit", *_STATUS_COLUMNS)
 _WINDOW_COLUMNS = ("window_start", "window_end")
-CONTEXT = ("host", "days", *_WINDOW_COLUMNS, *(f"filter_{name}" for name in FILTERS), "fetched_at")
+CONTEXT_COLUMNS = (
+    "host",
+    "days",
+    *_WINDOW_COLUMNS,
+    *(f"filter_{name}" for name in FILTERS),
+    "fetched_at",
+)
 """Columns that describe the response a row was read from: host, days, filters and time."""
 
 
@@ -72,15 +78,15 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
         for name in flat_frame.columns
         if name not in number_columns and not is_status_column(flat_frame, name)
     }
-    _refuse_used_names(new_name_by_old.values(), _LONG_COLUMNS)
+    _refuse_existing_names(new_name_by_old.values(), _LONG_COLUMNS)
     id_frame = flat_frame[[*new_name_by_old]].rename(columns=new_name_by_old).reset_index(drop=True)
-    dtype_by_column: dict[str, Any] = {"value": value_dtype, STATUS: STATUS_DTYPE}
+    dtype_by_column: dict[str, Any] = {"value": value_dtype, STATUS_NAME: STATUS_DTYPE}
     empty_columns = {
         name: pd.Series(dtype=dtype_by_column.get(name, "string")) for name in _LONG_COLUMNS
     }
     long_frames = [] if number_columns else [id_frame.iloc[:0].assign(**empty_columns)]
     for name in number_columns:
-        cells = cells_of(flat_frame, name, metadata)
+        cells = statuses_of(flat_frame, name, metadata)
         units = row_units(flat_frame, metadata, name)
         if units is None:
             units = pd.Series(
@@ -104,7 +110,9 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
         new_name: metadata.columns[name].renamed(new_name_by_old)
         for name, new_name in new_name_by_old.items()
     }
-    column_metadata |= dict.fromkeys((name for name in _LONG_COLUMNS if name != "value"), MEASURED)
+    column_metadata |= dict.fromkeys(
+        (name for name in _LONG_COLUMNS if name != "value"), MEASURED_COLUMN
+    )
     key = (*(new_name_by_old[name] for name in metadata.key if name in new_name_by_old), "variable")
     long_frame = pd.concat(long_frames, ignore_index=True)
     return attach(long_frame, FrameMetadata(column_metadata, key, metadata.sources))
@@ -119,9 +127,9 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
         raise AvailabilityError(
             f"{reason}, so its rows have no one context: add it to frames of one response each, "
             "before combining them; what was read with split= is aggregated alone",
-            columns=dict.fromkeys(CONTEXT, reason),
+            columns=dict.fromkeys(CONTEXT_COLUMNS, reason),
         )
-    _refuse_used_names(map(str, frame.columns), CONTEXT)
+    _refuse_existing_names(map(str, frame.columns), CONTEXT_COLUMNS)
     (source,) = metadata.sources
     query_parameters = {} if source.scope is None else Scope._from_query(source.scope)._params()
     value_and_dtype_by_column = {
@@ -149,11 +157,11 @@ def _with_constants(
         for name, (value, dtype) in constants.items()
     }
     extended_frame = pd.concat([pd.DataFrame(constant_columns), frame], axis=1)
-    metadata_by_column = {**dict.fromkeys(constants, MEASURED), **metadata.columns}
+    metadata_by_column = {**dict.fromkeys(constants, MEASURED_COLUMN), **metadata.columns}
     return attach(extended_frame, replace(metadata, columns=metadata_by_column))
 
 
-def _refuse_used_names(columns: Iterable[str], new_columns: Iterable[str]) -> None:
+def _refuse_existing_names(columns: Iterable[str], new_columns: Iterable[str]) -> None:
     """Raise `AvailabilityError` if ``columns`` already has one of ``new_columns``."""
     existing_names = sorted({*columns} & {*new_columns})
     if existing_names:
@@ -199,8 +207,8 @@ def complete(
     new_rows = _missing_rows(flat_frame, metadata, levels_by_column)
     keys = [*dict.fromkeys((*metadata.key, *levels))]
     reason = f"no row in the response for this {' and '.join(keys)}"
-    new_statuses = _row_statuses(
-        new_rows, metadata, availability_by_engine, replace(NO_ROW, reason=reason)
+    new_row_statuses = _row_statuses(
+        new_rows, metadata, availability_by_engine, replace(NO_ROW_AVAILABILITY, reason=reason)
     )
     row_statuses = _row_statuses(
         flat_frame, metadata, availability_by_engine, Availability(Status.AVAILABLE)
@@ -209,9 +217,10 @@ def complete(
     for name in _STATUS_COLUMNS:
         statuses = flat_frame[name] if is_status_column(flat_frame, name) else row_statuses[name]
         stacked_frame[name] = pd.concat(
-            [statuses.astype(new_statuses[name].dtype), new_statuses[name]], ignore_index=True
+            [statuses.astype(new_row_statuses[name].dtype), new_row_statuses[name]],
+            ignore_index=True,
         )
-    statements = tuple(row_statements(new_statuses, STATUS, new_rows[keys], metadata))
+    statements = tuple(row_statements(new_row_statuses, STATUS_NAME, new_rows[keys], metadata))
     metadata_by_column = {
         name: column
         if name in keys
@@ -222,7 +231,7 @@ def complete(
         )
         for name, column in metadata.columns.items()
     }
-    metadata_by_column |= dict.fromkeys(_STATUS_COLUMNS, MEASURED)
+    metadata_by_column |= dict.fromkeys(_STATUS_COLUMNS, MEASURED_COLUMN)
     return attach(
         stacked_frame, replace(metadata, columns=refresh_columns(stacked_frame, metadata_by_column))
     )
@@ -263,11 +272,11 @@ def _missing_rows(
         key_rows = key_rows.merge(values.to_frame(), how="cross")
     keys = [*other_keys, *levels]
     key_rows = key_rows[keys].astype(frame[keys].dtypes)
-    exists = pd.concat([frame[keys], key_rows], ignore_index=True).duplicated()
-    new_keys = key_rows[~exists.to_numpy()[len(frame) :]] if levels else key_rows.iloc[:0]
-    new_rows = frame.iloc[:0].reindex(range(len(new_keys)))
+    row_exists = pd.concat([frame[keys], key_rows], ignore_index=True).duplicated()
+    missing_keys = key_rows[~row_exists.to_numpy()[len(frame) :]] if levels else key_rows.iloc[:0]
+    new_rows = frame.iloc[:0].reindex(range(len(missing_keys)))
     for name in keys:
-        new_rows[name] = new_keys[name].array
+        new_rows[name] = missing_keys[name].array
     return new_rows
 
 
@@ -287,7 +296,7 @@ def _row_statuses(
         for name in metadata.columns
         if name not in metadata.key and name in rows.columns and not is_status_column(rows, name)
     ]
-    are_rows_added = default_availability.cause == NO_ROW.cause
+    are_rows_added = default_availability.cause == NO_ROW_AVAILABILITY.cause
     engine_availabilities = [*availability_by_engine.values()]
     if are_rows_added:
         combined_availability = combine(metadata.columns[name].availability for name in columns)
@@ -309,16 +318,16 @@ def _row_statuses(
         measure_columns = [*rows[columns].select_dtypes("number")] or boolean_columns or columns
         is_measured = rows[measure_columns].notna().any(axis=1).to_numpy(bool)
         for name in boolean_columns:  # where nothing was measured, a flag may say whose a row is
-            is_measured = is_measured | cells_of(rows, name, metadata).is_complete
+            is_measured = is_measured | statuses_of(rows, name, metadata).is_complete
         codes[is_measured] = 0
-        cells_of_measures = [cells_of(rows, name, metadata) for name in measure_columns]
+        cells_of_measures = [statuses_of(rows, name, metadata) for name in measure_columns]
         is_empty_row = np.all(
             [cell_statuses.has_status(*EMPTY) for cell_statuses in cells_of_measures], axis=0
         )
-        has_own_status = is_empty_row & (codes == 0) & ~is_measured
+        takes_cell_status = is_empty_row & (codes == 0) & ~is_measured
         for cell_statuses in cells_of_measures[:1]:  # whose reason is that of the row
             codes = np.where(
-                has_own_status, len(engine_availabilities) + 1 + cell_statuses.codes, codes
+                takes_cell_status, len(engine_availabilities) + 1 + cell_statuses.codes, codes
             )
             engine_availabilities += cell_statuses.availabilities
     return status_columns([default_availability, *engine_availabilities], codes)

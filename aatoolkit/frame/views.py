@@ -11,7 +11,7 @@ from aatoolkit._util.show import show_as
 from aatoolkit.availability import Status
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregation_plan import approximation_reason, common_unit
-from aatoolkit.frame.cell_status import availability_of, cells_of, is_status_column
+from aatoolkit.frame.cell_status import availability_of, is_status_column, statuses_of
 from aatoolkit.frame.csv import as_texts
 from aatoolkit.frame.duplicates import is_joined_table
 from aatoolkit.frame.groupby import check_columns, flatten_index, to_naive_times
@@ -66,7 +66,7 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
         is_empty = bool(frame[name].isna().to_numpy().all())
         is_changed = availability.reason == OVERWRITTEN_REASON
         if availability.status == Status.UNKNOWN:
-            cells = cells_of(frame, name, metadata)
+            cells = statuses_of(frame, name, metadata)
             # Of rows stated by a column that is gone, each without a value may be one of those.
             may_be_missing = cells.is_unreported | bool(metadata.columns[name].statements)
             is_refused = is_empty or is_changed or bool((may_be_missing & ~cells.has_number).any())
@@ -98,7 +98,7 @@ def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.Da
         if name not in metadata.key and not is_status_column(frame, str(name))
     ]
     masks_of_measured_rows = [
-        cells_of(frame, name, metadata).has_number for name in columns or number_columns
+        statuses_of(frame, name, metadata).has_number for name in columns or number_columns
     ]
     if masks_of_measured_rows:
         frame = frame.loc[

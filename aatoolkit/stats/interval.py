@@ -14,7 +14,7 @@ from aatoolkit._util.defaults import LEVEL
 from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.aggregation_plan import names_by_declared_name
-from aatoolkit.frame.cell_status import cells_of, combine_cells
+from aatoolkit.frame.cell_status import combine_cells, statuses_of
 from aatoolkit.frame.groupby import By, as_floats, check_columns, flatten_index
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
@@ -154,7 +154,7 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
         reason = f"it needs {needed_counts} as read, or aggregated with it" if names else rule.why
         raise refusal(column, "interval", reason or no_counts_text(rule))
     cell_statuses = combine_cells(
-        *(cells_of(frame, count_column, metadata) for count_column in count_columns)
+        *(statuses_of(frame, count_column, metadata) for count_column in count_columns)
     )
     hits, trials = (
         column_values(name, frame, count_column, np.arange(len(frame)))

@@ -17,7 +17,7 @@ from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import plan_columns
-from aatoolkit.frame.groupby import as_floats, check_columns, flatten_index, group
+from aatoolkit.frame.groupby import as_floats, check_columns, flatten_index, group_rows
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import RANK, SUM
 from aatoolkit.stats.estimate import (
@@ -248,7 +248,7 @@ def concentration(
     by_columns = grouping_columns(by)
     flat_frame = trace_frame(flatten_index(frame), frame)
     metadata = metadata_of(flat_frame)
-    groups = group(flat_frame, by_columns, True)
+    groups = group_rows(flat_frame, by_columns, True)
     is_undeclared = not (metadata.has_valid_metadata(column) or metadata.has_lost_values(column))
     (count_plan,) = plan_columns(
         flat_frame, metadata, groups, column, {column: SUM} if is_undeclared else {}
@@ -265,7 +265,10 @@ def concentration(
     rows = []
     for group_position, availability_code in enumerate(availability_code_by_group.tolist()):
         counts = column_values(
-            "c", flat_frame, column, np.flatnonzero(is_counted & (groups.of_row == group_position))
+            "c",
+            flat_frame,
+            column,
+            np.flatnonzero(is_counted & (groups.row_codes == group_position)),
         )
         n = total_of(counts)
         members = count_of(counts)

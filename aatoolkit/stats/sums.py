@@ -19,7 +19,7 @@ from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import (
-    Plan,
+    ColumnPlan,
     ResponseTotals,
     Rules as Rules,
     names_by_declared_name,
@@ -32,7 +32,7 @@ from aatoolkit.frame.groupby import (
     as_floats,
     check_columns,
     flatten_index,
-    group,
+    group_rows,
     groupers_of,
 )
 from aatoolkit.frame.merge import rename
@@ -77,7 +77,7 @@ class ClusterSums:
     availabilities: list[Availability]  # by group, whether its numbers were measured
     row_positions: Integers  # the positions of the rows with a number
     pair_of_row: Integers  # for each of these rows, the position of its pair in `y` and `n`
-    plan: Plan  # the rule by which the column is aggregated
+    plan: ColumnPlan  # the rule by which the column is aggregated
 
     @property
     def column(self) -> Column:
@@ -189,7 +189,7 @@ def cluster_sums(
     flat_frame = trace_frame(flatten_index(frame), frame)
     metadata = metadata_of(flat_frame)
     check_columns(flat_frame, [column, *([cluster] if cluster else [])])
-    groups = group(flat_frame, by, True)
+    groups = group_rows(flat_frame, by, True)
     rules = rules or {}
     is_boolean = pd.api.types.is_bool_dtype(flat_frame[column].dtype)
     # A share of what one answer can hold several of does not vary as a rate of answers does.
@@ -230,13 +230,13 @@ def cluster_sums(
         cluster_labels = pd.Index(distinct_clusters)
         refuse_missing(cluster, (cluster_of_row < 0) & is_used)
     cluster_count = max(len(cluster_labels), 1)
-    pair_id_of_row = groups.of_row * cluster_count + cluster_of_row
+    pair_id_of_row = groups.row_codes * cluster_count + cluster_of_row
     if is_count:  # a sum is left out if the count of one of its rows is missing
         is_used = is_used & ~np.isin(
             pair_id_of_row, pair_id_of_row[cell_statuses.is_applicable & ~is_used]
         )
     if response_totals is not None:
-        is_used = is_used & (response_totals.absent_counts == 0)[groups.of_row]
+        is_used = is_used & (response_totals.absent_counts == 0)[groups.row_codes]
     used_pair_ids, pair_of_used_row = np.unique(pair_id_of_row[is_used], return_inverse=True)
     numerators, denominators = (
         np.bincount(pair_of_used_row, row_numbers[is_used], len(used_pair_ids)).astype(np.float64)

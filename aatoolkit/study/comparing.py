@@ -34,11 +34,11 @@ from aatoolkit.study.files import (
     format_json,
     open_files,
     parse_json,
-    result_file,
+    result_file_name,
     software_versions,
     unseal,
 )
-from aatoolkit.study.recording import RERUN_RESULTS_ENV, path_of_rerun, tables_if_usable
+from aatoolkit.study.recording import RERUN_RESULTS_ENV, read_rerun_path, read_usable_tables
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
@@ -83,12 +83,13 @@ class StudyDiff:
     def __repr__(self) -> str:
         if self.is_same:
             return f"<StudyDiff: the responses to {counted(self.same, 'request')} are the same>"
-        groups = [*self.changes.groupby("kind", sort=False)]
+        changes_by_kind = [*self.changes.groupby("kind", sort=False)]
         counts_text = ", ".join(
-            counted(len(rows), str(kind).replace("availability", "state")) for kind, rows in groups
+            counted(len(rows), str(kind).replace("availability", "state"))
+            for kind, rows in changes_by_kind
         )
         lines = [f"<StudyDiff: {counted(self.same, 'response')} unchanged; changed: {counts_text}>"]
-        for kind, rows in groups:
+        for kind, rows in changes_by_kind:
             lines += [f"  {kind}: {sentence}" for sentence in difference_sentences(rows)]
             if len(rows) > MAX_LISTED_DIFFERENCES:
                 lines.append(
@@ -107,11 +108,11 @@ def difference_sentences(changes: pd.DataFrame) -> list[str]:
     """
     # The size of a change is relative to the largest change in the same column.
     sentences = []
-    magnitudes = changes["change"].abs()
-    magnitudes /= magnitudes.groupby([changes["table"], changes["column"]], dropna=False).transform(
-        "max"
-    )
-    largest_changes = magnitudes.fillna(0).nlargest(MAX_LISTED_DIFFERENCES).index
+    change_sizes = changes["change"].abs()
+    change_sizes /= change_sizes.groupby(
+        [changes["table"], changes["column"]], dropna=False
+    ).transform("max")
+    largest_changes = change_sizes.fillna(0).nlargest(MAX_LISTED_DIFFERENCES).index
     for row in changes.loc[largest_changes].astype(object).to_dict("records"):
         row = {str(name): value for name, value in row.items() if not pd.isna(value)}
         location_columns = [name for name in _LOCATION_COLUMNS if name in row and name != "host"]
@@ -137,7 +138,7 @@ def frame_differences(
     """
     frames = [flatten_index(frame) for frame in (before, after)]
     comparable_frames = [
-        pd.DataFrame({str(name): _as_comparable(frame[name]) for name in frame if name != "_row"})
+        pd.DataFrame({str(name): _to_comparable(frame[name]) for name in frame if name != "_row"})
         for frame in frames
     ]
     row_labels = [_row_labels(frame, key) for frame in comparable_frames]
@@ -146,20 +147,22 @@ def frame_differences(
             pd.RangeIndex(len(frame)).map(lambda position: f"row={position}")
             for frame in comparable_frames
         ]
-    first_frame, second_frame = (
+    before_frame, after_frame = (
         frame.set_axis(labels) for frame, labels in zip(comparable_frames, row_labels, strict=True)
     )
     difference_frames = [
-        pd.DataFrame({"kind": "row", "key": labels.difference(others, sort=False), side: "row"})
-        for side, labels, others in (
-            ("before", first_frame.index, second_frame.index),
-            ("after", second_frame.index, first_frame.index),
+        pd.DataFrame(
+            {"kind": "row", "key": labels.difference(other_labels, sort=False), value_column: "row"}
+        )
+        for value_column, labels, other_labels in (
+            ("before", before_frame.index, after_frame.index),
+            ("after", after_frame.index, before_frame.index),
         )
     ]
-    common_labels = first_frame.index.intersection(second_frame.index, sort=False)
-    for column in first_frame.columns.intersection(second_frame.columns, sort=False):
-        old_cells = first_frame.loc[common_labels, column]
-        new_cells = second_frame.loc[common_labels, column]
+    common_labels = before_frame.index.intersection(after_frame.index, sort=False)
+    for column in before_frame.columns.intersection(after_frame.columns, sort=False):
+        old_cells = before_frame.loc[common_labels, column]
+        new_cells = after_frame.loc[common_labels, column]
         is_numeric = all(
             pd.api.types.is_numeric_dtype(cells) and cells.dtype != "boolean"
             for cells in (old_cells, new_cells)
@@ -188,7 +191,7 @@ def _row_labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
     )
 
 
-def _as_comparable(column: pd.Series) -> pd.Series:
+def _to_comparable(column: pd.Series) -> pd.Series:
     """Return a column whose values can be compared: categories and lists are converted to text."""
     dtype = column.dtype
     is_list = isinstance(dtype, pd.ArrowDtype) and pa.types.is_list(dtype.pyarrow_dtype)
@@ -224,43 +227,43 @@ def compare_studies(before: Study, after: Study) -> StudyDiff:
         len({record.request.key[1:] for record in records}) < len(records)
         for records in records_of_studies
     )
-    first_key_field = 0 if has_several_services else 1
-    first_records, second_records = (
-        {record.request.key[first_key_field:]: record for record in records}
+    key_start = 0 if has_several_services else 1
+    before_records, after_records = (
+        {record.request.key[key_start:]: record for record in records}
         for records in records_of_studies
     )
     difference_frames = []
     same_count = 0
-    for request_key in sorted(first_records.keys() | second_records.keys()):
-        first_record = first_records.get(request_key)
-        second_record = second_records.get(request_key)
+    for request_key in sorted(before_records.keys() | after_records.keys()):
+        before_record = before_records.get(request_key)
+        after_record = after_records.get(request_key)
         response_texts = {
-            side: record and f"{record.status} {record.sha256[:12]}"
-            for side, record in (("before", first_record), ("after", second_record))
+            value_column: record and f"{record.status} {record.sha256[:12]}"
+            for value_column, record in (("before", before_record), ("after", after_record))
         }
         status_and_hash = [
-            record and (record.status, record.sha256) for record in (first_record, second_record)
+            record and (record.status, record.sha256) for record in (before_record, after_record)
         ]
         if status_and_hash[0] == status_and_hash[1]:
             same_count += 1
             continue
-        record = first_record or second_records[request_key]
+        record = before_record or after_records[request_key]
         location: JsonObject = {
             "host": record.host,
             "section": SCOPE_OPTIONS if record.scope is None else record.section,
             "scope": record.scope and record.scope._to_query(),
         }
         difference_frames.append(pd.DataFrame([{"kind": "response", **location, **response_texts}]))
-        if first_record and second_record:
-            first_tables = tables_if_usable(before, first_record)
-            second_tables = tables_if_usable(after, second_record)
-            for section in [name for name in first_tables if name in second_tables]:
-                for frame in _section_changes(first_tables[section], second_tables[section]):
+        if before_record and after_record:
+            before_tables = read_usable_tables(before, before_record)
+            after_tables = read_usable_tables(after, after_record)
+            for section in [name for name in before_tables if name in after_tables]:
+                for frame in _section_changes(before_tables[section], after_tables[section]):
                     difference_frames.append(frame.assign(**location | {"section": section}))
     return StudyDiff(same_count, concat_differences(difference_frames))
 
 
-def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd.DataFrame]:
+def _section_changes(before_tables: Tables, after_tables: Tables) -> Iterator[pd.DataFrame]:
     """Yield the differences between two responses of one section, as frames to concatenate.
 
     Each argument has the tables of one response. Each frame has differences of one kind, such as
@@ -269,7 +272,7 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
     """
     drift_frames = [
         tables.drift[["path", "kind"]].drop_duplicates("path")
-        for tables in (first_tables, second_tables)
+        for tables in (before_tables, after_tables)
     ]
     drift_changes = drift_frames[0].merge(
         drift_frames[1], on="path", how="outer", suffixes=(" before", " after")
@@ -277,8 +280,8 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
     drift_changes.columns = pd.Index(["column", "before", "after"])
     drift_changes = drift_changes[drift_changes["before"].isna() | drift_changes["after"].isna()]
     yield drift_changes.assign(kind="drift")
-    for table_name in [table_name for table_name in first_tables if table_name in second_tables]:
-        frames = first_tables[table_name], second_tables[table_name]
+    for table_name in [table_name for table_name in before_tables if table_name in after_tables]:
+        frames = before_tables[table_name], after_tables[table_name]
         availabilities = [
             {
                 column: str(metadata.availability)
@@ -287,9 +290,9 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
             for frame in frames
         ]
         change_rows = [
-            (column, before, availabilities[1][column])
-            for column, before in availabilities[0].items()
-            if availabilities[1].get(column, before) != before
+            (column, old_availability, availabilities[1][column])
+            for column, old_availability in availabilities[0].items()
+            if availabilities[1].get(column, old_availability) != old_availability
         ]
         availability_changes = pd.DataFrame(change_rows, columns=["column", "before", "after"])
         yield availability_changes.assign(kind="availability", table=table_name)
@@ -329,8 +332,8 @@ class Results(MutableMapping[str, pd.DataFrame]):
     @property
     def _rerun_files(self) -> FolderFiles | None:
         """The files to which a rerun writes its results; None if this process is not a rerun."""
-        path = path_of_rerun()
-        folder = path_of_rerun(RERUN_RESULTS_ENV)
+        path = read_rerun_path()
+        folder = read_rerun_path(RERUN_RESULTS_ENV)
         if not path or not folder or open_files(path).read(SEAL_FILE) != self._study._read_seal():
             return None
         return FolderFiles(folder)
@@ -343,7 +346,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
         if not study_files.has(RESULTS_FILE):
             return {}
         entries = parse_result_entries(
-            (rerun_files.read if rerun_files else self._study._read_checked)(RESULTS_FILE)
+            (rerun_files.read if rerun_files else self._study._read_verified)(RESULTS_FILE)
         )
         if entries is None:
             raise self._study._unusable_error(f"{RESULTS_FILE} does not hold results")
@@ -361,8 +364,8 @@ class Results(MutableMapping[str, pd.DataFrame]):
     def __getitem__(self, name: str) -> pd.DataFrame:
         digest = self._digest(name)
         rerun_files = self._rerun_files
-        file_name = result_file(digest)
-        frame = parse_frame((rerun_files or self._study._files).read(file_name))
+        file_name = result_file_name(digest)
+        frame = parse_parquet((rerun_files or self._study._files).read(file_name))
         if frame is None or logical_hash(frame) != digest:
             raise self._study._unusable_error(f"{file_name} is not what was sealed")
         return frame
@@ -431,7 +434,7 @@ def _update_result_entries(folder: Path, name: str, entry: JsonObject | None) ->
 def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
     """Write a result to a folder: its Parquet file, then its entry in ``results.json``."""
     digest = logical_hash(frame)
-    parquet_file = folder / result_file(digest)
+    parquet_file = folder / result_file_name(digest)
     if not parquet_file.is_file():
         write_parquet(frame, parquet_file)
     entry = {"hash": digest, "rows": len(frame), "computed_with": software_versions()}
@@ -455,7 +458,7 @@ def read_result_entries(folder: Path) -> ResultEntries:
     return (parse_result_entries(results_file.read_bytes()) or {}) if results_file.is_file() else {}
 
 
-def parse_frame(content: bytes) -> pd.DataFrame | None:
+def parse_parquet(content: bytes) -> pd.DataFrame | None:
     """Convert the bytes of a Parquet file to a DataFrame; return None if they are damaged."""
     with tempfile.TemporaryDirectory() as folder:
         parquet_file = Path(folder, "result.parquet")
@@ -472,9 +475,9 @@ def read_rerun_frames(folder: Path) -> dict[str, pd.DataFrame]:
     Results whose file is missing or damaged are left out.
     """
     entries = read_result_entries(folder).items()
-    path_by_name = {name: folder / result_file(entry["hash"]) for name, entry in entries}
+    path_by_name = {name: folder / result_file_name(entry["hash"]) for name, entry in entries}
     frames = {
-        name: parse_frame(path.read_bytes())
+        name: parse_parquet(path.read_bytes())
         for name, path in path_by_name.items()
         if path.is_file()
     }
@@ -519,11 +522,11 @@ def compare_results(
         [] if {*level_names} - {*after_frame.columns} else level_names
     )
     changes = frame_differences(before_frame, after_frame, key)
-    is_row = changes["kind"].eq("row")
+    is_row_change = changes["kind"].eq("row")
     masks_by_label = {
-        ("row", "gone"): is_row & changes["before"].notna(),
-        ("row", "new"): is_row & changes["after"].notna(),
-        ("cell", "changed"): ~is_row,
+        ("row", "gone"): is_row_change & changes["before"].notna(),
+        ("row", "new"): is_row_change & changes["after"].notna(),
+        ("cell", "changed"): ~is_row_change,
     }
     difference_texts = [*_column_differences(before_frame, after_frame)]
     difference_texts += [
@@ -532,7 +535,9 @@ def compare_results(
         if mask.any()
     ]
     difference_texts += [
-        text for mask in masks_by_label.values() for text in difference_sentences(changes[mask])
+        sentence
+        for mask in masks_by_label.values()
+        for sentence in difference_sentences(changes[mask])
     ][: 2 * MAX_LISTED_DIFFERENCES]
     difference_texts = difference_texts or ["the same cells in another order, or of another kind"]
     return ResultComparison(name, "differs", tuple(difference_texts))
@@ -543,12 +548,12 @@ def _column_differences(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[s
     old_dtypes, new_dtypes = (
         {str(name): str(frame[name].dtype).lower() for name in frame} for frame in (before, after)
     )
-    for change, names in (
+    for label, names in (
         ("gone", old_dtypes.keys() - new_dtypes.keys()),
         ("new", new_dtypes.keys() - old_dtypes.keys()),
     ):
         if names:
-            yield f"columns {change}: {', '.join(sorted(names))}"
+            yield f"columns {label}: {', '.join(sorted(names))}"
     shared_names = [name for name in old_dtypes if name in new_dtypes]
     yield from (
         f"{name} was {old_dtypes[name]} and is {new_dtypes[name]}"

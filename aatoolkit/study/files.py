@@ -80,12 +80,12 @@ _FILE_NAME_PATTERN = re.compile(
 _SEAL_LINE_PATTERN = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
-def body_file(sha256: str) -> str:
+def body_file_name(sha256: str) -> str:
     """Return the file name, within a study, of the response body with the hash ``sha256``."""
     return f"{RESPONSES_FOLDER}/{sha256}.json"
 
 
-def result_file(digest: str) -> str:
+def result_file_name(digest: str) -> str:
     """Return the file name, within a study, of the result with the hash ``digest``.
 
     A result is a frame that an analysis computed. The name begins with the folder of results.
@@ -112,11 +112,11 @@ def parse_json(content: bytes, parse: Callable[[Any], T], format_name: str = "")
     """
     try:
         document = decode.decode(content)
-        has_format = not format_name or (document["format"], document["version"]) == (
+        has_expected_format = not format_name or (document["format"], document["version"]) == (
             f"aatoolkit-{format_name}",
             FORMAT_VERSION,
         )
-        return parse(document) if has_format else None
+        return parse(document) if has_expected_format else None
     except PARSING_ERRORS:
         return None
 
@@ -142,7 +142,9 @@ def open_files(path: FilePath) -> StudyFiles:
         if study_path.is_file():
             return ZipFiles(study_path)
     except OSError as error:
-        raise unusable_study(study_path, f"it cannot be read ({error.strerror or error})") from None
+        raise unusable_study_error(
+            study_path, f"it cannot be read ({error.strerror or error})"
+        ) from None
     raise StudyError(
         f"there is no study at {visible(str(study_path))}; check the path", path=study_path
     )
@@ -159,7 +161,7 @@ class FolderFiles:
         try:
             return sorted(_list_files(self.path, ""))
         except OSError as error:
-            raise unusable_study(
+            raise unusable_study_error(
                 self.path, f"it cannot be listed ({error.strerror or error})"
             ) from None
 
@@ -187,7 +189,7 @@ class FolderFiles:
             problem = "is missing"
         except OSError as error:
             problem = f"cannot be read ({error.strerror})"
-        raise unusable_study(self.path, f"{name} {problem}")
+        raise unusable_study_error(self.path, f"{name} {problem}")
 
 
 class ZipFiles:
@@ -210,7 +212,7 @@ class ZipFiles:
         except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
             problem = f"it is not a readable zip file ({error})"
         if problem:
-            raise unusable_study(path, problem)
+            raise unusable_study_error(path, problem)
 
     def names(self) -> list[str]:
         """Return the sorted names of all files."""
@@ -228,7 +230,7 @@ class ZipFiles:
             problem = "is missing"
         except Exception as error:  # a damaged, encrypted or oddly compressed member
             problem = f"cannot be read ({error})"
-        raise unusable_study(self.path, f"{name} {problem}")
+        raise unusable_study_error(self.path, f"{name} {problem}")
 
 
 StudyFiles = FolderFiles | ZipFiles
@@ -265,7 +267,7 @@ def parse_seal(content: bytes) -> dict[str, str]:
     return {match[2]: match[1] for match in matches if match}
 
 
-def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
+def unusable_study_error(path: Path, problem: str, *problems: str) -> StudyError:
     """Create the error which says that the study at a path cannot be used, and why.
 
     Its message has ``problem``. Its attribute ``problems`` has all of ``problems``, or by default
@@ -310,7 +312,7 @@ def software_versions() -> Mapping[str, str]:
     }
 
 
-def request_of(url: str) -> Request:
+def parse_request_url(url: str) -> Request:
     """Parse the URL of a request to a `Request`; raise `ValueError` if it is no URL of the API."""
     url_parts = urlsplit(url)
     params = parse_qsl(url_parts.query, keep_blank_values=True)
@@ -368,7 +370,7 @@ class Record:
     previous: str | None = None
 
     @classmethod
-    def of(cls, response: Response, **fields: Any) -> Record:
+    def from_response(cls, response: Response, **fields: Any) -> Record:
         """Create the record of a response.
 
         ``fields`` can have ``stale`` and ``error``, which are as in the class.
@@ -468,7 +470,7 @@ class Record:
             document = decode.decode(line)
             response_fields = document["response"]
             error = document["error"]
-            previous = document["previous"]
+            previous_hash = document["previous"]
             fetched_at = datetime.fromisoformat(response_fields.pop("fetched_at"))
             request = Request.from_dict(document["request"])
             record = cls(
@@ -477,10 +479,10 @@ class Record:
                 fetched_at=fetched_at,
                 error=error,
                 versions=document["versions"],
-                previous=previous,
+                previous=previous_hash,
             )
-            digests = (record.sha256, previous or "0" * 64)
-            text_pairs = (
+            hashes = (record.sha256, previous_hash or "0" * 64)
+            text_tuples = (
                 *record.headers.items(),
                 *document["versions"].items(),
                 ("" if error is None else error,),
@@ -491,8 +493,8 @@ class Record:
                 and canonical_host(request.host) == request.host
                 and (request.scope is not None or {*request.params} <= {"refresh"})
                 and type(record.stale) is bool
-                and all(map(SHA256_PATTERN.fullmatch, digests))
-                and all(isinstance(text, str) for text_pair in text_pairs for text in text_pair)
+                and all(map(SHA256_PATTERN.fullmatch, hashes))
+                and all(isinstance(text, str) for text_tuple in text_tuples for text in text_tuple)
                 and all(type(integer) is int and integer >= 0 for integer in integers)
             )
         except PARSING_ERRORS:
@@ -561,7 +563,7 @@ class StudyWriter:
             if record.key in self._record_keys:
                 return
             unseal(self.folder)
-            body_path = self.folder / body_file(record.sha256)
+            body_path = self.folder / body_file_name(record.sha256)
             if not (body_path.is_file() and body_path.stat().st_size == len(body)):
                 write_whole(body_path, body)
             line = replace(record, previous=self._last_hash).dumps()
@@ -605,11 +607,11 @@ class StudyWriter:
         os.lseek(manifest_fd, self._bytes_read, os.SEEK_SET)
         with open(manifest_fd, "rb", closefd=False) as manifest:
             content = manifest.read()
-        lines_end = content.rfind(b"\n") + 1
-        if lines_end < len(content):
-            os.ftruncate(manifest_fd, self._bytes_read + lines_end)
+        end_offset = content.rfind(b"\n") + 1
+        if end_offset < len(content):
+            os.ftruncate(manifest_fd, self._bytes_read + end_offset)
         for record in parse_manifest(
-            content[:lines_end], self._last_hash, len(self._record_keys) + 1
+            content[:end_offset], self._last_hash, len(self._record_keys) + 1
         ):
             self._register_record(record.dumps(), record)
 

@@ -32,12 +32,12 @@ from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.files import FilePath, writing_folder
 from aatoolkit._util.text import Names, counted, json_text, visible
 from aatoolkit.errors import NotWritten, did_you_mean, near_matches, warn
-from aatoolkit.frame.cell_status import MEASURED
+from aatoolkit.frame.cell_status import MEASURED_COLUMN
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.merge import concat, rename
-from aatoolkit.frame.parquet import arrow_table, write_arrow
-from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.frame.parquet import to_arrow_table, write_arrow
+from aatoolkit.frame.reshape import CONTEXT_COLUMNS
 from aatoolkit.metadata.attrs import (
     ColumnMetadata,
     FrameMetadata,
@@ -66,7 +66,7 @@ _DOC_BY_TABLE = {
     "responses": "One row per response that was read.",
     "availability": "One row per response and column: whether it could be measured.",
 }
-_COLUMN_LINES = """
+_COLUMN_DECLARATIONS = """
 responses | response | Int64 | The response that the row is of; refers to `responses`. |
 responses | host | string | The host that was requested. |
 responses | days | Int64 | The length of the requested window in days. | days
@@ -88,26 +88,26 @@ availability | status | category | Whether the response could measure it. |
 availability | cause | string | Why not, where a reason is known. |
 availability | reason | string | The service's own words. |
 """
-_FILTER_COLUMN_LINE = "responses | filter_{0} | string | What {0} was narrowed to, if it was. |"
+_FILTER_DECLARATION = "responses | filter_{0} | string | What {0} was narrowed to, if it was. |"
 
 
-def _read_own_columns() -> dict[str, dict[str, Column]]:
+def _parse_declarations() -> dict[str, dict[str, Column]]:
     """Return the declared columns of the tables that each publication has on its responses.
 
     These are ``responses`` and ``availability``. The result is a dict by table, then by column
     name.
     """
     columns_by_table: dict[str, dict[str, Column]] = {table: {} for table in _DOC_BY_TABLE}
-    lines_text = _COLUMN_LINES.replace(
-        "FILTERS", "\n".join(map(_FILTER_COLUMN_LINE.format, FILTERS))
+    declarations_text = _COLUMN_DECLARATIONS.replace(
+        "FILTERS", "\n".join(map(_FILTER_DECLARATION.format, FILTERS))
     )
-    for line in lines_text.strip().splitlines():
+    for line in declarations_text.strip().splitlines():
         table, name, dtype, doc, unit = (field.strip() for field in line.split("|"))
         columns_by_table[table][name] = Column(name, dtype, doc, unit=unit or None)
     return columns_by_table
 
 
-_COLUMNS_BY_OWN_TABLE = _read_own_columns()
+_COLUMNS_BY_RESPONSE_TABLE = _parse_declarations()
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,9 @@ class PublishedTable:
     @cached_property
     def codebook_rows(self) -> list[JsonObject]:
         """A list with a dict per column of this table: its dtype, unit, meaning and so on."""
-        declarations = _COLUMNS_BY_OWN_TABLE.get(self.name, _COLUMNS_BY_OWN_TABLE["responses"])
+        declarations = _COLUMNS_BY_RESPONSE_TABLE.get(
+            self.name, _COLUMNS_BY_RESPONSE_TABLE["responses"]
+        )
         rows = []
         for name, metadata in self.metadata.columns.items():
             column = declaration_of(metadata) or declarations.get(name) or Column(name, "string")
@@ -179,7 +181,7 @@ def publish(
     out: FilePath,
     details: PublicationDetails,
     *,
-    failures: Iterable[tuple[Payload, str]] = (),
+    failed_payloads: Iterable[tuple[Payload, str]] = (),
     redact: Names = (),
     excel: bool = False,
     csv: bool = False,
@@ -188,16 +190,16 @@ def publish(
 ) -> Path:
     """Write the tables of responses to a folder that can be read without this package.
 
-    ``details`` has the title and authors. ``failures`` are unusable responses, each with the
-    reason. ``packed_study`` is the content of the packed study to include, if any. The other
+    ``details`` has the title and authors. ``failed_payloads`` are unusable responses, each with
+    the reason. ``packed_study`` is the content of the packed study to include, if any. The other
     arguments are as for `aatoolkit.Study.publish`.
     """
-    tables_read = [*tables]
+    tables_of_responses = [*tables]
     out_folder = Path(out)
-    if not tables_read:
+    if not tables_of_responses:
         raise NotWritten("the study has no response to publish; record one", path=out)
     redacted_names = sorted({redact} if isinstance(redact, str) else {*redact})
-    published_tables = _make_published_tables(tables_read, failures, redacted_names)
+    published_tables = _make_published_tables(tables_of_responses, failed_payloads, redacted_names)
     summary = _make_summary(details, published_tables, redacted_names)
     with writing_folder(out, overwrite=overwrite) as folder:
         _check_folder(out_folder)
@@ -210,13 +212,13 @@ def publish(
         for table in published_tables:
             file_path = folder / table.path("parquet")
             file_path.parent.mkdir(exist_ok=True)
-            write_arrow(arrow_table(table.frame, file_path), file_path)
+            write_arrow(to_arrow_table(table.frame, file_path), file_path)
             if csv:
                 write(table.path("csv"), csv_bytes(table.frame))
         if excel:
             sheets = (SheetTable(table.name, table.doc, table.frame) for table in published_tables)
             file_path = folder / "tables.xlsx"
-            write_workbook(sheets, file_path, created=summary["last"])
+            write_workbook(sheets, file_path, created_at=summary["last"])
         if packed_study:
             write(PACKED_STUDY_FILE, packed_study)
         write("codebook.csv", csv_bytes(_make_codebook(published_tables)))
@@ -224,23 +226,24 @@ def publish(
             "README.md", _make_readme(summary, published_tables, csv or excel, bool(packed_study))
         )
         write("CITATION.cff", _make_citation(summary))
-        data_package = _make_package(summary, published_tables, _hash_files(folder))
+        data_package = _make_data_package(summary, published_tables, _hash_files(folder))
         write("datapackage.json", json_text(data_package, indent=1) + "\n")
-        write("ro-crate-metadata.json", json_text(_make_crate(summary, folder), indent=1) + "\n")
+        write("ro-crate-metadata.json", json_text(_make_ro_crate(summary, folder), indent=1) + "\n")
         write(SEAL_FILE, format_seal(_hash_files(folder)))
     return out_folder
 
 
-def _check_folder(out: Path) -> None:
-    """Raise `NotWritten` if the folder ``out`` has files that this package did not publish."""
-    files = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
+def _check_folder(folder: Path) -> None:
+    """Raise `NotWritten` if a folder has files that this package did not publish."""
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
     if SEAL_FILE in files:
-        files -= {SEAL_FILE, *parse_seal((out / SEAL_FILE).read_bytes())}
+        files -= {SEAL_FILE, *parse_seal((folder / SEAL_FILE).read_bytes())}
     if files:
-        names = ", ".join(sorted(files)[:3])
+        files_text = ", ".join(sorted(files)[:3])
         raise NotWritten(
-            f"{out} holds files that are not of a publication ({names}); name another folder",
-            path=out,
+            f"{folder} holds files that are not of a publication ({files_text}); name another "
+            "folder",
+            path=folder,
         )
 
 
@@ -260,8 +263,8 @@ def _make_summary(
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
     fetch_times = responses["fetched_at"].dt.tz_convert("UTC")
-    first_moment = fetch_times.min()
-    last_moment = fetch_times.max()
+    first_fetch_time = fetch_times.min()
+    last_fetch_time = fetch_times.max()
     failed_count = int(responses["error"].notna().sum()) if "error" in responses else 0
     digest = f"sha256:{details.digest}" if details.digest else None
     notes = [visible(details.description)] if details.description else []
@@ -277,9 +280,9 @@ def _make_summary(
         "abstract": " ".join([*notes, _MISSING_NOTE]),
         "description": "\n\n".join([*notes, _MISSING_NOTE]),
         "keywords": [*dict.fromkeys((*_KEYWORDS, *sections))],
-        "last": last_moment.to_pydatetime(),
-        "day": f"{last_moment:%Y-%m-%d}",
-        "created": last_moment.isoformat(timespec="seconds"),
+        "last": last_fetch_time.to_pydatetime(),
+        "day": f"{last_fetch_time:%Y-%m-%d}",
+        "created": last_fetch_time.isoformat(timespec="seconds"),
         "digest": digest,
         "seal": [identifier] if digest else [],
         "sources": sorted({*responses["sha256"].dropna()}),
@@ -287,7 +290,7 @@ def _make_summary(
             "hosts": ", ".join(sorted({*responses.get("host", ["left out"])})),
             "sections": ", ".join(sections),
             "responses": f"{len(responses) - failed_count} usable, {failed_count} with errors",
-            "read": f"{first_moment:%Y-%m-%d %H:%M} to {last_moment:%Y-%m-%d %H:%M} UTC",
+            "read": f"{first_fetch_time:%Y-%m-%d %H:%M} to {last_fetch_time:%Y-%m-%d %H:%M} UTC",
             "creators": ", ".join(details.creators) or "not stated",
             "licence": details.licence or _NO_LICENCE,
             "study": digest or "not sealed",
@@ -299,30 +302,31 @@ def _make_summary(
 
 
 def _make_published_tables(
-    tables_read: Sequence[Tables],
-    failures: Iterable[tuple[Payload, str]],
+    tables_of_responses: Sequence[Tables],
+    failed_payloads: Iterable[tuple[Payload, str]],
     redacted_names: list[str],
 ) -> list[PublishedTable]:
     """Return all tables of a publication, without the columns to redact.
 
-    ``tables_read`` has the tables of each response. ``failures`` are unusable responses, each with
-    the reason. ``redacted_names`` are the columns to redact, as the user named them.
+    ``tables_of_responses`` has the tables of each response. ``failed_payloads`` are unusable
+    responses, each with the reason. ``redacted_names`` are the columns to redact, as the user named
+    them.
     """
-    tables_by_number = dict(
-        enumerate(sorted(tables_read, key=lambda tables: _sort_key(tables.payload)), 1)
+    tables_by_response = dict(
+        enumerate(sorted(tables_of_responses, key=lambda tables: _sort_key(tables.payload)), 1)
     )
     response_rows = [
         _response_row(tables.payload, metadata_of(tables.main).sources[0])
-        for tables in tables_by_number.values()
+        for tables in tables_by_response.values()
     ]
-    for payload, reason in sorted(failures, key=lambda failure: _sort_key(failure[0])):
+    for payload, reason in sorted(failed_payloads, key=lambda failure: _sort_key(failure[0])):
         response_rows.append(_response_row(payload, Source(section=payload.section), reason))
     responses = _table_about_responses(
         "responses", [{"response": number, **row} for number, row in enumerate(response_rows, 1)]
     )
     availability_rows: list[tuple[Any, ...]] = []
     section_by_table: dict[str, str] = {}
-    for number, tables in sorted(tables_by_number.items(), key=lambda item: item[1].section):
+    for number, tables in sorted(tables_by_response.items(), key=lambda item: item[1].section):
         section_by_table |= dict.fromkeys(tables, tables.section)
         for name in tables:
             for column, metadata in metadata_of(tables[name]).columns.items():
@@ -333,7 +337,7 @@ def _make_published_tables(
                 )
     availability_rows.sort(key=itemgetter(0))
     published_tables = [
-        _combine_table(name, section, tables_by_number, responses.frame)
+        _combine_table(name, section, tables_by_response, responses.frame)
         for name, section in section_by_table.items()
     ]
     published_tables += [responses, _table_about_responses("availability", availability_rows)]
@@ -375,27 +379,27 @@ def _response_row(payload: Any, source: Source, reason: str | None = None) -> Js
 
 def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
     """Create the table "responses" or "availability" from its rows."""
-    columns = _COLUMNS_BY_OWN_TABLE[name]
+    columns = _COLUMNS_BY_RESPONSE_TABLE[name]
     frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
     frame = frame.astype(
         {name: DTYPES[column.dtype].pandas or "string" for name, column in columns.items()}
     )
     key = ("response",) if name == "responses" else ()
-    metadata = FrameMetadata(dict.fromkeys(columns, MEASURED), key)
+    metadata = FrameMetadata(dict.fromkeys(columns, MEASURED_COLUMN), key)
     return PublishedTable(name, _DOC_BY_TABLE[name], attach(frame, metadata))
 
 
 def _combine_table(
-    name: str, section: str, tables_by_number: Mapping[int, Tables], responses: pd.DataFrame
+    name: str, section: str, tables_by_response: Mapping[int, Tables], responses: pd.DataFrame
 ) -> PublishedTable:
     """Combine the tables called ``name`` of several responses into one table.
 
-    Each row also has the host, filters and time of its response. ``tables_by_number`` has the
+    Each row also has the host, filters and time of its response. ``tables_by_response`` has the
     tables of each response by its number, and ``responses`` has one row per response.
     """
     section_tables = {
         number: tables
-        for number, tables in tables_by_number.items()
+        for number, tables in tables_by_response.items()
         if tables.section == section and name in tables
     }
     frames = [tables[name] for tables in section_tables.values()]
@@ -403,14 +407,19 @@ def _combine_table(
     row_positions = np.repeat(
         [number - 1 for number in section_tables], [len(frame) for frame in frames]
     )
-    context_columns = responses[["response", *CONTEXT]].take(row_positions).reset_index(drop=True)
+    context_columns = (
+        responses[["response", *CONTEXT_COLUMNS]].take(row_positions).reset_index(drop=True)
+    )
     new_names = {str(column): f"{column}_" for column in rows if column in context_columns}
     rows = rename(rows, columns=new_names) if new_names else rows
     stored_metadata = attached_metadata(rows)[0]
     frame_keys = {metadata_of(frame).key for frame in frames}
     table_key = frame_keys.pop() if len(frame_keys) == 1 else ()
     row_key = ("_row",) if "_row" in rows else tuple(new_names.get(key, key) for key in table_key)
-    columns = {**dict.fromkeys(map(str, context_columns), MEASURED), **metadata_of(rows).columns}
+    columns = {
+        **dict.fromkeys(map(str, context_columns), MEASURED_COLUMN),
+        **metadata_of(rows).columns,
+    }
     key = ("response", *row_key) if row_key else ()
     metadata = FrameMetadata(columns, key, stored_metadata.sources, recipe=stored_metadata.recipe)
     table_docs = (
@@ -434,7 +443,7 @@ _TEXT_COLUMN_PATTERN = re.compile(
 _REQUIRED_COLUMNS = frozenset({"response", "section", "fetched_at"})
 """The columns that identify responses, and cannot be left out."""
 
-ColumnNames = set[tuple[str, str]]
+TableColumnPairs = set[tuple[str, str]]
 """Pairs of the name of a table and the name of a column."""
 
 
@@ -442,12 +451,14 @@ def _redact_tables(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> list[PublishedTable]:
     """Return the tables without the columns to redact, and without texts that may quote them."""
-    redacted_columns, named_columns = _find_redacted_columns(published_tables, redacted_names)
-    if redacted_columns & {("responses", name) for name in {*CONTEXT} - {"host", "fetched_at"}}:
+    redacted_columns, explicit_columns = _find_redacted_columns(published_tables, redacted_names)
+    if redacted_columns & {
+        ("responses", name) for name in {*CONTEXT_COLUMNS} - {"host", "fetched_at"}
+    }:
         redacted_columns.add(("responses", "scope"))
     if redacted_columns & {("responses", name) for name in ("host", "scope")}:
         redacted_columns.add(("responses", "url"))
-    redacted_attributes = {name for table, name in redacted_columns if table == "responses"}
+    redacted_fields = {name for table, name in redacted_columns if table == "responses"}
     redacted_tables = []
     for table in published_tables:
         frame = table.frame
@@ -456,39 +467,39 @@ def _redact_tables(
             frame = frame.assign(reason=None).astype({"reason": "string"})
         elif table.name == "responses":
             frame = frame.assign(error=frame["error"].mask(frame["error"].notna(), "left out"))
-        kept_names = [
+        kept_columns = [
             name for name in map(str, frame) if (table.name, name) not in redacted_columns
         ]
         # The service's texts may quote anything.
         column_metadata = {
             name: ColumnMetadata(column.declared_name, replace(column.availability, reason=None))
             for name, column in metadata.columns.items()
-            if name in kept_names
+            if name in kept_columns
         }
         sources = tuple(
             Source(
                 **{
                     name: value
                     for name, value in vars(source).items()
-                    if name not in redacted_attributes
+                    if name not in redacted_fields
                 }
             )
             for source in metadata.sources
         )
-        key = tuple(name for name in metadata.key if name in kept_names)
-        remaining_frame = frame[kept_names].copy(deep=False)
+        key = tuple(name for name in metadata.key if name in kept_columns)
+        remaining_frame = frame[kept_columns].copy(deep=False)
         redacted_tables.append(
             replace(
                 table, frame=attach(remaining_frame, FrameMetadata(column_metadata, key, sources))
             )
         )
-    _warn_of_copies(published_tables, redacted_tables, named_columns)
+    _warn_of_copied_texts(published_tables, redacted_tables, explicit_columns)
     return redacted_tables
 
 
 def _find_redacted_columns(
     published_tables: list[PublishedTable], redacted_names: list[str]
-) -> tuple[ColumnNames, ColumnNames]:
+) -> tuple[TableColumnPairs, TableColumnPairs]:
     """Return the set of all columns to redact, and the subset that the user gave by their names.
 
     Each column is a pair of table name and column name. ``redacted_names`` are what the user gave:
@@ -502,10 +513,10 @@ def _find_redacted_columns(
         if name not in _REQUIRED_COLUMNS
     }
     # The columns of the table of availability have common names.
-    known_columns = [(table, name) for table, name in dtypes if table != "availability"]
-    allowed_names = {name for _, name in known_columns} | {*FILTERS}
-    text_columns = ColumnNames()
-    named_columns = ColumnNames()
+    redactable_columns = [(table, name) for table, name in dtypes if table != "availability"]
+    redactable_names = {name for _, name in redactable_columns} | {*FILTERS}
+    text_columns = TableColumnPairs()
+    explicit_columns = TableColumnPairs()
     for redacted_name in redacted_names:
         if redacted_name == TEXTS_GROUP:
             text_columns |= {
@@ -513,50 +524,51 @@ def _find_redacted_columns(
                 for (table, column), dtype in dtypes.items()
                 if _TEXT_COLUMN_PATTERN.fullmatch(column) and _is_text(dtype)
             }
-        elif redacted_name in allowed_names:
-            named_columns |= {
+        elif redacted_name in redactable_names:
+            explicit_columns |= {
                 (table, column)
-                for table, column in known_columns
+                for table, column in redactable_columns
                 if column in (redacted_name, f"filter_{redacted_name}")
             }
         elif tuple(redacted_name.split(".", 1)) in dtypes:
-            named_columns.add(tuple(redacted_name.split(".", 1)))  # type: ignore[arg-type]
+            explicit_columns.add(tuple(redacted_name.split(".", 1)))  # type: ignore[arg-type]
         else:
             suggestions = near_matches(
-                redacted_name, [TEXTS_GROUP, *sorted(allowed_names), *sorted(map(".".join, dtypes))]
+                redacted_name,
+                [TEXTS_GROUP, *sorted(redactable_names), *sorted(map(".".join, dtypes))],
             )
             hint = did_you_mean(suggestions, "check its spelling")
             raise NotWritten(f"there is no column {redacted_name!r} to leave out; {hint}")
-    return text_columns | named_columns, named_columns
+    return text_columns | explicit_columns, explicit_columns
 
 
-def _warn_of_copies(
+def _warn_of_copied_texts(
     tables_before: list[PublishedTable],
     redacted_tables: list[PublishedTable],
-    named_columns: Collection[tuple[str, str]],
+    explicit_columns: Collection[tuple[str, str]],
 ) -> None:
     """Warn if a text of a redacted column also occurs in a published column.
 
-    ``tables_before`` are the tables before the redaction. ``named_columns`` are those of the
+    ``tables_before`` are the tables before the redaction. ``explicit_columns`` are those of the
     redacted columns that the user gave by their own names, rather than by the group ``texts`` of
     all text columns; each is a pair of table name and column name.
     """
     # Of a column in the group ``texts``, texts of up to three words do not count: the title of a
     # page may be just the name of a brand.
-    hidden_texts = {
+    redacted_texts = {
         text: tuple(_words_of(text))
         for table, redacted_table in zip(tables_before, redacted_tables, strict=True)
         for name in {*table.frame} - {*redacted_table.frame}
         for text in _texts_of(table.frame[name])
-        if (table.name, name) in named_columns or len(_words_of(text)) > 3
+        if (table.name, name) in explicit_columns or len(_words_of(text)) > 3
     }
-    hidden_phrases = {*hidden_texts.values()} - {()}
-    phrase_lengths = {len(phrase) for phrase in hidden_phrases}
+    redacted_phrases = {*redacted_texts.values()} - {()}
+    phrase_lengths = {len(phrase) for phrase in redacted_phrases}
 
     def holds_copy(text: str) -> bool:
         words = _words_of(text)
-        return text in hidden_texts or any(
-            tuple(words[start : start + length]) in hidden_phrases
+        return text in redacted_texts or any(
+            tuple(words[start : start + length]) in redacted_phrases
             for length in phrase_lengths
             for start in range(len(words))
         )
@@ -568,8 +580,8 @@ def _warn_of_copies(
         if any(map(holds_copy, _texts_of(table.frame[name])))
     ]
     if column_names:
-        column_list = f"{counted(len(column_names), 'column')}: {', '.join(column_names)}"
-        warn(f"text that is left out is also in {column_list}; leave that out too")
+        columns_text = f"{counted(len(column_names), 'column')}: {', '.join(column_names)}"
+        warn(f"text that is left out is also in {columns_text}; leave that out too")
 
 
 def _texts_of(column: pd.Series) -> Iterator[str]:
@@ -597,8 +609,10 @@ def _is_text(dtype: str) -> bool:
 
 def _fill_json_template(template: str, **values: Any) -> JsonObject:
     """Fill the placeholders of a JSON template with ``values``, and remove empty fields."""
-    text = Template(template).substitute({name: json_text(value) for name, value in values.items()})
-    return {name: value for name, value in json.loads(text).items() if value}
+    filled_text = Template(template).substitute(
+        {name: json_text(value) for name, value in values.items()}
+    )
+    return {name: value for name, value in json.loads(filled_text).items() if value}
 
 
 def _make_codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
@@ -608,7 +622,7 @@ def _make_codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
     return codebook.astype({str(name): dtypes.get(str(name), "string") for name in codebook})
 
 
-def _escape_cell(value: object) -> str:
+def _escape_markdown(value: object) -> str:
     """Return a value as text for a cell of a Markdown table."""
     return re.sub(r"([\\|<>*_`\[\]])", r"\\\1", visible(" ".join(str(value).split())))
 
@@ -622,34 +636,34 @@ def _make_readme(
     study is included.
     """
     table_lines = (
-        f"| [`{_escape_cell(table.name)}`]({table.path('parquet')}) | {len(table.frame)} "
-        f"| {_escape_cell(table.doc)} |\n"
+        f"| [`{_escape_markdown(table.name)}`]({table.path('parquet')}) | {len(table.frame)} "
+        f"| {_escape_markdown(table.doc)} |\n"
         for table in tables
     )
     return Template(_README_TEMPLATE).substitute(
-        title=_escape_cell(summary["title"]),
+        title=_escape_markdown(summary["title"]),
         notes="".join(f"{note}\n\n" for note in summary["notes"]),
         facts="\n".join(
-            f"- {name}: {_escape_cell(text)}" for name, text in summary["stated"].items()
+            f"- {name}: {_escape_markdown(fact)}" for name, fact in summary["stated"].items()
         ),
         tables="".join(table_lines),
         missing=_MISSING_NOTE,
-        more=_SPREADSHEETS_TEXT * has_sheets + _RESPONSES_TEXT * has_study,
+        more=_SPREADSHEETS_CHAPTER * has_sheets + _RESPONSES_CHAPTER * has_study,
         version=__version__,
     )
 
 
 def _make_citation(summary: Mapping[str, Any]) -> str:
     """Return the text of ``CITATION.cff``; ``summary`` is a result of `_make_summary`."""
-    people = [{"name": name} for name in summary["creators"] or ["The authors of this study"]]
-    fields = _fill_json_template(_CITATION_TEMPLATE, people=people, **summary)
+    authors = [{"name": name} for name in summary["creators"] or ["The authors of this study"]]
+    fields = _fill_json_template(_CITATION_TEMPLATE, people=authors, **summary)
     # JSON, with the characters escaped that YAML refuses or folds.
     unsafe_characters = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
     citation_text = "".join(f"{name}: {json_text(value)}\n" for name, value in fields.items())
     return unsafe_characters.sub(lambda match: f"\\u{ord(match[0]):04x}", citation_text)
 
 
-def _make_package(
+def _make_data_package(
     summary: Mapping[str, Any], tables: Sequence[PublishedTable], hash_by_file: Mapping[str, str]
 ) -> JsonObject:
     """Return the content of ``datapackage.json``, which describes the tables.
@@ -658,17 +672,17 @@ def _make_package(
     ``hash_by_file`` has the SHA-256 of each file.
     """
     return _fill_json_template(
-        _PACKAGE_TEMPLATE,
+        _DATA_PACKAGE_TEMPLATE,
         **summary,
         short="-".join(re.findall(r"[a-z0-9]+", summary["title"].lower())) or "study",
         people=[{"title": name, "roles": ["creator"]} for name in summary["creators"]],
         licences=[{"name": summary["licence"]}] if summary["licence"] else [],
         study={"digest": summary["digest"]} if summary["digest"] else None,
-        resources=[_table_entry(table, hash_by_file[table.path("parquet")]) for table in tables],
+        resources=[_table_resource(table, hash_by_file[table.path("parquet")]) for table in tables],
     )
 
 
-def _make_crate(summary: Mapping[str, Any], folder: Path) -> JsonObject:
+def _make_ro_crate(summary: Mapping[str, Any], folder: Path) -> JsonObject:
     """Return the content of ``ro-crate-metadata.json``: files, and responses they were made from.
 
     RO-Crate is a format of packages of research data. ``summary`` is a result of `_make_summary`.
@@ -686,19 +700,25 @@ def _make_crate(summary: Mapping[str, Any], folder: Path) -> JsonObject:
         {"@id": f"#sha256:{sha256}", "@type": "CreativeWork", "sha256": sha256}
         for sha256 in summary["sources"]
     ]
-    people = [{"@id": f"#{name}", "@type": "Person", "name": name} for name in summary["creators"]]
+    creators = [
+        {"@id": f"#{name}", "@type": "Person", "name": name} for name in summary["creators"]
+    ]
     id_references = {
         name: [{"@id": entity["@id"]} for entity in entities]
-        for name, entities in {"files": file_entries, "sources": sources, "people": people}.items()
+        for name, entities in {
+            "files": file_entries,
+            "sources": sources,
+            "people": creators,
+        }.items()
     }
     crate = _fill_json_template(
-        _CRATE_TEMPLATE, **{**summary, **id_references}, version=__version__
+        _RO_CRATE_TEMPLATE, **{**summary, **id_references}, version=__version__
     )
-    crate["@graph"] += [*file_entries, *sources, *people]
+    crate["@graph"] += [*file_entries, *sources, *creators]
     return crate
 
 
-def _table_entry(table: PublishedTable, sha256: str) -> JsonObject:
+def _table_resource(table: PublishedTable, sha256: str) -> JsonObject:
     """Return the entry of a table in ``datapackage.json``; ``sha256`` is the hash of its file."""
     primary_key = [*table.metadata.key]
     if primary_key and (
@@ -768,7 +788,7 @@ _CITATION_TEMPLATE = """{
 "license": $licence,
 "identifiers": $seal
 }"""
-_PACKAGE_TEMPLATE = """{
+_DATA_PACKAGE_TEMPLATE = """{
 "$$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
 "name": $short,
 "title": $title,
@@ -780,7 +800,7 @@ _PACKAGE_TEMPLATE = """{
 "study": $study,
 "resources": $resources
 }"""
-_CRATE_TEMPLATE = """{
+_RO_CRATE_TEMPLATE = """{
 "@context": [
   "https://w3id.org/ro/crate/1.1/context",
   {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
@@ -888,7 +908,7 @@ the package for machines, `CITATION.cff`
 is the citation, and `sha256sum -c SHA256SUMS` verifies that nothing has changed. Made with
 aatoolkit $version.
 """
-_SPREADSHEETS_TEXT = """\
+_SPREADSHEETS_CHAPTER = """\
 ## Spreadsheets
 
 The CSV files and the workbook are safe to open: no cell is a formula. In CSV, a text that begins
@@ -900,7 +920,7 @@ more than 15 digits is text. Times are in UTC, as ISO 8601. In Excel, text that 
 is cut and marked; the sheet `Overview` lists the tables. For analyses, use the Parquet files.
 
 """
-_RESPONSES_TEXT = """\
+_RESPONSES_CHAPTER = """\
 ## Every number down to its bytes
 
 `study.zip` holds the responses themselves, byte for byte, under their SHA-256. With `aatoolkit`,

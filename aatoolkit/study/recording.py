@@ -42,7 +42,7 @@ from aatoolkit.study.files import (
     StudyWriter,
     format_json,
     parse_json,
-    request_of,
+    parse_request_url,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ RERUN_RESULTS_ENV = "AATOOLKIT_RERUN_RESULTS"
 """The environment variable with the path of the folder to which a rerun writes its results."""
 
 
-def path_of_rerun(variable_name: str = RERUN_STUDY_ENV) -> Path | None:
+def read_rerun_path(variable_name: str = RERUN_STUDY_ENV) -> Path | None:
     """Return the path in an environment variable that is set only in a rerun of a notebook.
 
     The result is None if this process reruns no notebook.
@@ -90,7 +90,7 @@ class Recorder:
             if body is not None:
                 retry_after = getattr(error, "retry_after", None)
                 headers = {} if retry_after is None else {"retry-after": str(retry_after)}
-                sent_request = request_of(str(error.url))
+                sent_request = parse_request_url(str(error.url))
                 status = int(error.status or 0)
                 response = Response(sent_request, status, headers, datetime.now(UTC), body)
                 self._store_response(response, error=type(error).__name__)
@@ -104,12 +104,12 @@ class Recorder:
         ``fields`` are ``stale`` and ``error`` of the `Record`.
         """
         refuse_leaked_token(self._fetcher, response.body, response.request.url, response.headers)
-        self._writer.append(Record.of(response, **fields), response.body)
+        self._writer.append(Record.from_response(response, **fields), response.body)
 
 
 def payload_to_response(payload: Payload) -> Response:
     """Convert a response from the form that clients return to the form that is stored."""
-    request = request_of(payload.url)
+    request = parse_request_url(payload.url)
     return Response(request, payload.status, payload.headers, payload.fetched_at, payload.body)
 
 
@@ -120,8 +120,8 @@ def refuse_leaked_token(source: Any, body: bytes, url: str, headers: Any) -> Non
     the token. ``body``, ``url`` and ``headers`` are those of the response.
     """
     repeats_token = getattr(source, "repeats_token", None)
-    response_bytes = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
-    if repeats_token is not None and repeats_token(response_bytes):
+    checked_bytes = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
+    if repeats_token is not None and repeats_token(checked_bytes):
         raise DecodeError(
             "a response contains the token, and was not stored; tell the operator of the service, "
             "and have the token replaced",
@@ -135,9 +135,9 @@ def _recordable_body(error: FetchError) -> bytes | None:
     # Not recorded are errors about the token or the rate limit, redirects, and bodies that cannot
     # be decoded, except empty ones.
     if isinstance(error, StatusError):
-        is_about_client = isinstance(error, NotAuthorized | RateLimited)
+        is_client_specific = isinstance(error, NotAuthorized | RateLimited)
         is_redirect = 300 <= (error.status or 0) < 400
-        return None if is_about_client or is_redirect else error.body or b""
+        return None if is_client_specific or is_redirect else error.body or b""
     return b"" if getattr(error, "problem", None) == "empty" else None
 
 
@@ -230,7 +230,7 @@ def payload_to_dataset(payload: Payload, options: ReadingOptions) -> Dataset:
     return Dataset({section: normalize(section, payload, **vars(options))})
 
 
-def tables_if_usable(study: Study, record: Record) -> Dataset:
+def read_usable_tables(study: Study, record: Record) -> Dataset:
     """Return the tables of a recorded response as a dataset, by section.
 
     The dataset is empty if the response is an error or cannot be converted.
@@ -266,8 +266,8 @@ def format_table_hashes(
     records = []
     for hash_by_table in hashes_of_responses:
         sections: dict[str, JsonObject] = {}
-        for full_name, (row_count, digest) in hash_by_table.items():
-            section, _, table_name = full_name.partition(".")
+        for full_table_name, (row_count, digest) in hash_by_table.items():
+            section, _, table_name = full_table_name.partition(".")
             sections.setdefault(section, {})[table_name] = {"rows": row_count, "hash": digest}
         records.append(sections)
     return format_json("tables", read_with=versions, records=records)
@@ -354,21 +354,22 @@ def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scop
     if host is not None and host not in hosts:
         raise ItemNotFound(unknown("host", host, hosts), key=host)
     table_names: list[str] = []
-    matches = {}
+    matching_tables = {}
     for record in study._current_records:
-        is_wanted = host in (None, record.host) and scope in (None, record.scope)
-        if not is_wanted or (section and record.section not in (None, section)):
+        is_selected = host in (None, record.host) and scope in (None, record.scope)
+        if not is_selected or (section and record.section not in (None, section)):
             continue
-        for section_name, tables in tables_if_usable(study, record).items():
+        for section_name, tables in read_usable_tables(study, record).items():
             table_names += (*tables, *(f"{section_name}.{table_name}" for table_name in tables))
             if name in tables and section in ("", section_name):
                 filters = record.scope._to_query() if record.scope else "no filters"
-                matches[f"host {record.host}, {filters}, {section_name}"] = tables
-    if len(matches) == 1:
-        return next(iter(matches.values()))
-    if matches:
-        examples = "; ".join([*matches][:5])
-        message = f"{len(matches)} responses have a table {name}: name host and scope ({examples})"
+                matching_tables[f"host {record.host}, {filters}, {section_name}"] = tables
+    if len(matching_tables) == 1:
+        return next(iter(matching_tables.values()))
+    if matching_tables:
+        examples = "; ".join([*matching_tables][:5])
+        count = len(matching_tables)
+        message = f"{count} responses have a table {name}: name host and scope ({examples})"
     else:
         hint = did_you_mean(near_matches(table, table_names))
         filters = f" with {scope!r}" if scope else ""

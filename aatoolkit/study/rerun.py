@@ -32,7 +32,7 @@ from aatoolkit.study.comparing import ResultComparison, compare_results, read_re
 from aatoolkit.study.recording import (
     RERUN_RESULTS_ENV,
     RERUN_STUDY_ENV,
-    path_of_rerun,
+    read_rerun_path,
     replaying_client,
 )
 
@@ -110,9 +110,9 @@ class Rerun:
 
 def rerun(study: Study, notebook: Path, *, out: FilePath | None, timeout: float) -> Rerun:
     """Run a notebook on the recorded responses of a study; see `Study.rerun`."""
-    if path_of_rerun():
+    if read_rerun_path():
         raise StudyError("a notebook that is rerun does not rerun others", path=study.path)
-    study._check_verified("rerun")
+    study._require_verified("rerun")
     sealed_results = dict(study.results)
     if not sealed_results:
         raise StudyError(
@@ -143,8 +143,8 @@ def rerun(study: Study, notebook: Path, *, out: FilePath | None, timeout: float)
         problem = f"{problem}; {change_text}" if problem else change_text
     problem = None if problem is None else clipped(_mask_tokens(problem))
     if out is not None:
-        executed_text = _mask_tokens(json.dumps(notebook_node, ensure_ascii=False, indent=1) + "\n")
-        write_whole(Path(out).expanduser(), executed_text.encode("utf-8", "backslashreplace"))
+        executed_json = _mask_tokens(json.dumps(notebook_node, ensure_ascii=False, indent=1) + "\n")
+        write_whole(Path(out).expanduser(), executed_json.encode("utf-8", "backslashreplace"))
     return Rerun(
         str(notebook), str(study.path), digest, seconds, tuple(comparisons), problem, cell_number
     )
@@ -193,7 +193,7 @@ def _execute_notebook(
         RERUN_RESULTS_ENV: results_folder,
     }
     deadlines: list[float] = []
-    progress: dict[str, int] = {}
+    kernel_state: dict[str, int] = {}
 
     def seconds_left(cell: Any) -> int:
         if cell is first_cell:
@@ -211,11 +211,11 @@ def _execute_notebook(
         record_timing=False,
         resources={"metadata": {"path": str(folder)}},
     )
-    notebook_client.on_cell_start = lambda cell_index, **_: progress.update(
+    notebook_client.on_cell_start = lambda cell_index, **_: kernel_state.update(
         at=cell_index, kernel=notebook_client.km.provisioner.pid
     )
 
-    def execute() -> None:
+    def execute_cells() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # libraries of notebooks warn of their own deprecations
             asyncio.run(
@@ -228,7 +228,7 @@ def _execute_notebook(
     # In a thread of its own: in a notebook there is a loop already.
     with ThreadPoolExecutor(1) as pool:
         try:
-            pool.submit(execute).result()
+            pool.submit(execute_cells).result()
         except Exception as error:
             error_name = type(error).__name__
             message = f"{getattr(error, 'ename', error_name)}: {getattr(error, 'evalue', error)}"
@@ -237,13 +237,15 @@ def _execute_notebook(
                 "DeadKernelError": "its kernel died",
             }.get(error_name, message)
         finally:
-            if "kernel" in progress and hasattr(os, "killpg"):
+            if "kernel" in kernel_state and hasattr(os, "killpg"):
                 with contextlib.suppress(OSError):  # processes of the kernel are in its group
-                    os.killpg(progress["kernel"], signal.SIGKILL)
+                    os.killpg(kernel_state["kernel"], signal.SIGKILL)
     del notebook.cells[0]
-    if problem is not None and not progress.get("at"):
+    if problem is not None and not kernel_state.get("at"):
         raise StudyError(f"the rerun did not begin: {clipped(problem)}", path=study_path)
-    are_code_cells = [cell.cell_type == "code" for cell in notebook.cells[: progress.get("at", 0)]]
+    are_code_cells = [
+        cell.cell_type == "code" for cell in notebook.cells[: kernel_state.get("at", 0)]
+    ]
     return problem, sum(are_code_cells) if problem else None
 
 

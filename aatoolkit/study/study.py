@@ -46,7 +46,7 @@ from aatoolkit.study.files import (
     FolderFiles,
     Record,
     StudyWriter,
-    body_file,
+    body_file_name,
     format_json,
     format_seal,
     is_study_file,
@@ -55,11 +55,11 @@ from aatoolkit.study.files import (
     parse_json,
     parse_manifest,
     parse_seal,
-    result_file,
+    result_file_name,
     sha256_of,
     software_versions,
     unseal,
-    unusable_study,
+    unusable_study_error,
 )
 from aatoolkit.study.recording import (
     Recorder,
@@ -71,10 +71,10 @@ from aatoolkit.study.recording import (
     format_table_hashes,
     hash_tables,
     parse_profiles,
-    path_of_rerun,
     payload_to_dataset,
+    read_rerun_path,
+    read_usable_tables,
     replaying_client,
-    tables_if_usable,
 )
 from aatoolkit.study.verify import Verification, verify
 
@@ -122,7 +122,7 @@ class Study(metaclass=ShortHelpMeta):
     """
 
     def __init__(self, path: FilePath) -> None:
-        rerun_path = path_of_rerun()
+        rerun_path = read_rerun_path()
         try:
             self._files = open_files(path)
         except StudyError:
@@ -173,10 +173,10 @@ class Study(metaclass=ShortHelpMeta):
         StudyError
             If the folder cannot be written to.
         """
-        if rerun_path := path_of_rerun():
+        if rerun_path := read_rerun_path():
             return cls(rerun_path)
         folder = Path(path).expanduser()
-        details = {
+        new_details = {
             "title": title or folder.name,
             "description": description,
             "creators": as_unique_list(creators, str),
@@ -187,14 +187,14 @@ class Study(metaclass=ShortHelpMeta):
             if (folder / STUDY_FILE).is_file():
                 study = cls(folder)
                 old_details = {**study.about, "creators": [*study.about["creators"]]}
-                if old_details != old_details | details:
+                if old_details != old_details | new_details:
                     problem = (
                         f"another study is there, {study._title!r}; go on with it by "
                         f"aa.Study.resume({path_text})"
                     )
                 elif study.digest is not None and not resume:
                     arguments_text = ", ".join(
-                        f"{name}={value!r}" for name, value in details.items() if value
+                        f"{name}={value!r}" for name, value in new_details.items() if value
                     )
                     problem = (
                         f"the study there is sealed; read it by aa.Study({path_text}), or record "
@@ -207,10 +207,12 @@ class Study(metaclass=ShortHelpMeta):
             ):
                 problem = "the folder holds other files; empty it"
             else:
-                moment = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+                created_at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / MANIFEST_FILE).touch()
-                write_whole(folder / STUDY_FILE, format_json("study", created_at=moment, **details))
+                write_whole(
+                    folder / STUDY_FILE, format_json("study", created_at=created_at, **new_details)
+                )
         except OSError as error:
             problem = error.strerror or type(error).__name__
         except ValueError as error:  # a name that no file can have
@@ -245,7 +247,7 @@ class Study(metaclass=ShortHelpMeta):
         StudyError
             If there is no study, or it is packed.
         """
-        if rerun_path := path_of_rerun():
+        if rerun_path := read_rerun_path():
             return cls(rerun_path)
         study = cls(path)
         if not isinstance(study._files, FolderFiles):
@@ -272,7 +274,7 @@ class Study(metaclass=ShortHelpMeta):
             version.
         """
 
-        def read_about(document: Any) -> Mapping[str, Any] | None:
+        def parse_about(document: Any) -> Mapping[str, Any] | None:
             creators = document["creators"]
             texts = {key: document.get(key) for key in ("title", "description", "created_at")}
             is_valid = isinstance(creators, list) and all(
@@ -281,7 +283,7 @@ class Study(metaclass=ShortHelpMeta):
             is_valid = is_valid and all(isinstance(text, str | None) for text in texts.values())
             return {**texts, "creators": tuple(creators)} if is_valid else None
 
-        description_fields = parse_json(self._read_checked(STUDY_FILE), read_about, "study")
+        description_fields = parse_json(self._read_verified(STUDY_FILE), parse_about, "study")
         if description_fields is None:
             raise self._unusable_error(
                 f"{STUDY_FILE} does not describe a study of version {FORMAT_VERSION}"
@@ -303,7 +305,7 @@ class Study(metaclass=ShortHelpMeta):
             If the manifest, the list of records, is damaged or was changed since it was sealed.
         """
         return tuple(
-            self._parse_once(MANIFEST_FILE, self._read_checked(MANIFEST_FILE), parse_manifest)
+            self._parse_once(MANIFEST_FILE, self._read_verified(MANIFEST_FILE), parse_manifest)
         )
 
     def _parse_once(self, cache_name: str, content: S, parse: Callable[[S], T]) -> T:
@@ -329,7 +331,7 @@ class Study(metaclass=ShortHelpMeta):
         if not self._files.has(PROFILES_FILE):
             return {}
         profiles = self._parse_once(
-            PROFILES_FILE, self._read_checked(PROFILES_FILE), parse_profiles
+            PROFILES_FILE, self._read_verified(PROFILES_FILE), parse_profiles
         )
         if not profiles:
             raise self._unusable_error(f"{PROFILES_FILE} does not hold profiles")
@@ -347,10 +349,10 @@ class Study(metaclass=ShortHelpMeta):
 
     def _read_body(self, record: Record) -> bytes:
         """Return the body of a recorded response; raise `StudyError` if its hash has changed."""
-        body = self._files.read(body_file(record.sha256))
+        body = self._files.read(body_file_name(record.sha256))
         if sha256_of(body) != record.sha256:
             raise self._unusable_error(
-                f"{body_file(record.sha256)} is not what was recorded; verify the study"
+                f"{body_file_name(record.sha256)} is not what was recorded; verify the study"
             )
         return body
 
@@ -399,7 +401,7 @@ class Study(metaclass=ShortHelpMeta):
     @property
     def _is_rerun(self) -> bool:
         """Whether this process is running a notebook again on the responses of this study."""
-        return self._writer is None and path_of_rerun() is not None
+        return self._writer is None and read_rerun_path() is not None
 
     def record(self, source: ProjectOrClient) -> ProjectOrClient:
         """Return a copy of a project or client that records every response in the study.
@@ -451,7 +453,7 @@ class Study(metaclass=ShortHelpMeta):
                 "a recorded or replayed source is not recorded again; record one of the service"
             )
         with writer.locked_manifest():
-            self._remove_leftovers()
+            self._remove_unrecorded_files()
             if client._profile is not None:
                 self._store_profile(client.base_url, client._profile)
         recorder = Recorder(client._source, writer)
@@ -557,7 +559,7 @@ class Study(metaclass=ShortHelpMeta):
         ['domains', 'urls']
         """
         writer = self._require_writer()
-        conflicts = [] if replace else [*self._conflicts(other)]
+        conflicts = [] if replace else [*self._find_conflicts(other)]
         if conflicts:
             raise StudyError(
                 f"the studies differ in {some_of(conflicts, separator='; ')}; compare them by "
@@ -576,20 +578,20 @@ class Study(metaclass=ShortHelpMeta):
             self.results[name] = frame
         return self
 
-    def _conflicts(self, other: Study) -> Iterator[str]:
+    def _find_conflicts(self, other: Study) -> Iterator[str]:
         """Yield a phrase for each response, profile or result that differs in ``other``."""
-        own_records = {record.request.key: record for record in self._current_records}
+        old_records = {record.request.key: record for record in self._current_records}
         for record in other._current_records:
-            own_record = own_records.get(record.request.key, record)
-            if (own_record.sha256, own_record.status) != (record.sha256, record.status):
+            old_record = old_records.get(record.request.key, record)
+            if (old_record.sha256, old_record.status) != (record.sha256, record.status):
                 yield f"the response to {record.name}"
         for base_url, profile in other._profile_by_url.items():
             profiles = (self._profile_by_url.get(base_url, profile), profile)
             if len({format_profiles({base_url: candidate}) for candidate in profiles}) > 1:
                 yield f"the profile of {base_url}"
-        own_hashes = self.results.hashes
+        old_hashes = self.results.hashes
         for name, digest in other.results.hashes.items():
-            if own_hashes.get(name, digest) != digest:
+            if old_hashes.get(name, digest) != digest:
                 yield f"the result {visible(name)!r}"
 
     def _require_writer(self) -> StudyWriter:
@@ -606,11 +608,11 @@ class Study(metaclass=ShortHelpMeta):
 
         The caller must have locked the manifest (the list of responses).
         """
-        unportable_names = sorted(name for name in profile if not is_json_storable(profile[name]))
-        if unportable_names:
+        unstorable_names = sorted(name for name in profile if not is_json_storable(profile[name]))
+        if unstorable_names:
             warn(
                 f"a study holds declarations as data, and a function makes rows of "
-                f"{', '.join(unportable_names)}: replay with profile=",
+                f"{', '.join(unstorable_names)}: replay with profile=",
                 SchemaDriftWarning,
             )
         profiles = self._profile_by_url
@@ -683,29 +685,29 @@ class Study(metaclass=ShortHelpMeta):
         with self._require_writer().locked_manifest():
             if self.digest is not None and self.verify():
                 return str(self.digest)
-            self._remove_leftovers()
+            self._remove_unrecorded_files()
             hashes = [self._table_hashes(record) for record in self.records]
             write_whole(self.path / TABLES_FILE, format_table_hashes(hashes, software_versions()))
             file_names = self._files.names()
-            foreign_names = [name for name in file_names if not is_study_file(name)]
-            if foreign_names:
+            unrelated_names = [name for name in file_names if not is_study_file(name)]
+            if unrelated_names:
                 raise self._unusable_error(
-                    f"its folder holds {', '.join(foreign_names[:3])}; move it elsewhere"
+                    f"its folder holds {', '.join(unrelated_names[:3])}; move it elsewhere"
                 )
             digests = {name: sha256_of(self._files.read(name)) for name in file_names}
             write_whole(self.path / SEAL_FILE, format_seal(digests))
-        self._check_verified("cited")
+        self._require_verified("cited")
         return str(self.digest)
 
-    def _remove_leftovers(self) -> None:
+    def _remove_unrecorded_files(self) -> None:
         """Delete what a killed writer left: unfinished files, and bodies and results of no record.
 
         The caller must have locked the manifest (the list of responses).
         """
         for folder in (self.path, self.path / RESPONSES_FOLDER, self.path / RESULTS_FOLDER):
             remove_abandoned(folder)
-        recorded_names = {body_file(record.sha256) for record in self.records}
-        recorded_names |= {result_file(digest) for digest in self.results.hashes.values()}
+        recorded_names = {body_file_name(record.sha256) for record in self.records}
+        recorded_names |= {result_file_name(digest) for digest in self.results.hashes.values()}
         for name in self._files.names():
             if "/" in name and is_study_file(name) and name not in recorded_names:
                 (self.path / name).unlink()
@@ -788,7 +790,7 @@ class Study(metaclass=ShortHelpMeta):
         StudyError
             If the study is not sealed, or is damaged.
         """
-        self._check_verified("packed")
+        self._require_verified("packed")
         return pack(self._files, Path(path).expanduser())
 
     def publish(
@@ -863,7 +865,7 @@ class Study(metaclass=ShortHelpMeta):
         """
         from aatoolkit.study.publishing import PublicationDetails, publish
 
-        self._check_verified("published")
+        self._require_verified("published")
         out_folder = Path(out).expanduser()
         if responses and redact:
             raise NotWritten(
@@ -880,12 +882,12 @@ class Study(metaclass=ShortHelpMeta):
             with tempfile.TemporaryDirectory() as folder:
                 packed_study = self.pack(Path(folder) / PACKED_STUDY_FILE).read_bytes()
         tables: list[Any] = []
-        failures = []
+        failed_payloads = []
         for record in self._current_records:
             try:
                 tables += call_without_warnings(self.tables, record).values()
             except (FetchError, PayloadError, ScopeError) as error:
-                failures.append((record.payload(self._read_body(record)), error.message))
+                failed_payloads.append((record.payload(self._read_body(record)), error.message))
         details = PublicationDetails(
             self._title,
             self.about["description"],
@@ -897,7 +899,7 @@ class Study(metaclass=ShortHelpMeta):
             tables,
             out_folder,
             details,
-            failures=failures,
+            failed_payloads=failed_payloads,
             redact=redact,
             excel=excel,
             csv=csv,
@@ -1020,7 +1022,7 @@ class Study(metaclass=ShortHelpMeta):
         """Return the content of ``SHA256SUMS``; None if the study is not sealed."""
         return self._files.read(SEAL_FILE) if self._files.has(SEAL_FILE) else None
 
-    def _check_verified(self, purpose: str) -> None:
+    def _require_verified(self, purpose: str) -> None:
         """Raise `StudyError` unless the study is sealed and unchanged.
 
         ``purpose`` ends the message, such as "published".
@@ -1028,9 +1030,9 @@ class Study(metaclass=ShortHelpMeta):
         verification = self.verify()
         if not verification:
             problem = f"{verification.problems[0]}; only a study that verifies can be {purpose}"
-            raise unusable_study(self.path, problem, *map(str, verification.problems))
+            raise unusable_study_error(self.path, problem, *map(str, verification.problems))
 
-    def _read_checked(self, name: str) -> bytes:
+    def _read_verified(self, name: str) -> bytes:
         """Return the content of a file, after a check of its hash if the study is sealed."""
         while True:
             seal = self._read_seal()
@@ -1046,18 +1048,18 @@ class Study(metaclass=ShortHelpMeta):
 
         The dict is empty if the response is an error.
         """
-        return hash_tables(tables_if_usable(self, record))
+        return hash_tables(read_usable_tables(self, record))
 
     def _unusable_error(self, problem: str) -> StudyError:
         """Create the error that this study cannot be used; ``problem`` says why."""
-        return unusable_study(self.path, problem)
+        return unusable_study_error(self.path, problem)
 
     def __enter__(self) -> Study:
         """Return the study; when the ``with`` block ends without an error, the study is sealed."""
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: object
     ) -> None:
         if kind is None and self._writer is not None:
             self.seal()
@@ -1080,9 +1082,9 @@ class Study(metaclass=ShortHelpMeta):
 
 def _latest_records(records: Iterable[Record]) -> tuple[Record, ...]:
     """Return the last usable record of each request; if it has none, its last record."""
-    latest_by_key: dict[tuple[str, ...], Record] = {}
+    record_by_key: dict[tuple[str, ...], Record] = {}
     for record in records:
-        latest_record = latest_by_key.get(record.request.key)
+        latest_record = record_by_key.get(record.request.key)
         if latest_record is None or record.error is None or latest_record.error is not None:
-            latest_by_key[record.request.key] = record
-    return tuple(latest_by_key[key] for key in sorted(latest_by_key))
+            record_by_key[record.request.key] = record
+    return tuple(record_by_key[key] for key in sorted(record_by_key))

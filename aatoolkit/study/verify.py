@@ -18,7 +18,7 @@ from aatoolkit.study.files import (
     TABLES_FILE,
     Record,
     StudyFiles,
-    body_file,
+    body_file_name,
     format_seal,
     is_study_file,
     parse_manifest,
@@ -102,11 +102,11 @@ class Verification:
 
 
 def verify(
-    files: StudyFiles, hash_tables_again: Callable[[Record], TableHashes] | None = None
+    files: StudyFiles, rehash_tables: Callable[[Record], TableHashes] | None = None
 ) -> Verification:
     """Check every byte of a study against the checksums in its file ``SHA256SUMS``.
 
-    ``hash_tables_again`` is a function that converts a recorded response to tables again and
+    ``rehash_tables`` is a function that converts a recorded response to tables again and
     returns their hashes. These are then compared with the recorded ones.
     """
     # For each file only the first problem is kept, which is the most specific.
@@ -141,7 +141,7 @@ def verify(
     records = []
     try:
         records = parse_manifest(content_by_file.get(MANIFEST_FILE, b""))
-        recorded_digests = {body_file(record.sha256): record.sha256 for record in records}
+        recorded_digests = {body_file_name(record.sha256): record.sha256 for record in records}
         for kind, name in find_mismatches(recorded_digests, digest_by_body_file):
             problem_by_file.setdefault(name, (kind, _MESSAGE_BY_KIND[kind]))
     except StudyError as error:
@@ -165,7 +165,7 @@ def verify(
                 problem_by_file.setdefault(name, (kind, "it does not match the seal"))
         if not problem_by_file:
             problem_by_file[SEAL_FILE] = "altered", "it does not match the files"
-    suffix_by_file = {body_file(record.sha256): f": {record.name}" for record in records}
+    suffix_by_file = {body_file_name(record.sha256): f": {record.name}" for record in records}
     problems = [
         Problem(kind, name, message + suffix_by_file.get(name, ""))
         for name, (kind, message) in problem_by_file.items()
@@ -174,16 +174,14 @@ def verify(
         parse_table_hashes(content_by_file.get(TABLES_FILE, b"")), repeat(TableHashes())
     )
     for record, old_hashes in (
-        zip(records, sealed_hashes, strict=False)
-        if hash_tables_again and not problem_by_file
-        else ()
+        zip(records, sealed_hashes, strict=False) if rehash_tables and not problem_by_file else ()
     ):
-        new_hashes = hash_tables_again(record)  # type: ignore[misc]
+        new_hashes = rehash_tables(record)  # type: ignore[misc]
         if new_hashes != old_hashes:
-            differing_names = sorted({name for name, _ in new_hashes.items() ^ old_hashes.items()})
+            differing_tables = sorted({name for name, _ in new_hashes.items() ^ old_hashes.items()})
             message = (
                 "this version reads other tables, and the responses are unchanged: "
-                f"{record.name}: {some_of(differing_names)}"
+                f"{record.name}: {some_of(differing_tables)}"
             )
             problems.append(Problem("other tables", TABLES_FILE, message))
     digest = None if problems or seal is None else sha256_of(seal)

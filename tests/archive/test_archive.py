@@ -275,7 +275,7 @@ def test_an_unfinished_run_is_not_seen_and_is_continued(
 
 @pytest.mark.thorough
 def test_two_runs_with_the_same_responses_leave_them_there_once(place: Path, days: Days) -> None:
-    from aatoolkit.archive.adding import add_groups, group_payloads
+    from aatoolkit.archive.adding import add_outcome_groups, group_payloads
     from aatoolkit.archive.responses import ResponseIndex
 
     archive = aa.Archive(place)
@@ -295,7 +295,9 @@ def test_two_runs_with_the_same_responses_leave_them_there_once(place: Path, day
 
     before, adding.MAX_BATCH_RESPONSES = adding.MAX_BATCH_RESPONSES, 1
     try:
-        report = add_groups(store, archive._options, overtaken(), stale, shows_progress=False)
+        report = add_outcome_groups(
+            store, archive._options, overtaken(), stale, shows_progress=False
+        )
     finally:
         adding.MAX_BATCH_RESPONSES = before
     assert report.responses == 2

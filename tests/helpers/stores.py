@@ -48,7 +48,7 @@ def open_study(folder: Path) -> Any:
 
     class Responses:
         def put(self, response: Response) -> None:
-            study._require_writer().append(Record.of(response), response.body)
+            study._require_writer().append(Record.from_response(response), response.body)
 
         def get(self, request: Request) -> Response | None:
             records = {record.request.key: record for record in study._current_records}

@@ -18,7 +18,7 @@ from aatoolkit import Payload, errors
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.http import BaseUrl, Fetcher, ResponseCache, Secret, cache_info, clear_cache
 from aatoolkit.payload import Request
-from aatoolkit.study.files import request_of
+from aatoolkit.study.files import parse_request_url
 
 TOKEN = "canary-7f3a9c.TOKEN_~+/=="
 HOST = "acme.example"
@@ -134,7 +134,7 @@ def test_an_answer_too_old_or_from_the_future_is_requested_again(
 def move_clock_of_cache(folder: Path, url: str, shift: timedelta) -> None:
     """As if the response had been fetched at another time."""
     cache = ResponseCache(folder, Secret(TOKEN))
-    kept = cache.get(request_of(url))
+    kept = cache.get(parse_request_url(url))
     assert kept is not None
     cache.put(replace(kept, fetched_at=kept.fetched_at + shift))
     cache.close()

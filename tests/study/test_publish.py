@@ -209,8 +209,8 @@ def test_the_crate_holds_every_file_with_its_checksum_and_where_it_is_from(
 def test_responses_that_could_not_be_used_are_listed(tmp_path: Path) -> None:
     payload = replace(response("domains").payload, status=502, body=b"{}", host="hooli.example")
     failure = (payload, "the service failed")
-    out = publish(few(), tmp_path / "out", ABOUT, failures=[failure])
-    silent = publish(few(), tmp_path / "silent", ABOUT, failures=[failure], redact="texts")
+    out = publish(few(), tmp_path / "out", ABOUT, failed_payloads=[failure])
+    silent = publish(few(), tmp_path / "silent", ABOUT, failed_payloads=[failure], redact="texts")
     assert traces(silent, "the service failed") == []
     responses = pd.read_parquet(out / "data" / "responses.parquet")
     assert responses["error"].tolist() == [pd.NA, pd.NA, "the service failed"]

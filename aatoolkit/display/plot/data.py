@@ -20,8 +20,8 @@ from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.display.plot.style import NO_VALUE_TEXT, Texts, are_states
 from aatoolkit.frame.aggregate import aggregate
-from aatoolkit.frame.cell_status import COVERAGE_SUFFIX, Cells, cells_of, is_status_column
-from aatoolkit.frame.duplicates import is_joined_table, without_repeated_rows
+from aatoolkit.frame.cell_status import COVERAGE_SUFFIX, CellStatuses, is_status_column, statuses_of
+from aatoolkit.frame.duplicates import drop_repeated_rows, is_joined_table
 from aatoolkit.frame.groupby import as_floats, flatten_index, period_groupers, to_naive_times
 from aatoolkit.metadata.arrow_schema import declaration_of
 from aatoolkit.metadata.attrs import (
@@ -485,9 +485,9 @@ class PlotData:
     # --- cells
 
     @cached_by_column
-    def cell_statuses(self, name: str) -> Cells:
+    def cell_statuses(self, name: str) -> CellStatuses:
         """Return whether each cell of a column was measured, and if not, why."""
-        return cells_of(self.frame, name, self.metadata)
+        return statuses_of(self.frame, name, self.metadata)
 
     @cached_by_column
     def values(self, name: str) -> Numbers:
@@ -823,7 +823,7 @@ def to_plot_data(frame: pd.DataFrame) -> PlotData:
         flat_frame = flatten_index(frame)
         metadata = metadata_of(flat_frame)
         if metadata.repeated_tables:
-            flat_frame = without_repeated_rows(flat_frame)
+            flat_frame = drop_repeated_rows(flat_frame)
             metadata = metadata_of(flat_frame)
         rows = pd.DataFrame(flat_frame)  # without attrs, which each of its columns would copy
         rows.columns = pd.Index([str(name) for name in rows.columns])

@@ -40,7 +40,7 @@ from aatoolkit.display.plot.style import (
     source_phrases,
 )
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
-from aatoolkit.frame.groupby import check_columns, flatten_names, group, period_groupers
+from aatoolkit.frame.groupby import check_columns, flatten_names, group_rows, period_groupers
 from aatoolkit.stats.explain import Explainer, Explanation
 
 FUNCTION_BY_KIND: Mapping[str, Callable[..., Spec | None]] = {
@@ -209,8 +209,8 @@ def _group_by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotD
         return aggregate_by_mark(
             data, [period_column, *data.varying_context(), *color_columns], columns, freq
         ), options
-    groups = group(data.frame, [period], True)
-    frame = data.frame.assign(**{period_column: groups.keys[period_column].array[groups.of_row]})
+    groups = group_rows(data.frame, [period], True)
+    frame = data.frame.assign(**{period_column: groups.keys[period_column].array[groups.row_codes]})
     return replace(data, frame=frame), replace(options, kind=options.kind or "counts")
 
 

@@ -21,8 +21,8 @@ import pandas as pd
 
 from aatoolkit._util.text import counted
 from aatoolkit.frame.aggregate import PlannedCells, plan_cells
-from aatoolkit.frame.aggregation_plan import Plan
-from aatoolkit.frame.cell_status import cells_of, is_status_column
+from aatoolkit.frame.aggregation_plan import ColumnPlan
+from aatoolkit.frame.cell_status import is_status_column, statuses_of
 from aatoolkit.frame.groupby import as_floats, flatten_index
 from aatoolkit.frame.merge import names_after_merge
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
@@ -59,7 +59,7 @@ def describe_cell(
     """
     declaration = metadata.declaration_of(column)
     row_frame = pd.DataFrame(frame).iloc[[position]]  # without attrs, which it would copy
-    cell_statuses = cells_of(row_frame, column, metadata) if column in metadata.columns else None
+    cell_statuses = statuses_of(row_frame, column, metadata) if column in metadata.columns else None
     return Explanation(
         to_json_value(row_frame[column].iloc[0]),
         column,
@@ -342,7 +342,7 @@ EXPLAIN_CELL_BY_VERB = {
 
 
 def explain_sum(
-    plan: Plan,
+    plan: ColumnPlan,
     frame: pd.DataFrame,
     is_denominator: bool,
     row_positions: Sequence[int],
@@ -422,7 +422,7 @@ class AggregateCells(MethodResult):
         """Return the explanation of the value in a row (by position) and a column."""
         groups = next(iter(self._planned_cells_by_column.values())).groups
         cell = self.describe(position, column)
-        row_positions = np.flatnonzero(groups.of_row == position)
+        row_positions = np.flatnonzero(groups.row_codes == position)
         if column in groups.keys.columns:
             note = f"the {len(row_positions)} rows of the group have it in common"
             return replace(cell, rows=len(row_positions), notes=(note,))
@@ -471,7 +471,7 @@ class AggregateCells(MethodResult):
             response_text = ""
             denominator_rows = used_rows
             if plan.response_totals is not None:
-                group_ids, first_rows = plan.response_totals.used_pairs(
+                group_ids, first_rows = plan.response_totals.find_used_totals(
                     cells.has_number, planned_cells.groups
                 )
                 denominator_rows = first_rows[group_ids == position].tolist()

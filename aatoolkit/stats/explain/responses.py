@@ -17,7 +17,7 @@ import pandas as pd
 from aatoolkit.availability.detect import Signal
 from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.frame.aggregation_plan import row_units
-from aatoolkit.frame.cell_status import cells_of
+from aatoolkit.frame.cell_status import statuses_of
 from aatoolkit.jsontree.byte_span import ByteIndex
 from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path, is_within, parse_path
 from aatoolkit.metadata.attrs import HeldResponse, attached_metadata
@@ -208,7 +208,7 @@ class _ColumnCells:
         table_rows = table.response.tables._origin.built_tables[table.name].rows
         frame = table.plain_frame
         self.values = frame[name].array
-        self.availability = cells_of(frame, name, table.metadata)
+        self.availability = statuses_of(frame, name, table.metadata)
         self.units = row_units(frame, table.metadata, name)
         self.declaration = table_rows.table[name] if name in table_rows.table.names else None
         self.count_columns: Sequence[str] = ()
