@@ -84,10 +84,8 @@ def changes(
         y_and_n = untrace(y), untrace(n)
         if distribution == NORMAL:  # about 0, with a variance of 1
             centred_y = y_and_n[0] - y_and_n[1] * (y_and_n[0].sum() / y_and_n[1].sum())
-            standard_deviation = np.sqrt(
-                max(float((centred_y**2 / y_and_n[1]).mean()), _MIN_DIVISOR)
-            )
-            y_and_n = centred_y / standard_deviation, y_and_n[1]
+            daily_std = np.sqrt(max(float((centred_y**2 / y_and_n[1]).mean()), _MIN_DIVISOR))
+            y_and_n = centred_y / daily_std, y_and_n[1]
         change_points, p_value, dispersion = _change_points(*y_and_n, level, distribution)
         p = trace_random_number("p", p_value, _P_VALUE_DESCRIPTION, y, n)
         before = total_of(y) / size
@@ -332,7 +330,7 @@ def _shuffle_days(day_count: int) -> IntArray:
 
 
 def _change_points(
-    y: FloatArray, n: FloatArray, confidence_level: float, distribution: str
+    y: FloatArray, n: FloatArray, level: float, distribution: str
 ) -> tuple[list[int], float, float]:
     """Return the first day of each new segment, the p-value of "no change", and the dispersion.
 
@@ -343,7 +341,7 @@ def _change_points(
     # three, each divided by the long-run dispersion of the days. Each is ranked among the same
     # statistics of series whose days are shuffled in blocks. The better rank gives the p-value. If
     # it is significant, further segments are accepted as long as each gains more than the remaining
-    # dispersion times the ``confidence_level`` quantile of the first statistic over the shuffled
+    # dispersion times the ``level`` quantile of the first statistic over the shuffled
     # series.
     permutations = _shuffle_days(len(y))
     series_y, series_n = (np.concatenate([y_or_n[None], y_or_n[permutations]]) for y_or_n in (y, n))
@@ -357,9 +355,9 @@ def _change_points(
     ]
     series_ranks = np.minimum(*ranks_by_split_count)
     p = int((series_ranks <= series_ranks[0]).sum()) / len(series_ranks)
-    if p > 1 - confidence_level:
+    if p > 1 - level:
         return [], p, 1.0
-    gain_quantile = float(np.quantile(one_split_gains[1:], confidence_level))
+    gain_quantile = float(np.quantile(one_split_gains[1:], level))
     tested_splits = 2 if ranks_by_split_count[1][0] < ranks_by_split_count[0][0] else 1
     change_points: list[int] = []
     cost = float(_deviance(y.sum(), n.sum(), distribution))
@@ -419,7 +417,7 @@ def _day_interval(
     segment_start: int,
     segment_end: int,
     dispersion: float,
-    confidence_level: float,
+    level: float,
     distribution: str,
 ) -> tuple[int, int]:
     """Return the first and the last day of a credible interval for the day of a change point.
@@ -438,14 +436,9 @@ def _day_interval(
         y.sum() - left_y, n.sum() - left_n, distribution
     )
     min_dispersion = _MIN_DIVISOR if distribution == NORMAL else 1.0
-    likelihoods = np.exp(-(costs - costs.min()) / (2 * max(dispersion, min_dispersion)))
-    ranked_days = np.argsort(-likelihoods, kind="stable")
+    posterior = np.exp(-(costs - costs.min()) / (2 * max(dispersion, min_dispersion)))
+    ranked_days = np.argsort(-posterior, kind="stable")
     likely_days = ranked_days[
-        : int(
-            np.searchsorted(
-                np.cumsum(likelihoods[ranked_days]) / likelihoods.sum(), confidence_level
-            )
-        )
-        + 1
+        : int(np.searchsorted(np.cumsum(posterior[ranked_days]) / posterior.sum(), level)) + 1
     ]
     return segment_start + int(likely_days.min()) + 1, segment_start + int(likely_days.max()) + 1

@@ -79,7 +79,7 @@ def has_variation(standard_error: Any, value: Any) -> Any:
 
     Examples
     --------
-    >>> varies(1e-2, 0.4), varies(1e-17, 0.4), has_variation(math.inf, 0.4)
+    >>> has_variation(1e-2, 0.4), has_variation(1e-17, 0.4), has_variation(math.inf, 0.4)
     (True, False, False)
     """
     # Clusters that do not differ at all give a standard error of 0. That does not make the value
@@ -94,8 +94,8 @@ def has_variation(standard_error: Any, value: Any) -> Any:
 class Estimate:
     """The estimated rate or mean of one group; with several groups, the fields are arrays.
 
-    ``sample_size`` is the sum of denominators. ``low`` and
-    ``high`` are the ends of the confidence interval.
+    ``sample_size`` is the sum of denominators. ``low`` and ``high`` are the ends of the confidence
+    interval.
     """
 
     value: Any
@@ -283,16 +283,16 @@ def _rate_and_size(y: Any, n: Any, rate_name: str) -> tuple[Any, Any]:
 
 
 def _linearised_and_jackknife_variance(
-    cluster_count: Any, residuals: Any, leave_one_out_differences: Any
+    k: Any, residuals: Any, leave_one_out_differences: Any
 ) -> tuple[Any, Any]:
     """Return the linearised and the jackknife variance of an estimate over clusters.
 
     ``residuals`` has the residual of each cluster. ``leave_one_out_differences`` has for each
     cluster the estimate minus the estimate without this cluster.
     """
-    return cluster_count / (cluster_count - 1) * total_of(residuals**2), (
-        cluster_count - 1
-    ) / cluster_count * total_of(leave_one_out_differences**2)
+    return k / (k - 1) * total_of(residuals**2), (k - 1) / k * total_of(
+        leave_one_out_differences**2
+    )
 
 
 def paired_change(

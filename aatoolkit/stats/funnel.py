@@ -325,9 +325,9 @@ def normalize_path(url: str) -> str:
 
     Examples
     --------
-    >>> normal_path("https://acme.example/caf%c3%a9//?ref=top#end"), normalize_path("/a/index.html")
+    >>> normalize_path("https://a.example/caf%c3%a9//?ref=top#end"), normalize_path("/a/index.html")
     ('/café', '/a')
-    >>> normal_path("/caf\\u00e9"), normal_path(""), normalize_path("(not set)")
+    >>> normalize_path("/caf\\u00e9"), normalize_path(""), normalize_path("(not set)")
     ('/café', '/', '(not set)')
     """
     # Percent escapes are decoded and encoded anew (RFC 3986, 6.2.2 and 6.2.3). The case of letters

@@ -39,10 +39,8 @@ _MEASURE_BY_UNIT = {FRACTION: MENTION_RATE, RANK: AVG_POSITION, "position": AVG_
 """The names of measures that are computed from mentions, by unit."""
 
 _GROUP_COLUMNS = ("engine", "topic", "brand")  # standard names of columns to group by
-_QUESTIONS_AND_ROLES = json.loads(Path(__file__).with_suffix(".json").read_bytes())
-_TABLE_REQUIREMENTS_BY_ROLE: dict[str, tuple[str, list[str], list[str]]] = _QUESTIONS_AND_ROLES[
-    "roles"
-]
+_QUESTIONS_JSON = json.loads(Path(__file__).with_suffix(".json").read_bytes())
+_TABLE_SPEC_BY_ROLE: dict[str, tuple[str, list[str], list[str]]] = _QUESTIONS_JSON["roles"]
 """For each role of a table: its section, the columns that it must have, and its required key."""
 
 
@@ -51,7 +49,7 @@ class ComparisonQuestion(NamedTuple):
 
     subject: str  # what is compared, such as "engine"
     measure: str  # the column to compare
-    role: str  # which table has it: a key of `_TABLE_REQUIREMENTS_BY_ROLE`
+    role: str  # which table has it: a key of `_TABLE_SPEC_BY_ROLE`
     by: str | None = None  # the column of groups
     cluster: str | None = None  # the column of clusters, such as prompts
     is_total: bool = False
@@ -59,8 +57,7 @@ class ComparisonQuestion(NamedTuple):
 
 
 _PLANNED_QUESTIONS, _OTHER_QUESTIONS = (
-    [ComparisonQuestion(**row) for row in _QUESTIONS_AND_ROLES[kind]]
-    for kind in ("planned", "others")
+    [ComparisonQuestion(**row) for row in _QUESTIONS_JSON[kind]] for kind in ("planned", "others")
 )
 """The planned comparison with its substitute, and the other questions in order."""
 
@@ -79,7 +76,7 @@ def compare_datasets(
         for window_name, dataset in zip(
             WINDOW_NAMES, (current_dataset, earlier_dataset or {}), strict=True
         )
-        for role in _TABLE_REQUIREMENTS_BY_ROLE
+        for role in _TABLE_SPEC_BY_ROLE
         for frame in _tables_of_role(dataset, role)[:1]
     }
     return compare_tables(
@@ -92,7 +89,7 @@ def _tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataFrame]
 
     A role is a purpose of tables in the comparison, such as ``engines``.
     """
-    section, required_columns, required_key_columns = _TABLE_REQUIREMENTS_BY_ROLE[role]
+    section, required_columns, required_key_columns = _TABLE_SPEC_BY_ROLE[role]
     if section not in dataset:
         return []
     section_tables = dataset[section]
@@ -219,7 +216,7 @@ def _comparisons_for_question(
     For example, the question "by engine" gives one comparison per engine.
     """
     subject, measure, role, by, cluster, is_total = question
-    section = _TABLE_REQUIREMENTS_BY_ROLE[role][0]
+    section = _TABLE_SPEC_BY_ROLE[role][0]
     frames = []
     for i, window_name in enumerate(WINDOW_NAMES[: 1 + has_earlier_tables]):
         frame = table_by_role.get(f"{window_name}.{role}")

@@ -159,9 +159,9 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
         count_columns = user_rule.over or ("",)
     if not all(count_columns):
         names = rule.over or rule.counts or ()
-        missing_columns = ", ".join(name for name in names if name not in frame.columns)
-        needed_columns = missing_columns or ", ".join(names)
-        reason = f"it needs {needed_columns} as read, or aggregated with it" if names else rule.why
+        missing_text = ", ".join(name for name in names if name not in frame.columns)
+        needed_text = missing_text or ", ".join(names)
+        reason = f"it needs {needed_text} as read, or aggregated with it" if names else rule.why
         raise refusal_error(column, "interval", reason or no_counts_text(rule))
     cell_statuses = combine_cells(
         *(cells_of(frame, count_column, metadata) for count_column in count_columns)

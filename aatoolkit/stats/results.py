@@ -303,7 +303,7 @@ def make_result(
     metadata of the input frames. ``input_availability`` says whether these were measured, and
     ``availability_by_column`` says so for single columns of the result. ``key_columns`` identify a
     row of the result, and ``unit`` is the unit of its values. ``row_order`` has the positions of
-    the rows in the order of the result. ``placeholders`` fill the placeholders in the declarations.
+    the rows in the order of the result. ``placeholders`` fill those in the declarations.
     """
     unit_of_change = _UNIT_BY_ALIAS["points"] if unit == FRACTION else unit
     placeholders |= {"unit": unit or "-", "change": unit_of_change or "-", "level": f"{level:.0%}"}

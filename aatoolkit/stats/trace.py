@@ -75,9 +75,10 @@ class TracedValue(np.lib.mixins.NDArrayOperatorsMixin):
 
     Examples
     --------
-    >>> y, n = Traced(np.array([3.0, 1.0]), name="y"), TracedValue(np.array([4.0, 4.0]), name="n")
+    >>> y = TracedValue(np.array([3.0, 1.0]), name="y")
+    >>> n = TracedValue(np.array([4.0, 4.0]), name="n")
     >>> rate = total_of(y) / total_of(n)
-    >>> float(rate.value), formula_text(rate, 0), format_formula(rate, 0, in_numbers=True)
+    >>> float(rate.value), format_formula(rate, 0), format_formula(rate, 0, with_numbers=True)
     (0.5, 'sum(y) / sum(n)', '4 / 8')
     """
 
@@ -283,7 +284,7 @@ def take(values: Any, index: Any) -> Any:
 
 
 def total_of(values: Any) -> Any:
-    """Return the sum of an array, as a `TracedValue` number if the array is `TracedValue`."""
+    """Return the sum of an array, as a `TracedValue` if the array is one."""
     plain_values = np.atleast_1d(untrace(values))
     is_finite = np.isfinite(np.abs(plain_values).sum())  # else fsum raises
     total = np.float64(math.fsum(plain_values.tolist()) if is_finite else plain_values.sum())

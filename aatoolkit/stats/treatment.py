@@ -496,8 +496,8 @@ def _placebo_checks(
 def slope_within_prompts(periods: Sequence[PromptDays], days_between: Any) -> GroupChange:
     """Return the mean linear trend within the prompts of a group, over ``days_between`` days.
 
-    ``periods`` are the periods of the group. In the fit, each prompt has its own level
-    in each period, and one slope in all periods.
+    ``periods`` are the periods of the group. In the fit, each prompt has its own level in each
+    period, and one slope in all periods.
     """
     sums = []
     for period in periods:

@@ -56,7 +56,7 @@ def to_text(value: Any) -> str:
 
     Examples
     --------
-    >>> in_words(None), in_words(0.30000000000000004), to_text("Acme")
+    >>> to_text(None), to_text(0.30000000000000004), to_text("Acme")
     ('missing', '0.30000000000000004', 'Acme')
     """
     json_value = to_json_value(value)
@@ -102,7 +102,7 @@ def sum_to_text(values: list[object]) -> str:
 
     Examples
     --------
-    >>> sum_in_words([1, 2.5]), sum_to_text([*range(12)])
+    >>> sum_to_text([1, 2.5]), sum_to_text([*range(12)])
     ('1 + 2.5', '0 + 1 + 2 + 3 + 4 + 5 + … + 11')
     """
     number_texts = [to_text(value) for value in values]
