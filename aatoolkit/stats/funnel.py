@@ -102,10 +102,10 @@ def _find_count_column(frame: pd.DataFrame, candidate_names: Sequence[str]) -> s
     columns = metadata_of(frame).columns
     name_by_stem: dict[tuple[str, ...], str] = {}
     for name in map(str, frame.select_dtypes("number").columns):
-        is_previous, stem = split_off_period(
+        is_previous_period, stem = split_off_period(
             (columns[name].declared_name or name).rpartition(".")[2]
         )
-        name_by_stem |= {} if is_previous else {stem: name}
+        name_by_stem |= {} if is_previous_period else {stem: name}
     stems = [split_off_period(name)[1] for name in candidate_names]
     return next((name_by_stem[stem] for stem in stems if stem in name_by_stem), None)
 

@@ -387,20 +387,20 @@ def match_previous_columns(frame: pd.DataFrame) -> dict[str, str]:
     }
     name_by_stem = {
         stem: name
-        for name, (is_previous, stem) in period_and_stem_by_name.items()
-        if not is_previous
+        for name, (is_previous_period, stem) in period_and_stem_by_name.items()
+        if not is_previous_period
     }
     name_by_declared_name = {
         declared_name: name for name, declared_name in declared_name_by_name.items()
     }
     name_by_previous_name = {}
-    for name, (is_previous, stem) in period_and_stem_by_name.items():
+    for name, (is_previous_period, stem) in period_and_stem_by_name.items():
         current_name = name_by_stem.get(stem or ("value",))
         unprefixed_name = name_by_declared_name.get(
             declared_name_by_name[name].removeprefix("previous_"), name
         )
         current_name = current_name if unprefixed_name == name else unprefixed_name
-        if is_previous and current_name is not None:
+        if is_previous_period and current_name is not None:
             name_by_previous_name[name] = current_name
     return name_by_previous_name
 

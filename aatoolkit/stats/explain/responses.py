@@ -86,7 +86,7 @@ class ParsedResponse:
         return ByteIndex(self.body or b"")
 
     @cached_property
-    def extra_by_path(self) -> Mapping[str, tuple[str, str]]:
+    def extra_value_by_path(self) -> Mapping[str, tuple[str, str]]:
         """The values that are in no column: by JSON path, the value as text and the reason."""
         extra_rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, reason) for path, value, reason in extra_rows}
@@ -402,7 +402,7 @@ class TableCells:
             reason = "the response has no such key here"
         else:
             default_reason = "null" if value_place.text == "null" else "no value"
-            _, extra_reason = self.response.extra_by_path.get(
+            _, extra_reason = self.response.extra_value_by_path.get(
                 value_place.path, ("", default_reason)
             )
             extra_note = _EXTRA_NOTE_BY_REASON.get(extra_reason, ", which no column takes").format(
@@ -482,7 +482,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
     cells = [*_explain_cells_at_path(tables, response, json_path)]
     extra_values = [
         Explanation(value, "tables.extra", {"path": extra_path}, operation="extra", notes=(reason,))
-        for extra_path, (value, reason) in response.extra_by_path.items()
+        for extra_path, (value, reason) in response.extra_value_by_path.items()
         if is_within(extra_path, json_path)
     ]
     return replace(

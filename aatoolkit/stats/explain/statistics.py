@@ -244,7 +244,7 @@ class TracedExplainer:
             input_explanation is not None and input_explanation.operation == SETTING_OP
         ):
             return input_explanation or Explanation(value, node.name, operation=SETTING_OP)
-        key = _find_key(node, position) if position is not None else {}
+        key = _find_row_key(node, position) if position is not None else {}
         if (id(node), position) in self._explained_numbers:
             return Explanation(value, node.name, key, operation="above")
         self._explained_numbers.add((id(node), position))
@@ -286,14 +286,14 @@ class TracedExplainer:
                 yield self.explain_number(operand, operand_position)
 
 
-def _find_key(node: TracedValue, position: int) -> dict[str, Any]:
+def _find_row_key(node: TracedValue, position: int) -> dict[str, Any]:
     """Return the key of an element of array ``node`` as a dict, such as ``{"prompt_id": "p1"}``."""
     if node.describe_at is not None:
         element = node.describe_at(position)
         return dict(element.row) if node.operation == INPUT_OP else to_json_value(element)
     if node.operation == GROUP_TOTAL_OP:
         keys = [
-            _find_key(node.operands[0], int(position_in_array))
+            _find_row_key(node.operands[0], int(position_in_array))
             for position_in_array in np.flatnonzero(node.positions == position)[:1]
         ]
         return {name: value for key in keys for name, value in key.items() if name != "day"}
@@ -304,4 +304,4 @@ def _find_key(node: TracedValue, position: int) -> dict[str, Any]:
         for operand in node.operands
         if isinstance(operand, TracedValue) and operand.is_vector
     )
-    return next((_find_key(operand, position) for operand in array_operands), {})
+    return next((_find_row_key(operand, position) for operand in array_operands), {})
