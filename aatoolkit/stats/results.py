@@ -487,7 +487,7 @@ def format_percent(value: Any) -> str:
 
     Examples
     --------
-    >>> percent(0.4579), format_percent(0.00021)
+    >>> format_percent(0.4579), format_percent(0.00021)
     ('45.8 %', '0.021 %')
     """
     digits = 1 if abs(value) >= 0.001 or value == 0 else 3
@@ -504,7 +504,7 @@ def format_points(value: Any, is_fraction: bool) -> str:
 
     Examples
     --------
-    >>> points(0.051, True), format_points(-0.2, False)
+    >>> format_points(0.051, True), format_points(-0.2, False)
     ('+5.1 points', '-0.2')
     """
     return f"{100 * value:+.1f} points" if is_fraction else f"{value:+.3g}"
