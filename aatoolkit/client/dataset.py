@@ -133,9 +133,9 @@ class Dataset(ReadOnlyMapping[str, Tables]):
         >>> changed[["subject", "measure", "verdict", "family"]].iloc[0].tolist()
         ['all prompts', 'mention_rate', 'no evidence', 'planned: it stands alone']
         """
-        from aatoolkit.stats.headline import headline
+        from aatoolkit.stats.headline import compare_datasets
 
-        return headline(self, baseline, level)
+        return compare_datasets(self, baseline, level)
 
     def funnel(self, level: float = LEVEL) -> pd.DataFrame:
         """Return how often each page was crawled, cited, visited and converted, one row per page.

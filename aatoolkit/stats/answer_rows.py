@@ -21,32 +21,32 @@ from aatoolkit.frame.duplicates import response_scope
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.scope import FILTERS
 from aatoolkit.stats.estimate import NAN, check_level, verdict_of
-from aatoolkit.stats.results import equals_text, make_result, percent, refusal
-from aatoolkit.stats.sums import clusters_of, host_columns
+from aatoolkit.stats.results import equal_text_mask, format_percent, make_result, refusal_error
+from aatoolkit.stats.sums import host_columns, row_clusters
 from aatoolkit.stats.trace import (
+    confidence_quantile,
     count_of,
-    interval_quantile,
     name_traced_variables,
-    plain_value,
-    statistic,
+    record_statistic,
     take,
     total_of,
-    traced_to_rows,
+    trace_to_rows,
     two_sided,
+    untrace,
 )
 
-_ANSWER_KINDS = ("both", "cited_only", "mentioned_only", "neither")
+_CITED_MENTIONED_KINDS = ("both", "cited_only", "mentioned_only", "neither")
 """The kinds of answers: they cite own pages and mention the brand, do one of these, or neither."""
 
 # By rate: the kind of answers in its numerator, and the other kind in its denominator.
-_KINDS_BY_RATE = {
+_ANSWER_KINDS_BY_RATE = {
     "mentioned_if_cited": ("both", "cited_only"),
     "mentioned_if_not": ("mentioned_only", "neither"),
     "cited_if_mentioned": ("both", "mentioned_only"),
     "cited_if_not": ("cited_only", "neither"),
 }
 _CHAT_COLUMNS = ("chat_id", "prompt_id", "engine", "ran_at")
-_COLUMNS_BY_TABLE = {
+_REQUIRED_COLUMNS_BY_TABLE = {
     "chats": (*_CHAT_COLUMNS, "outcome"),
     "chat_mentions": ("chat_id", "brand", "own", "position"),
     "chat_citations": ("chat_id", "domain_type"),
@@ -101,7 +101,7 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     """
     missing_columns = [
         f"{table}.{column}"
-        for table, columns in _COLUMNS_BY_TABLE.items()
+        for table, columns in _REQUIRED_COLUMNS_BY_TABLE.items()
         for column in columns
         if column not in chats.get(table, ())
     ]
@@ -116,17 +116,21 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
         brand_filters = {scope.filters[[*FILTERS].index("brand")] for scope in scopes}
         if len(brand_filters) > 1 or max(map(len, brand_filters), default=0) > 1:
             reason = "the answers were read with several filters brand=, or some of them with none"
-            raise refusal("brand", "default", f"{reason}; name one by brand=")
-        brand = next((name for names in brand_filters for name in names), None)
-    return answers_of(chats["chats"], chats["chat_mentions"], chats["chat_citations"], brand)
+            raise refusal_error("brand", "default", f"{reason}; name one by brand=")
+        brand = next(
+            (brand_name for brand_names in brand_filters for brand_name in brand_names), None
+        )
+    return answers_from_tables(
+        chats["chats"], chats["chat_mentions"], chats["chat_citations"], brand
+    )
 
 
-@statistic("answers", "chats", "mentions", "citations")
-def answers_of(
+@record_statistic("answers", "chats", "mentions", "citations")
+def answers_from_tables(
     chats: pd.DataFrame, mentions: pd.DataFrame, citations: pd.DataFrame, brand: str | None
 ) -> pd.DataFrame:
     """Return the result of `answers` from the three tables of the section ``chats``."""
-    is_answered = equals_text(chats["outcome"], "answered")
+    is_answered = equal_text_mask(chats["outcome"], "answered")
     chat_columns = [*host_columns(chats), *_CHAT_COLUMNS]
     rows = chats.loc[is_answered, chat_columns].reset_index(drop=True)
     is_of_brand = mentions["own"] if brand is None else mentions["brand"].eq(brand)
@@ -140,12 +144,12 @@ def answers_of(
     rows["mentioned"] = rows["chat_id"].isin(brand_mentions["chat_id"]).astype("boolean")
     own_brands = ", ".join(sorted(map(str, brand_mentions["brand"].dropna().unique()))) or None
     rows["brand"] = pd.Series([brand or own_brands] * len(rows), dtype="string")
-    first_positions = brand_mentions.groupby("chat_id")["position"].min()
-    rows["position"] = rows["chat_id"].map(first_positions).astype("Float64")
-    is_owned = equals_text(citations["domain_type"].astype("string"), "owned")
+    first_mention_positions = brand_mentions.groupby("chat_id")["position"].min()
+    rows["position"] = rows["chat_id"].map(first_mention_positions).astype("Float64")
+    is_own_citation = equal_text_mask(citations["domain_type"].astype("string"), "owned")
     if "cited" in citations:  # else the engine only read the page
-        is_owned &= citations["cited"].fillna(True).to_numpy(bool)
-    rows["cited"] = rows["chat_id"].isin(citations["chat_id"][is_owned]).astype("boolean")
+        is_own_citation &= citations["cited"].fillna(True).to_numpy(bool)
+    rows["cited"] = rows["chat_id"].isin(citations["chat_id"][is_own_citation]).astype("boolean")
     if len(citations) and not citations["domain_type"].notna().any():
         rows["cited"] = pd.Series(dtype="boolean")  # missing in all rows
     metadata = metadata_of(chats)
@@ -222,14 +226,14 @@ def cited_and_mentioned(
     True
     """
     check_level(level)
-    return cited_and_mentioned_of(answers(chats, brand), level)
+    return cited_and_mentioned_from_answers(answers(chats, brand), level)
 
 
-@statistic("cited_and_mentioned", "rows")
-def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
+@record_statistic("cited_and_mentioned", "rows")
+def cited_and_mentioned_from_answers(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     """Return the result of `cited_and_mentioned` from a frame with one row per answer."""
     usable_rows = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
-    prompt_codes, prompts = pd.factorize(clusters_of(rows, "prompt_id").iloc[usable_rows])
+    prompt_codes, prompts = pd.factorize(row_clusters(rows, "prompt_id").iloc[usable_rows])
     cited_mask, mentioned_mask = (
         rows[name].iloc[usable_rows].to_numpy(bool) for name in ("cited", "mentioned")
     )
@@ -238,21 +242,21 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
         """Return for each prompt the number of answers of a kind, such as ``cited_only``."""
         is_cited = answer_kind in ("both", "cited_only")
         is_mentioned = answer_kind in ("both", "mentioned_only")
-        mask = (cited_mask == is_cited) & (mentioned_mask == is_mentioned)
-        counts = np.bincount(prompt_codes[mask], minlength=len(prompts)).astype(np.float64)
+        kind_mask = (cited_mask == is_cited) & (mentioned_mask == is_mentioned)
+        counts = np.bincount(prompt_codes[kind_mask], minlength=len(prompts)).astype(np.float64)
 
-        def origin_of(prompt: int) -> Any:
-            row_positions = usable_rows[mask & (prompt_codes == prompt)]
+        def find_source_rows(prompt: int) -> Any:
+            row_positions = usable_rows[kind_mask & (prompt_codes == prompt)]
             count_text = f"{len(row_positions)} answers that are {answer_kind.replace('_', ' ')}"
             return row_positions, count_text, {"prompt_id": prompts[prompt]}
 
-        return traced_to_rows(answer_kind, counts, rows, ("cited", "mentioned"), origin_of)
+        return trace_to_rows(answer_kind, counts, rows, ("cited", "mentioned"), find_source_rows)
 
-    counts = {answer_kind: count_by_prompt(answer_kind) for answer_kind in _ANSWER_KINDS}
-    values = {
+    counts = {answer_kind: count_by_prompt(answer_kind) for answer_kind in _CITED_MENTIONED_KINDS}
+    result_row = {
         answer_kind: total_of(counts_by_prompt) for answer_kind, counts_by_prompt in counts.items()
     }
-    values["n"] = sum(values.values())
+    result_row["n"] = sum(result_row.values())
     a, b, c, d = counts.values()
     # Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.
     n = a + b + c + d
@@ -269,30 +273,31 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     variance = variance + total_of(p * s + q * r) / (2 * (sum_r * sum_s))
     error = np.sqrt(variance + total_of(q * s) / (2 * sum_s**2))
     name_traced_variables()
-    half_width = interval_quantile(level) * error
-    values |= {
-        name: values[numerator] / (values[numerator] + values[complement])
-        for name, (numerator, complement) in _KINDS_BY_RATE.items()
+    half_width = confidence_quantile(level) * error
+    result_row |= {
+        name: result_row[numerator_kind]
+        / (result_row[numerator_kind] + result_row[complement_kind])
+        for name, (numerator_kind, complement_kind) in _ANSWER_KINDS_BY_RATE.items()
     }
     low = odds_ratio * np.exp(-half_width)
     high = odds_ratio * np.exp(half_width)
-    values |= {"odds_ratio": odds_ratio, "low": low, "high": high}
-    values["p"] = two_sided(np.log(odds_ratio) / error, math.inf)
-    is_informative = (plain_value(r) > 0) | (plain_value(s) > 0)
-    values["clusters"] = count_of(take(n, np.flatnonzero(is_informative)))
-    verdict = verdict_of(values["p"], odds_ratio - 1, level, ("more often", "less often"))
-    reason = f"{values['clusters']:g} prompts have answers of both kinds, which is too few"
+    result_row |= {"odds_ratio": odds_ratio, "low": low, "high": high}
+    result_row["p"] = two_sided(np.log(odds_ratio) / error, math.inf)
+    is_informative_prompt = (untrace(r) > 0) | (untrace(s) > 0)
+    result_row["clusters"] = count_of(take(n, np.flatnonzero(is_informative_prompt)))
+    verdict = verdict_of(result_row["p"], odds_ratio - 1, level, ("more often", "less often"))
+    reason = f"{result_row['clusters']:g} prompts have answers of both kinds, which is too few"
     if np.isfinite(odds_ratio):
         reason = (
-            f"mentioned in {percent(values['mentioned_if_cited'])} of answers that cite it, "
-            f"{percent(values['mentioned_if_not'])} of others; within prompts the odds are "
-            f"{odds_ratio:.2f} times as high ({low:.2f} to {high:.2f})"
+            f"mentioned in {format_percent(result_row['mentioned_if_cited'])} of answers that cite "
+            f"it, {format_percent(result_row['mentioned_if_not'])} of others; within prompts the "
+            f"odds are {odds_ratio:.2f} times as high ({low:.2f} to {high:.2f})"
         )
     metadata = metadata_of(rows)
     availability = combine([metadata.columns[name].availability for name in ("mentioned", "cited")])
-    values |= {
+    result_row |= {
         "verdict": verdict,
         "why": reason,
         "method": "Mantel-Haenszel odds ratio by prompt; Robins-Breslow-Greenland interval",
     }
-    return make_result("cited_and_mentioned", [values], [metadata], availability, level=level)
+    return make_result("cited_and_mentioned", [result_row], [metadata], availability, level=level)

@@ -10,37 +10,37 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.stats.estimate import check_level, long_run_factor
+from aatoolkit.stats.estimate import check_level, long_run_variance_factor
 from aatoolkit.stats.results import (
     CANNOT_SAY,
     DOWN,
     NO_EVIDENCE,
     RESULT_COLUMNS_BY_STATISTIC,
     UP,
-    amount,
+    format_amount,
+    format_points,
     make_result,
-    points,
 )
 from aatoolkit.stats.sums import Rules, cluster_sums
 from aatoolkit.stats.trace import (
-    Integers,
-    Numbers,
-    Row,
-    alias,
+    FloatArray,
+    IntArray,
+    RowDict,
     count_of,
     name_traced_variables,
-    plain_value,
-    random_number,
-    statistic,
+    record_statistic,
     take,
     total_of,
+    trace_alias,
+    trace_random_number,
+    untrace,
 )
 
 # The distributions of daily rates, counts and means.
 BINOMIAL = "binomial"
 POISSON = "Poisson"
 NORMAL = "normal"
-_NOUN_BY_NAME = {BINOMIAL: "rate", POISSON: "count", NORMAL: "mean"}
+_NOUN_BY_DISTRIBUTION = {BINOMIAL: "rate", POISSON: "count", NORMAL: "mean"}
 _P_VALUE_DESCRIPTION = (
     "the share of this series and those of its days shuffled in blocks (seed 0) that "
     "gain as much from a change"
@@ -48,9 +48,9 @@ _P_VALUE_DESCRIPTION = (
 _MIN_DAYS = 20  # the minimum number of days with answers
 _MIN_SEGMENT_DAYS = 5  # the minimum number of days between two changes
 _PERMUTATION_COUNT = 499  # the number of shuffled series that the series is compared with
-_EPSILON = 1e-9  # keeps divisors above 0
+_MIN_DIVISOR = 1e-9  # keeps divisors above 0
 _MIN_DISPERSION = 0.3  # the smallest variance, relative to that of independent answers
-_CERTAIN_P = 0.0045
+_MAX_CERTAIN_P = 0.0045
 """Up to this p-value, a change is believed: autocorrelated days hardly ever give a lower one."""
 _SHORT_SERIES_DAYS = 150
 _SHORT_SERIES_MAX_P = 0.015
@@ -60,37 +60,37 @@ autocorrelation of the days are below the other two numbers.
 """
 
 
-@statistic("changes", "frame")
+@record_statistic("changes", "frame")
 def changes(
     frame: pd.DataFrame, column: str, date: str, level: float, rules: Rules | None
 ) -> pd.DataFrame:
     """Detect the days on which a daily series shifted to another level; see ``df.aa.changes``."""
     check_level(level)
-    sums = cluster_sums(frame, column, None, date, rules, allow_counts=True)
-    date_order = np.argsort(sums.cluster_labels[sums.cluster_ids])
-    days = sums.cluster_labels[sums.cluster_ids][date_order]
-    y, n = sums.y_and_n(date_order)
-    distribution = POISSON if sums.is_count else BINOMIAL if sums.is_rate else NORMAL
+    daily_sums = cluster_sums(frame, column, None, date, rules, allow_counts=True)
+    date_order = np.argsort(daily_sums.cluster_labels[daily_sums.cluster_ids])
+    days = daily_sums.cluster_labels[daily_sums.cluster_ids][date_order]
+    y, n = daily_sums.y_and_n(date_order)
+    distribution = POISSON if daily_sums.is_count else BINOMIAL if daily_sums.is_rate else NORMAL
     size = total_of(n)
-    row: Row = {}
+    row: RowDict = {}
     if len(days):
         row |= {"from_day": days.min(), "to_day": days.max()}
     rows = [row]
     if len(days) < _MIN_DAYS:
         row["why"] = f"{len(days)} days with answers, and at least {_MIN_DAYS} are needed"
-    elif not np.isfinite((plain_value(y) ** 2).sum()):
+    elif not np.isfinite((untrace(y) ** 2).sum()):
         row["why"] = "its numbers are too large to compute with"
     else:
-        y_and_n = plain_value(y), plain_value(n)
+        y_and_n = untrace(y), untrace(n)
         if distribution == NORMAL:  # about 0, with a variance of 1
             centred_y = y_and_n[0] - y_and_n[1] * (y_and_n[0].sum() / y_and_n[1].sum())
-            deviation = np.sqrt(max(float((centred_y**2 / y_and_n[1]).mean()), _EPSILON))
-            y_and_n = centred_y / deviation, y_and_n[1]
+            daily_std = np.sqrt(max(float((centred_y**2 / y_and_n[1]).mean()), _MIN_DIVISOR))
+            y_and_n = centred_y / daily_std, y_and_n[1]
         change_points, p_value, dispersion = _change_points(*y_and_n, level, distribution)
-        p = random_number("p", p_value, _P_VALUE_DESCRIPTION, y, n)
+        p = trace_random_number("p", p_value, _P_VALUE_DESCRIPTION, y, n)
         before = total_of(y) / size
         name_traced_variables()
-        row |= {"p": p, "before": before, "after": alias("after", before)}
+        row |= {"p": p, "before": before, "after": trace_alias("after", before)}
         row["why"] = _reason_to_doubt(*y_and_n, p_value, distribution) if change_points else ""
         if change_points and not row["why"]:
             segment_bounds = [0, *change_points, len(days)]
@@ -98,7 +98,7 @@ def changes(
             for segment_start, change_point, segment_end in zip(
                 segment_bounds, change_points, segment_bounds[2:], strict=False
             ):
-                new_row = _change_row(
+                new_row = _make_change_row(
                     y, n, segment_start, change_point, segment_end, distribution == BINOMIAL
                 ) | {"p": p}
                 first_day, last_day = _day_interval(
@@ -112,38 +112,39 @@ def changes(
                 rows.append(new_row | dict(days_of_row))
         elif not row["why"]:
             row["why"] = (
-                f"one {_NOUN_BY_NAME[distribution]} of {amount(before, distribution == BINOMIAL)} "
-                f"fits all {len(days)} days; small changes would not show"
+                f"one {_NOUN_BY_DISTRIBUTION[distribution]} of "
+                f"{format_amount(before, distribution == BINOMIAL)} fits all {len(days)} days; "
+                "small changes would not show"
             )
             row["verdict"] = NO_EVIDENCE
     method = f"{distribution} likelihood, exact segmentation, days shuffled in blocks"
-    default_row: Row = dict.fromkeys(
+    default_row: RowDict = dict.fromkeys(
         (name for name, *_ in RESULT_COLUMNS_BY_STATISTIC["changes"]), np.nan
     )
     default_row |= {"n": size, "verdict": CANNOT_SAY, "clusters": count_of(n), "method": method}
     return make_result(
         "changes",
         [default_row | row for row in rows],
-        [sums.metadata],
-        sums.availabilities[0],
-        unit=sums.unit,
+        [daily_sums.metadata],
+        daily_sums.availabilities[0],
+        unit=daily_sums.unit,
         level=level,
-        average=f"The {_NOUN_BY_NAME[distribution]}" + " a day" * sums.is_count,
+        average=f"The {_NOUN_BY_DISTRIBUTION[distribution]}" + " a day" * daily_sums.is_count,
         what="Days" if distribution == POISSON else "Answers",
     )
 
 
-def _change_row(
-    y: Any, n: Any, first_start: int, second_start: int, second_end: int, is_rate: bool
-) -> Row:
+def _make_change_row(
+    y: Any, n: Any, segment_start: int, change_point: int, segment_end: int, is_rate: bool
+) -> RowDict:
     """Return one row of the result, as a dict by column, for one change point of a daily series.
 
-    The old level holds from the day ``first_start`` on, the new level from ``second_start`` (the
-    change point) to the day before ``second_end``; all three are positions of days. ``y`` and ``n``
-    have the numerator and denominator of each day.
+    The old level holds from the day ``segment_start`` on, the new level from ``change_point`` to
+    the day before ``segment_end``; all three are positions of days. ``y`` and ``n`` have the
+    numerator and denominator of each day.
     """
-    segments = [np.arange(first_start, second_start), np.arange(second_start, second_end)]
-    (y0, y1), (n0, n1) = ([take(values, segment) for segment in segments] for values in (y, n))
+    segments = [np.arange(segment_start, change_point), np.arange(change_point, segment_end)]
+    (y0, y1), (n0, n1) = ([take(y_or_n, segment) for segment in segments] for y_or_n in (y, n))
     before = total_of(y0) / total_of(n0)
     after = total_of(y1) / total_of(n1)
     name_traced_variables()
@@ -154,11 +155,12 @@ def _change_row(
         "change": change,
         "n": total_of(n0) + total_of(n1),
         "verdict": UP if change > 0 else DOWN,
-        "why": f"{amount(before, is_rate)} to {amount(after, is_rate)}, {points(change, is_rate)}",
+        "why": f"{format_amount(before, is_rate)} to {format_amount(after, is_rate)}, "
+        f"{format_points(change, is_rate)}",
     }
 
 
-def _deviance(y: Numbers, n: Numbers, distribution: str) -> Numbers:
+def _deviance(y: FloatArray, n: FloatArray, distribution: str) -> FloatArray:
     """Return -2 log likelihood (up to a constant) of segments of days, each with a constant level.
 
     ``y`` and ``n`` are the sums of numerators and denominators over each segment.
@@ -176,8 +178,8 @@ def _deviance(y: Numbers, n: Numbers, distribution: str) -> Numbers:
 
 
 def _find_best_split(
-    y: Numbers, n: Numbers, split_days: Integers, distribution: str
-) -> tuple[Numbers, Integers]:
+    y: FloatArray, n: FloatArray, split_days: IntArray, distribution: str
+) -> tuple[FloatArray, IntArray]:
     """Find for each daily series the best additional split, i.e. that with the highest likelihood.
 
     Each row of ``y`` and ``n`` is a series with an element per day. ``split_days`` has for each
@@ -187,7 +189,7 @@ def _find_best_split(
     """
     day_count = y.shape[1]
     cumulative_y, cumulative_n = (
-        np.pad(np.cumsum(values, axis=1), ((0, 0), (1, 0))) for values in (y, n)
+        np.pad(np.cumsum(y_or_n, axis=1), ((0, 0), (1, 0))) for y_or_n in (y, n)
     )
     split_positions = np.arange(day_count + 1)[None, :]
     is_after_split = split_positions >= split_days[:, None]
@@ -209,11 +211,11 @@ def _find_best_split(
         (split_positions - segment_starts < _MIN_SEGMENT_DAYS)
         | (segment_ends - split_positions < _MIN_SEGMENT_DAYS)
     ] = 0.0
-    best_days = gains.argmax(axis=1)
-    return gains[np.arange(len(y)), best_days], best_days
+    best_split_days = gains.argmax(axis=1)
+    return gains[np.arange(len(y)), best_split_days], best_split_days
 
 
-def _daily_levels(y: Numbers, n: Numbers, *segment_starts: Integers) -> Numbers:
+def _daily_levels(y: FloatArray, n: FloatArray, *segment_starts: IntArray) -> FloatArray:
     """Return the level of each day of each series (row): the mean of the segment the day is in.
 
     Each of ``segment_starts`` is an array with the first day of a segment of each series; the first
@@ -226,13 +228,15 @@ def _daily_levels(y: Numbers, n: Numbers, *segment_starts: Integers) -> Numbers:
     for segment_number in range(len(segment_starts) + 1):
         is_in_segment = segment_numbers == segment_number
         segment_sums = [
-            np.where(is_in_segment, values, 0.0).sum(1, keepdims=True) for values in (y, n)
+            np.where(is_in_segment, y_or_n, 0.0).sum(1, keepdims=True) for y_or_n in (y, n)
         ]
         levels = np.where(is_in_segment, segment_sums[0] / segment_sums[1], levels)
     return levels
 
 
-def _find_best_splits(y: Numbers, n: Numbers, distribution: str) -> list[tuple[Numbers, Numbers]]:
+def _find_best_splits(
+    y: FloatArray, n: FloatArray, distribution: str
+) -> list[tuple[FloatArray, FloatArray]]:
     """Split each daily series into two segments, and then one of these again.
 
     ``y`` and ``n`` have the numerators and denominators, in a row per series and a column per day.
@@ -240,18 +244,28 @@ def _find_best_splits(y: Numbers, n: Numbers, distribution: str) -> list[tuple[N
     segments, and one for three: the decrease of -2 log likelihood of each series by its splits; and
     the level of each day of each series, i.e. the mean of its segment.
     """
-    first_gains, first_days = _find_best_split(y, n, np.zeros(len(y), np.int64), distribution)
-    second_gains, second_days = _find_best_split(y, n, first_days, distribution)
-    levels = _daily_levels(y, n, first_days, np.where(second_gains > 0, second_days, first_days))
-    return [(first_gains, _daily_levels(y, n, first_days)), (first_gains + second_gains, levels)]
+    first_split_gains, first_split_days = _find_best_split(
+        y, n, np.zeros(len(y), np.int64), distribution
+    )
+    second_split_gains, second_split_days = _find_best_split(y, n, first_split_days, distribution)
+    levels = _daily_levels(
+        y,
+        n,
+        first_split_days,
+        np.where(second_split_gains > 0, second_split_days, first_split_days),
+    )
+    return [
+        (first_split_gains, _daily_levels(y, n, first_split_days)),
+        (first_split_gains + second_split_gains, levels),
+    ]
 
 
-def _reason_to_doubt(y: Numbers, n: Numbers, p: float, distribution: str) -> str:
+def _reason_to_doubt(y: FloatArray, n: FloatArray, p: float, distribution: str) -> str:
     """Return why autocorrelation of the days may explain a change point; "" if it does not.
 
     ``y`` and ``n`` have the numerator and denominator of each day, ``p`` is the p-value.
     """
-    if p <= _CERTAIN_P:
+    if p <= _MAX_CERTAIN_P:
         return ""
     # The autocorrelation of residuals about the levels of the best two splits.
     day_count = len(y)
@@ -259,7 +273,7 @@ def _reason_to_doubt(y: Numbers, n: Numbers, p: float, distribution: str) -> str
     residuals = ((y - n * levels[0]) / np.sqrt(n)).ravel()
     residuals = residuals - residuals.mean()
     autocorrelation = float(
-        (residuals[1:] * residuals[:-1]).sum() / max((residuals**2).sum(), _EPSILON)
+        (residuals[1:] * residuals[:-1]).sum() / max((residuals**2).sum(), _MIN_DIVISOR)
     )
     # Of independent days this autocorrelation is about -0.1 ± 1/√days.
     if autocorrelation > 1.65 / np.sqrt(day_count) - 0.1:
@@ -278,7 +292,7 @@ def _reason_to_doubt(y: Numbers, n: Numbers, p: float, distribution: str) -> str
     return ""
 
 
-def _dispersion(y: Numbers, n: Numbers, levels: Numbers, distribution: str) -> Numbers:
+def _dispersion(y: FloatArray, n: FloatArray, levels: FloatArray, distribution: str) -> FloatArray:
     """Return each series' long-run variance, divided by the variance of independent answers.
 
     ``levels`` has the expected value of each day.
@@ -288,17 +302,17 @@ def _dispersion(y: Numbers, n: Numbers, levels: Numbers, distribution: str) -> N
     # 1987). Without this factor, a flat series whose neighbouring days are alike looks as if it had
     # changed.
     residuals = y - n * levels
-    sum_of_squares = np.maximum((residuals**2).sum(1), _EPSILON)
+    sum_of_squares = np.maximum((residuals**2).sum(1), _MIN_DIVISOR)
     variance = {BINOMIAL: levels * (1 - levels), POISSON: levels, NORMAL: np.ones_like(levels)}[
         distribution
     ]
-    expected_sum = np.maximum((n * variance).sum(1), _EPSILON)
-    dispersion: Numbers = np.maximum(sum_of_squares / expected_sum, _MIN_DISPERSION)
-    return np.maximum(long_run_factor(residuals), _MIN_DISPERSION) * dispersion
+    expected_sum_of_squares = np.maximum((n * variance).sum(1), _MIN_DIVISOR)
+    dispersion: FloatArray = np.maximum(sum_of_squares / expected_sum_of_squares, _MIN_DISPERSION)
+    return np.maximum(long_run_variance_factor(residuals), _MIN_DISPERSION) * dispersion
 
 
 @lru_cache(maxsize=4)
-def _shuffle_days(day_count: int) -> Integers:
+def _shuffle_days(day_count: int) -> IntArray:
     """Return permutations of the days, one per row, which move blocks of neighbouring days."""
     rng = np.random.default_rng(0)
     block_length = max(2, round(day_count ** (1 / 3)))
@@ -316,7 +330,7 @@ def _shuffle_days(day_count: int) -> Integers:
 
 
 def _change_points(
-    y: Numbers, n: Numbers, level: float, distribution: str
+    y: FloatArray, n: FloatArray, level: float, distribution: str
 ) -> tuple[list[int], float, float]:
     """Return the first day of each new segment, the p-value of "no change", and the dispersion.
 
@@ -327,21 +341,20 @@ def _change_points(
     # three, each divided by the long-run dispersion of the days. Each is ranked among the same
     # statistics of series whose days are shuffled in blocks. The better rank gives the p-value. If
     # it is significant, further segments are accepted as long as each gains more than the remaining
-    # dispersion times the ``level`` quantile of the first statistic over the shuffled series.
+    # dispersion times the ``level`` quantile of the first statistic over the shuffled
+    # series.
     permutations = _shuffle_days(len(y))
-    numerators, denominators = (
-        np.concatenate([values[None], values[permutations]]) for values in (y, n)
-    )
+    series_y, series_n = (np.concatenate([y_or_n[None], y_or_n[permutations]]) for y_or_n in (y, n))
     one_split_gains, two_split_gains = (
-        gains_of_splits / _dispersion(numerators, denominators, levels, distribution)
-        for gains_of_splits, levels in _find_best_splits(numerators, denominators, distribution)
+        split_gains / _dispersion(series_y, series_n, levels, distribution)
+        for split_gains, levels in _find_best_splits(series_y, series_n, distribution)
     )
     # The rank of each series among all, by one split and by two; the better rank counts.
     ranks_by_split_count = [
         (gains >= gains[:, None] - 1e-9).sum(axis=1) for gains in (one_split_gains, two_split_gains)
     ]
-    best_ranks = np.minimum(*ranks_by_split_count)
-    p = int((best_ranks <= best_ranks[0]).sum()) / len(best_ranks)
+    series_ranks = np.minimum(*ranks_by_split_count)
+    p = int((series_ranks <= series_ranks[0]).sum()) / len(series_ranks)
     if p > 1 - level:
         return [], p, 1.0
     gain_quantile = float(np.quantile(one_split_gains[1:], level))
@@ -349,7 +362,7 @@ def _change_points(
     change_points: list[int] = []
     cost = float(_deviance(y.sum(), n.sum(), distribution))
     dispersion = 1.0
-    for new_change_points, new_cost in _segmentations(y, n, distribution):
+    for new_change_points, new_cost in _iterate_segmentations(y, n, distribution):
         segment_bounds = [0, *new_change_points, len(y)]
         levels = np.repeat(
             [
@@ -368,37 +381,39 @@ def _change_points(
     return change_points, p, dispersion
 
 
-def _segmentations(y: Numbers, n: Numbers, distribution: str) -> Iterator[tuple[list[int], float]]:
+def _iterate_segmentations(
+    y: FloatArray, n: FloatArray, distribution: str
+) -> Iterator[tuple[list[int], float]]:
     """Yield the best segmentation of a daily series into two segments, into three, and so on.
 
     A segmentation is a pair: the positions of the first days of all segments but the first, and
     -2 log likelihood.
     """
     # It is exact (Auger & Lawrence, *Bulletin of Mathematical Biology* 51, 1989).
-    cumulative_y, cumulative_n = (np.concatenate([[0.0], np.cumsum(values)]) for values in (y, n))
+    cumulative_y, cumulative_n = (np.concatenate([[0.0], np.cumsum(y_or_n)]) for y_or_n in (y, n))
     day_count = len(y)
-    boundaries = np.arange(len(y) + 1)
+    day_positions = np.arange(len(y) + 1)
     costs = _deviance(
         cumulative_y - cumulative_y[:, None], cumulative_n - cumulative_n[:, None], distribution
     )  # from a day to a day
-    costs[boundaries - boundaries[:, None] < _MIN_SEGMENT_DAYS] = np.inf
+    costs[day_positions - day_positions[:, None] < _MIN_SEGMENT_DAYS] = np.inf
     best_costs = costs[0]
-    best_starts_by_count = []
+    last_segment_starts_by_count = []
     for _ in range(2, day_count // _MIN_SEGMENT_DAYS + 1):
         total_costs = best_costs[:, None] + costs
         best_costs = total_costs.min(axis=0)
-        best_starts_by_count.append(total_costs.argmin(axis=0))
+        last_segment_starts_by_count.append(total_costs.argmin(axis=0))
         segment_starts = []
         segment_end = day_count
-        for best_starts in reversed(best_starts_by_count):
-            segment_end = int(best_starts[segment_end])
+        for last_segment_starts in reversed(last_segment_starts_by_count):
+            segment_end = int(last_segment_starts[segment_end])
             segment_starts.append(segment_end)
         yield segment_starts[::-1], float(best_costs[day_count])
 
 
 def _day_interval(
-    y: Numbers,
-    n: Numbers,
+    y: FloatArray,
+    n: FloatArray,
     segment_start: int,
     segment_end: int,
     dispersion: float,
@@ -420,10 +435,10 @@ def _day_interval(
     costs = _deviance(left_y, left_n, distribution) + _deviance(
         y.sum() - left_y, n.sum() - left_n, distribution
     )
-    min_dispersion = _EPSILON if distribution == NORMAL else 1.0
-    weights = np.exp(-(costs - costs.min()) / (2 * max(dispersion, min_dispersion)))
-    days_by_weight = np.argsort(-weights, kind="stable")
-    likely_days = days_by_weight[
-        : int(np.searchsorted(np.cumsum(weights[days_by_weight]) / weights.sum(), level)) + 1
+    min_dispersion = _MIN_DIVISOR if distribution == NORMAL else 1.0
+    posterior = np.exp(-(costs - costs.min()) / (2 * max(dispersion, min_dispersion)))
+    ranked_days = np.argsort(-posterior, kind="stable")
+    likely_days = ranked_days[
+        : int(np.searchsorted(np.cumsum(posterior[ranked_days]) / posterior.sum(), level)) + 1
     ]
     return segment_start + int(likely_days.min()) + 1, segment_start + int(likely_days.max()) + 1

@@ -29,53 +29,53 @@ from aatoolkit.stats.estimate import (
     Comparison,
     check_level,
     estimate_sample,
-    judge,
+    has_variation,
+    judge_comparisons,
     paired_change,
     paired_count_change,
     two_rate_change,
     two_sample_change,
-    varies,
     verdict_of,
 )
 from aatoolkit.stats.results import (
     CANNOT_SAY,
-    MEASURED_STATE,
+    MEASURED_AVAILABILITY,
     NO_EVIDENCE,
     RESULT_COLUMNS_BY_STATISTIC,
-    amount,
+    format_amount,
+    format_points,
     make_result,
-    points,
 )
 from aatoolkit.stats.sums import (
     PROMPT_COLUMN,
-    SEVERAL_TEXT,
+    SHARE_REASON,
     WINDOW_NAMES,
     ClusterSums,
     Rules,
     choose_cluster_columns,
     cluster_sums,
     grouping_columns,
-    resolve_window_before,
-    rule_and_counts,
-    shared_positions,
+    resolve_baseline_frame,
+    rule_and_columns,
+    shared_cluster_positions,
 )
 from aatoolkit.stats.trace import (
     as_float,
     column_values,
+    confidence_quantile,
     count_of,
-    interval_quantile,
     name_traced_fields,
     name_traced_variables,
-    plain_value,
-    setting,
-    statistic,
+    record_statistic,
     take,
     total_of,
-    trace_frame,
+    trace_copy,
+    trace_setting,
     two_sided,
+    untrace,
 )
 
-INDEPENDENT_DESIGN: tuple[Any, Any] = (1.0, math.inf)
+INDEPENDENT_DESIGN_EFFECT: tuple[Any, Any] = (1.0, math.inf)
 """The design effect of independent answers, and its degrees of freedom."""
 
 _NO_COUNTS_REASON = "nothing says how it varies: the service gives no counts of it by prompt"
@@ -91,7 +91,7 @@ class ComparedRow(Comparison):
     notes: tuple[str, ...] = ()  # appended to `why`
 
 
-@statistic("compare", "now", "before")
+@record_statistic("compare", "now", "before")
 def compare(
     now: pd.DataFrame,
     before: pd.DataFrame | None,
@@ -117,25 +117,25 @@ def compare(
     frames = [flatten_index(frame) for frame in (now, before) if frame is not None]
     frame_metadata = [*map(metadata_of, frames)]
     if not (keys or pair or cluster):
-        unpooled_keys = {_unpooled_key(frame_metadata[0], measure) for measure in measures}
-        if len(unpooled_keys) == 1 and "" not in unpooled_keys and len(now) > 1:
-            keys = [*unpooled_keys]
+        unpooled_key_columns = {_unpooled_key(frame_metadata[0], measure) for measure in measures}
+        if len(unpooled_key_columns) == 1 and "" not in unpooled_key_columns and len(now) > 1:
+            keys = [*unpooled_key_columns]
     naming_candidates = ("host", *frame_metadata[0].key, *FILTERS)
-    sources_of_sides = [side_metadata.sources for side_metadata in frame_metadata]
-    naming_column, side_names = name_sides(frames, sources_of_sides, naming_candidates, keys)
+    frame_sources = [metadata.sources for metadata in frame_metadata]
+    naming_column, frame_names = name_frames(frames, frame_sources, naming_candidates, keys)
     rows = [
         row
         for measure in measures
         for row in compare_measure(
-            now, before, measure, keys, pair, cluster, level, rules, side_names
+            now, before, measure, keys, pair, cluster, level, rules, frame_names
         )
     ]
-    return comparison_result(rows, keys, frame_metadata, correct, level, side_names, naming_column)
+    return comparison_result(rows, keys, frame_metadata, correct, level, frame_names, naming_column)
 
 
-def name_sides(
+def name_frames(
     frames: Sequence[Any],
-    sources_of_sides: Sequence[Iterable[Source]],
+    frame_sources: Sequence[Iterable[Source]],
     candidate_columns: Iterable[str],
     by: Sequence[str],
 ) -> tuple[str, tuple[str, str]]:
@@ -143,72 +143,85 @@ def name_sides(
 
     For example, the result is ``("brand", ("A", "B"))`` if each frame is about one brand. It is the
     first of ``candidate_columns`` that fits and is not in ``by``. A candidate that is no column of
-    a frame is looked up in ``sources_of_sides``, the requests that each frame was read by. If none
+    a frame is looked up in ``frame_sources``, the requests that each frame was read by. If none
     fits, the result is ``("host", ("now", "before"))``.
     """
     reserved_names = {*by, *(column for column, *_ in RESULT_COLUMNS_BY_STATISTIC["compare"])}
     source_fields = [
-        [vars(source) | dict(parse_qsl(source.scope or "")) for source in side_sources]
-        for side_sources in sources_of_sides
+        [vars(source) | dict(parse_qsl(source.scope or "")) for source in sources]
+        for sources in frame_sources
     ]
     for column in candidate_columns:
-        names_of_sides = [
+        value_sets = [
             {value for value in frame[column].dropna() if isinstance(value, str)}
             if column in frame
-            else {source_fields_by_name.get(column) for source_fields_by_name in side_fields}
-            for frame, side_fields in zip(frames, source_fields, strict=True)
+            else {
+                source_fields_by_name.get(column) for source_fields_by_name in frame_source_fields
+            }
+            for frame, frame_source_fields in zip(frames, source_fields, strict=True)
         ]
-        if [*map(len, names_of_sides)] == [1, 1] and names_of_sides[0] != names_of_sides[1]:
-            (first_name,), (second_name,) = names_of_sides
-            are_unreserved = not {column, first_name, second_name} & reserved_names
-            if are_unreserved and isinstance(first_name, str) and isinstance(second_name, str):
-                return column, (first_name, second_name)
+        if [*map(len, value_sets)] == [1, 1] and value_sets[0] != value_sets[1]:
+            (current_name,), (baseline_name,) = value_sets
+            is_unreserved = not {column, current_name, baseline_name} & reserved_names
+            if is_unreserved and isinstance(current_name, str) and isinstance(baseline_name, str):
+                return column, (current_name, baseline_name)
     return "host", WINDOW_NAMES
 
 
 def compare_measure(
-    now: pd.DataFrame,
-    before: pd.DataFrame | None,
+    current_frame: pd.DataFrame,
+    baseline_frame: pd.DataFrame | None,
     measure: str,
     by: Sequence[str],
-    pair: str | None,
+    pair_by: str | None,
     cluster: str | None,
     level: float,
     rules: Rules | None,
-    side_names: Sequence[str],
-    design: tuple[Any, Any] = INDEPENDENT_DESIGN,
+    frame_names: Sequence[str],
+    design_effect: tuple[Any, Any] = INDEPENDENT_DESIGN_EFFECT,
     prompt_column: str = PROMPT_COLUMN,
 ) -> Iterator[ComparedRow]:
     """Yield the comparison of one column in each group, with unadjusted p-values.
 
-    ``pair`` is the column of clusters (such as prompts) that are compared with themselves,
-    ``cluster`` the column of clusters that are not. ``side_names`` are the names of the two frames.
-    ``design`` is a design effect with its degrees of freedom, for rates without clusters.
-    ``prompt_column`` has the ids of prompts.
+    ``pair_by`` is the column of clusters (such as prompts) that are compared with themselves,
+    ``cluster`` the column of clusters that are not. ``frame_names`` are the names of the two
+    frames. ``design_effect`` is a design effect with its degrees of freedom, for rates without
+    clusters. ``prompt_column`` has the ids of prompts.
     """
-    before, before_rules, refusal_reason = resolve_window_before(now, before, measure, rules)
-    pair, cluster = choose_cluster_columns(now, before, by, pair, cluster, prompt_column)
-    sums_cluster = pair or cluster
-    frames = [now, before]
+    baseline_frame, baseline_rules, refusal_reason = resolve_baseline_frame(
+        current_frame, baseline_frame, measure, rules
+    )
+    pair_by, cluster = choose_cluster_columns(
+        current_frame, baseline_frame, by, pair_by, cluster, prompt_column
+    )
+    sums_cluster = pair_by or cluster
+    frames = [current_frame, baseline_frame]
     try:
-        sides = [
+        frame_sums = [
             cluster_sums(frame, measure, by, sums_cluster, rule, allow_counts=True)
-            for frame, rule in zip(frames, (rules, before_rules), strict=True)
+            for frame, rule in zip(frames, (rules, baseline_rules), strict=True)
         ]
     except AvailabilityError as error:
         yield from _differences_without_test(frames, measure, by, refusal_reason, error)
         return
-    unit = sides[0].unit or sides[1].unit
-    is_rate = all(side.is_rate for side in sides)
-    for key in dict.fromkeys([*sides[0].position_by_key, *sides[1].position_by_key]):
-        group_positions = [side.position_by_key.get(key) for side in sides]
-        limitation_text, notes = _limitation_and_notes(sides, group_positions, side_names)
+    unit = frame_sums[0].unit or frame_sums[1].unit
+    is_rate = all(sums.is_rate for sums in frame_sums)
+    for key in dict.fromkeys([*frame_sums[0].position_by_key, *frame_sums[1].position_by_key]):
+        group_positions = [sums.position_by_key.get(key) for sums in frame_sums]
+        limitation_text, notes = _limitation_text_and_notes(
+            frame_sums, group_positions, frame_names
+        )
         compared_row = ComparedRow(
-            measure=measure, key=key, unit=unit, is_rate=is_rate, why=limitation_text, notes=notes
+            measure=measure,
+            key=key,
+            unit=unit,
+            is_rate=is_rate,
+            untested_reason=limitation_text,
+            notes=notes,
         )
         if None not in group_positions:
             change, method, reason, group_notes = _compare_group(
-                sides, group_positions, pair, cluster, level, design
+                frame_sums, group_positions, pair_by, cluster, level, design_effect
             )
             reason = refusal_reason or limitation_text or reason
             if is_rate and max(-change.low, change.high) > 1:
@@ -217,7 +230,11 @@ def compare_measure(
                 high = np.minimum(change.high, 1.0)
                 change = name_traced_fields(replace(change, low=low, high=high))
             compared_row = replace(
-                compared_row, change=change, method=method, why=reason, notes=(*group_notes, *notes)
+                compared_row,
+                change=change,
+                method=method,
+                untested_reason=reason,
+                notes=(*group_notes, *notes),
             )
         yield compared_row
 
@@ -226,9 +243,9 @@ def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
     """Return the key column by which rows must stay separate, such as ``metric``; "" if none."""
     if metadata.declaration_of(measure) is UNDECLARED:
         return ""
-    rule = rule_and_counts(metadata, measure)[0]
-    is_keyed = len(metadata.key) == 1 and (rule.rule == "none" or rule.counts is not None)
-    return metadata.key[0] if is_keyed else ""
+    rule = rule_and_columns(metadata, measure)[0]
+    has_unpooled_key = len(metadata.key) == 1 and (rule.rule == "none" or rule.counts is not None)
+    return metadata.key[0] if has_unpooled_key else ""
 
 
 def _differences_without_test(
@@ -236,46 +253,49 @@ def _differences_without_test(
     measure: str,
     by: Sequence[str],
     refusal_reason: str,
-    error: AvailabilityError,
+    availability_error: AvailabilityError,
 ) -> Iterator[ComparedRow]:
     """Yield the difference of each group without a test, for a column without counts.
 
-    Each group must be a single row of each frame; otherwise ``error`` is raised, which says why the
-    column has no counts. ``refusal_reason`` is the reason why the frames cannot be compared, or "".
+    Each group must be a single row of each frame; otherwise ``availability_error`` is raised, which
+    says why the column has no counts. ``refusal_reason`` is the reason why the frames cannot be
+    compared, or "".
     """
-    flat_frames = [trace_frame(flatten_index(frame), frame) for frame in frames]
-    position_by_key_of_sides = []
+    flat_frames = [trace_copy(flatten_index(frame), frame) for frame in frames]
+    position_by_key_of_frames = []
     unit_by_key: dict[Any, Any] = {}
     for frame in flat_frames:
         metadata = metadata_of(frame)
         keys = [*zip(*(frame[name] for name in by), strict=True)] if by else [()] * len(frame)
         if len({*keys}) < len(keys) or measure not in frame or metadata.has_lost_values(measure):
-            raise error
-        position_by_key_of_sides.append({key: position for position, key in enumerate(keys)})
+            raise availability_error
+        position_by_key_of_frames.append({key: position for position, key in enumerate(keys)})
         measure_units = row_units(frame, metadata, measure)
         if measure_units is None:
             measure_units = frame.get("unit", pd.Series([None] * len(frame)))
         unit_names = measure_units.where(measure_units.notna(), "").astype(str)
         unit_by_key = {**dict(zip(keys, unit_names, strict=True)), **unit_by_key}
-    no_counts_reason = (error.columns or {}).get(measure, "")
+    no_counts_reason = (availability_error.columns or {}).get(measure, "")
     for key, unit in unit_by_key.items():
-        after, before = (
+        value_after, value_before = (
             take(column_values(name, frame, measure, [position_by_key[key]]), 0)
             if key in position_by_key
             else NAN
             for name, frame, position_by_key in zip(
-                ("after", "before"), flat_frames, position_by_key_of_sides, strict=True
+                ("after", "before"), flat_frames, position_by_key_of_frames, strict=True
             )
         )
         yield ComparedRow(
             measure=measure,
             key=key,
-            change=Change(after - before, after=after, before=before),
+            change=Change(
+                value_after - value_before, value_after=value_after, value_before=value_before
+            ),
             unit=FRACTION if unit == "fraction" else unit or None,
             is_rate=unit in ("fraction", FRACTION),
-            why=refusal_reason
+            untested_reason=refusal_reason
             or (
-                no_counts_reason if no_counts_reason.startswith(SEVERAL_TEXT) else _NO_COUNTS_REASON
+                no_counts_reason if no_counts_reason.startswith(SHARE_REASON) else _NO_COUNTS_REASON
             ),
         )
 
@@ -284,141 +304,145 @@ def _differences_without_test(
 
 
 def _compare_group(
-    sides: Sequence[ClusterSums],
+    frame_sums: Sequence[ClusterSums],
     group_positions: Sequence[Any],
-    pair: str | None,
+    pair_by: str | None,
     cluster: str | None,
     level: float,
-    design: tuple[Any, Any],
+    design_effect: tuple[Any, Any],
 ) -> tuple[Change, str, str, tuple[str, ...]]:
     """Compare one group of both frames.
 
     Return the change, the method, the reason why there is no verdict (or ""), and notes.
-    ``sides`` has the counts of both frames, and ``group_positions`` the position of the group in
-    each of the two. The other arguments are as for `compare_measure`.
+    ``frame_sums`` has the counts of both frames, and ``group_positions`` the position of the group
+    in each of the two. The other arguments are as for `compare_measure`.
     """
     positions_by_cluster = [
         sums.position_by_cluster(group_position)
-        for sums, group_position in zip(sides, group_positions, strict=True)
+        for sums, group_position in zip(frame_sums, group_positions, strict=True)
     ]
     notes: tuple[str, ...] = ()
-    is_rate = all(sums.is_rate for sums in sides)
-    is_by_day = False
-    if pair:
-        positions_of_sides = shared_positions(positions_by_cluster)
-        cluster_count = len(positions_of_sides[0])
-        entered_count, left_count = (
+    is_rate = all(sums.is_rate for sums in frame_sums)
+    is_time_series = False
+    if pair_by:
+        used_positions = shared_cluster_positions(positions_by_cluster)
+        cluster_count = len(used_positions[0])
+        added_count, removed_count = (
             len(position_by_cluster) - cluster_count for position_by_cluster in positions_by_cluster
         )
-        if entered_count or left_count:
+        if added_count or removed_count:
             notes = (
-                f"the set of {pair} changed ({entered_count} entered, {left_count} left): "
+                f"the set of {pair_by} changed ({added_count} entered, {removed_count} left): "
                 f"compared are the {cluster_count} on both sides",
             )
         if not cluster_count:
-            return replace(UNKNOWN_CHANGE, clusters=0), "", f"no {pair} is on both sides", notes
+            return replace(UNKNOWN_CHANGE, clusters=0), "", f"no {pair_by} is on both sides", notes
     elif not all(positions_by_cluster):
         return UNKNOWN_CHANGE, "", "no answers on one side or both", ()
     else:
-        is_by_day = pd.api.types.is_datetime64_any_dtype(sides[0].cluster_labels.dtype)
-        positions_of_sides = [
+        is_time_series = pd.api.types.is_datetime64_any_dtype(frame_sums[0].cluster_labels.dtype)
+        used_positions = [
             [
                 position_by_cluster[cluster_label]
                 for cluster_label in (
-                    sorted(position_by_cluster) if is_by_day else position_by_cluster
+                    sorted(position_by_cluster) if is_time_series else position_by_cluster
                 )
             ]
             for position_by_cluster in positions_by_cluster
         ]
-        cluster_count = min(map(len, positions_of_sides))
-    confidence = setting("level", level)
+        cluster_count = min(map(len, used_positions))
+    confidence = trace_setting("level", level)
     (y1, n1), (y0, n0) = (
         sums.y_and_n(positions, suffix)
-        for sums, positions, suffix in zip(sides, positions_of_sides, "10", strict=True)
+        for sums, positions, suffix in zip(frame_sums, used_positions, "10", strict=True)
     )
-    is_count = sides[0].is_count
-    if pair:
-        method = f"paired by {pair}, linearised"
+    is_count = frame_sums[0].is_count
+    if pair_by:
+        method = f"paired by {pair_by}, linearised"
         if is_count:
             change = paired_count_change(y1, y0, confidence)
-            method += f"; takes each {pair} for independent"
+            method += f"; takes each {pair_by} for independent"
         else:
             change = paired_change(y1, n1, y0, n0, confidence, is_rate=is_rate)
-        return change, method, _why_untested(change, cluster_count, f"values of {pair}"), notes
+        return change, method, _no_test_reason(change, cluster_count, f"values of {pair_by}"), notes
     if is_count and not cluster:
         after = total_of(y1)
         before = total_of(y0)
         name_traced_variables()
-        return Change(after - before, after=after, before=before), "", _NO_COUNTS_REASON, ()
+        return (
+            Change(after - before, value_after=after, value_before=before),
+            "",
+            _NO_COUNTS_REASON,
+            (),
+        )
     if is_rate and not cluster:
-        change = two_rate_change(y1, n1, y0, n0, confidence, *design)
+        change = two_rate_change(y1, n1, y0, n0, confidence, *design_effect)
         method = "Newcombe's interval and z test; takes answers for independent"
-        if design is not INDEPENDENT_DESIGN:
+        if design_effect is not INDEPENDENT_DESIGN_EFFECT:
             method = (
                 "Newcombe's interval and t test, with the design effect of the own mention rate "
-                f"over prompts ({design[0]:.3g})"
+                f"over prompts ({design_effect[0]:.3g})"
             )
         return change, method, "", ()
-    after = estimate_sample(y1, n1, "after", is_by_day)
-    before = estimate_sample(y0, n0, "before", is_by_day)
+    sample_after = estimate_sample(y1, n1, "after", is_time_series)
+    sample_before = estimate_sample(y0, n0, "before", is_time_series)
     if not cluster:  # each answer by itself
-        after, before = (
-            replace(sample, df=sample.size - 1, clusters=NAN) for sample in (after, before)
+        sample_after, sample_before = (
+            replace(sample, df=sample.size - 1, clusters=NAN)
+            for sample in (sample_after, sample_before)
         )
-    change = two_sample_change(after, before, confidence)
+    change = two_sample_change(sample_after, sample_before, confidence)
     if cluster:
         # Neighbouring days may be alike.
-        cluster_label, note = ("days", ", long-run variance") if is_by_day else (cluster, "")
+        cluster_label, note = ("days", ", long-run variance") if is_time_series else (cluster, "")
         method = f"two samples of {cluster_label}, linearised{note}, Welch"
-        cluster_noun = cluster_label if is_by_day else f"values of {cluster}"
-        return change, method, _why_untested(change, cluster_count, cluster_noun), ()
-    if sides[0].plan.rule.over or sides[0].plan.rule.by:  # no mean of single rows
+        cluster_noun = cluster_label if is_time_series else f"values of {cluster}"
+        return change, method, _no_test_reason(change, cluster_count, cluster_noun), ()
+    if frame_sums[0].plan.rule.over or frame_sums[0].plan.rule.by:  # no mean of single rows
         return change, "", "nothing says how it differs between answers; name what repeats", ()
-    smaller_size = int(min(as_float(change.size_after), as_float(change.size_before)))
+    smaller_sample_size = int(min(as_float(change.size_after), as_float(change.size_before)))
     method = "Welch's t; takes answers for independent"
-    return change, method, _why_untested(change, smaller_size, "answers", 2), ()
+    return change, method, _no_test_reason(change, smaller_sample_size, "answers", 2), ()
 
 
-def _why_untested(change: Change, count: int, noun: str, min_count: int = MIN_CLUSTERS) -> str:
+def _no_test_reason(change: Change, k: int, unit_noun: str, min_count: int = MIN_CLUSTERS) -> str:
     """Return the reason why a change has no p-value; "" if it has one.
 
-    ``count`` is the number of clusters (such as prompts) in the smaller frame, and ``noun`` the
+    ``k`` is the number of clusters (such as prompts) in the smaller frame, and ``unit_noun`` the
     word for them.
     """
-    if count < min_count:
-        return f"one side or both have only {count} {noun}; it takes {min_count} to test a change"
+    if k < min_count:
+        return f"one side or both have only {k} {unit_noun}; it takes {min_count} to test a change"
     if not np.isfinite(change.error):
-        return f"the numbers of {count} {noun} are too large to compute an error"
+        return f"the numbers of {k} {unit_noun} are too large to compute an error"
     if np.isnan(change.df):
-        return f"one of {count} {noun} has most answers, and says too little of others"
-    if not varies(change.error, max(abs(change.before), abs(change.after))):
-        return f"{count} {noun} all changed alike, and are too few to estimate an error"
+        return f"one of {k} {unit_noun} has most answers, and says too little of others"
+    if not has_variation(change.error, max(abs(change.value_before), abs(change.value_after))):
+        return f"{k} {unit_noun} all changed alike, and are too few to estimate an error"
     return ""
 
 
-def _limitation_and_notes(
-    sides: Sequence[ClusterSums], positions: Sequence[int | None], side_names: Sequence[str]
+def _limitation_text_and_notes(
+    frame_sums: Sequence[ClusterSums], positions: Sequence[int | None], frame_names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
     """Return why a group cannot be compared (or ""), and notes on frames that were partly measured.
 
     ``positions`` has the number of the group in each of the two frames, or None if a frame lacks
-    the group. ``side_names`` are the names of the frames.
+    the group. ``frame_names`` are the names of the frames.
     """
-    reason = ""
+    limitation_text = ""
     names_by_availability: dict[str, list[str]] = {}
-    for sums, position, side_name in zip(sides, positions, side_names, strict=True):
+    for sums, position, name in zip(frame_sums, positions, frame_names, strict=True):
         if position is None or not sums.used_row_counts[position]:
-            reason = (
-                reason
-                or f"{side_name}: {'no row' if position is None else sums.availabilities[position]}"
+            limitation_text = (
+                limitation_text
+                or f"{name}: {'no row' if position is None else sums.availabilities[position]}"
             )
         elif sums.availabilities[position].status == Status.PARTIAL:
-            names_by_availability.setdefault(str(sums.availabilities[position]), []).append(
-                side_name
-            )
-    return reason, tuple(
-        f"{' and '.join(partial_names)}: {availability_text}"
-        for availability_text, partial_names in names_by_availability.items()
+            names_by_availability.setdefault(str(sums.availabilities[position]), []).append(name)
+    return limitation_text, tuple(
+        f"{' and '.join(partial_frame_names)}: {availability_text}"
+        for availability_text, partial_frame_names in names_by_availability.items()
     )
 
 
@@ -433,48 +457,59 @@ def comparison_result(
     metadata: Sequence[FrameMetadata],
     correction: str | None,
     level: float,
-    names: tuple[str, str],
+    frame_names: tuple[str, str],
     naming_column: str = "host",
 ) -> pd.DataFrame:
     """Return the result of comparisons as a frame, with adjusted p-values and verdicts.
 
     ``keys`` are the grouping columns, and ``correction`` is the method that adjusts p-values.
-    ``names`` are the names of the two frames, and ``naming_column`` is the result column for them,
-    such as ``host``.
+    ``frame_names`` are the names of the two frames, and ``naming_column`` is the result column for
+    them, such as ``host``.
     """
-    has_windows = names == WINDOW_NAMES
+    is_by_window = frame_names == WINDOW_NAMES
     after_key, before_key, n_column = (
-        ("after", "before", "n_before") if has_windows else (*names, "n_baseline")
+        ("after", "before", "n_before") if is_by_window else (*frame_names, "n_baseline")
     )
-    described_rows = []
+    rows_with_text = []
     for row in rows:
         before, after = (
-            amount(value, row.is_rate) for value in (row.change.before, row.change.after)
+            format_amount(value, row.is_rate)
+            for value in (row.change.value_before, row.change.value_after)
         )
-        text = f"{before} to {after}" if has_windows else f"{names[0]} {after}, {names[1]} {before}"
-        described_rows.append(replace(row, change_text=text))
-    judgements = judge(described_rows, level, correction, "change" if has_windows else "difference")
+        change_text = (
+            f"{before} to {after}"
+            if is_by_window
+            else f"{frame_names[0]} {after}, {frame_names[1]} {before}"
+        )
+        rows_with_text.append(replace(row, change_text=change_text))
+    judgements = judge_comparisons(
+        rows_with_text, level, correction, "change" if is_by_window else "difference"
+    )
     tested_flags = [bool(np.isfinite(judgement["p"])) for judgement in judgements]
     planned_flags = [row.is_planned for row in rows]
-    test_family_text = f"one of a family of {sum(map(operator.gt, tested_flags, planned_flags))}"
+    tests_text = f"one of a family of {sum(map(operator.gt, tested_flags, planned_flags))}"
     result_rows = []
     for row, judgement, is_tested in zip(rows, judgements, tested_flags, strict=True):
         change = row.change
         fields = {"measure": row.measure, **dict(zip(keys, row.key, strict=True)), **judgement}
-        fields |= {after_key: change.after, before_key: change.before, n_column: change.size_before}
+        fields |= {
+            after_key: change.value_after,
+            before_key: change.value_before,
+            n_column: change.size_before,
+        }
         fields["why"] = "; ".join(dict.fromkeys([fields["why"], *row.notes]))
         fields["unit"] = row.unit
         if any(planned_flags):
-            text = "planned: it stands alone" if row.is_planned else test_family_text
-            fields["family"] = text if is_tested else None
-        if not has_windows:
-            fields |= {naming_column: names[0], f"baseline_{naming_column}": names[1]}
+            family_text = "planned: it stands alone" if row.is_planned else tests_text
+            fields["family"] = family_text if is_tested else None
+        if not is_by_window:
+            fields |= {naming_column: frame_names[0], f"baseline_{naming_column}": frame_names[1]}
         result_rows.append(fields)
 
     def sort_key(i: int) -> tuple[Any, ...]:
         row = result_rows[i]
-        size = np.nan_to_num(abs(as_float(row["change"])))
-        return (not planned_flags[i], _VERDICT_RANKS.get(plain_value(row["verdict"]), 0), -size)
+        change_size = np.nan_to_num(abs(as_float(row["change"])))
+        return (not planned_flags[i], _VERDICT_RANKS.get(untrace(row["verdict"]), 0), -change_size)
 
     row_order = sorted(range(len(rows)), key=sort_key) if any(planned_flags) else None
     distinct_units = {row.unit for row in rows}
@@ -485,12 +520,12 @@ def comparison_result(
         for name, column in frame_metadata.columns.items()
         if name in measures
     ]
-    now_name, before_name = ("this frame", "the other frame") if has_windows else names
+    current_name, baseline_name = ("this frame", "the other frame") if is_by_window else frame_names
     return make_result(
         "compare",
         result_rows,
         metadata,
-        combine(availabilities) if availabilities else MEASURED_STATE,
+        combine(availabilities) if availabilities else MEASURED_AVAILABILITY,
         key_columns=("measure", *keys),
         unit=distinct_units.pop() if len(distinct_units) == 1 else None,
         level=level,
@@ -499,19 +534,19 @@ def comparison_result(
         side=after_key,
         baseline=before_key,
         n_baseline=n_column,
-        now_name=now_name,
-        before_name=before_name,
+        now_name=current_name,
+        before_name=baseline_name,
         how=f"{METHOD_NAME_BY_CORRECTION[correction]} method",
         less="The value after minus the one before."
-        if has_windows
-        else f"{now_name} minus {before_name}.",
+        if is_by_window
+        else f"{current_name} minus {baseline_name}.",
     )
 
 
 # --- decomposition ----------------------------------------------------------------------------
 
 
-@statistic("decompose", "now", "before")
+@record_statistic("decompose", "now", "before")
 def decompose(
     now: pd.DataFrame,
     before: pd.DataFrame | None,
@@ -530,24 +565,24 @@ def decompose(
     if by not in [*column_names]:
         unknown_column_text = unknown("column", by, column_names)
         raise ItemNotFound(f"{unknown_column_text}; name the one to decompose over by by=", key=by)
-    before, before_rules, refusal_reason = resolve_window_before(now, before, column, rules)
-    sides = [
+    before, baseline_rules, refusal_reason = resolve_baseline_frame(now, before, column, rules)
+    frame_sums = [
         cluster_sums(frame, column, None, by, rule)
-        for frame, rule in ((now, rules), (before, before_rules))
+        for frame, rule in ((now, rules), (before, baseline_rules))
     ]
-    empty_side_names = [
-        name for sums, name in zip(sides, WINDOW_NAMES, strict=True) if not sums.n.sum() > 0
+    empty_frame_names = [
+        name for sums, name in zip(frame_sums, WINDOW_NAMES, strict=True) if not sums.n.sum() > 0
     ]
-    empty_reason = f"{empty_side_names[0]}: nothing was measured" if empty_side_names else ""
+    empty_reason = f"{empty_frame_names[0]}: nothing was measured" if empty_frame_names else ""
     untested_reason = refusal_reason or empty_reason
-    positions_of_sides = shared_positions([sums.position_by_cluster(0) for sums in sides])
+    used_positions = shared_cluster_positions([sums.position_by_cluster(0) for sums in frame_sums])
     (y1, n1), (y0, n0), (all_y1, all_n1), (all_y0, all_n0) = (
         sums.y_and_n(positions, suffix)
         for sums, positions, suffix in zip(
-            sides * 2, [*positions_of_sides, None, None], ("1", "0", "_all1", "_all0"), strict=True
+            frame_sums * 2, [*used_positions, None, None], ("1", "0", "_all1", "_all0"), strict=True
         )
     )
-    is_rate = all(sums.is_rate for sums in sides)
+    is_rate = all(sums.is_rate for sums in frame_sums)
     error = NAN
     size1 = total_of(all_n1)
     size0 = total_of(all_n0)
@@ -560,8 +595,9 @@ def decompose(
     total = total1 - total0
     # What entered or left contributes its distance from the middle; the rest is the mix.
     entered, left = (
-        (total_of(y) - total_of(common_y) - middle * (size - total_of(common_n))) / size
-        for y, common_y, size, common_n in ((all_y1, y1, size1, n1), (all_y0, y0, size0, n0))
+        (total_of(y) - total_of(common_y) - middle * (sample_size - total_of(common_n)))
+        / sample_size
+        for y, common_y, sample_size, common_n in ((all_y1, y1, size1, n1), (all_y0, y0, size0, n0))
     )
     if is_rate:
         p1 = (y1 + total1) / (n1 + 1)
@@ -570,15 +606,15 @@ def decompose(
         error = np.sqrt(total_of(square))
     effects = [rate, total - rate - entered + left, entered, 0 - left, total]
     name_traced_variables()
-    half_width = interval_quantile(level) * error
+    half_width = confidence_quantile(level) * error
     bounds_and_p = [rate - half_width, rate + half_width, two_sided(rate / error, math.inf)]
     low, high, p = ([NAN if untested_reason else value, *[NAN] * 4] for value in bounds_and_p)
     effects = [NAN] * 5 if empty_reason else effects
     verdict = verdict_of(p[0], effects[0], level)
     k = count_of(n1)
-    entered_count = count_of(all_n1) - k
-    left_count = count_of(all_n0) - k
-    metadata_of_sides = [sums.metadata for sums in sides]
+    added_count = count_of(all_n1) - k
+    removed_count = count_of(all_n0) - k
+    frame_metadata = [sums.metadata for sums in frame_sums]
     return make_result(
         "decompose",
         {
@@ -588,24 +624,22 @@ def decompose(
             "high": high,
             "p": p,
             "n": size1 + size0,
-            "clusters": [k, k, entered_count, left_count, k + entered_count + left_count],
+            "clusters": [k, k, added_count, removed_count, k + added_count + removed_count],
             "verdict": [verdict, *["bookkeeping"] * 4],
             "why": [
                 f"the {by} on both sides: {verdict}"
                 + (f" ({untested_reason})" if untested_reason else ""),
                 f"the same {by}, asked more or less often: what was asked, not what was answered",
-                f"{entered_count:g} {by} were not there before",
-                f"{left_count:g} {by} are no longer there",
-                untested_reason if empty_reason else f"{points(total, is_rate)} in all",
+                f"{added_count:g} {by} were not there before",
+                f"{removed_count:g} {by} are no longer there",
+                untested_reason if empty_reason else f"{format_points(total, is_rate)} in all",
             ],
             "method": "Kitagawa 1955, centred; the rate effect with a z interval (strata)",
         },
-        metadata_of_sides,
-        combine(
-            [side_metadata.columns[column].availability for side_metadata in metadata_of_sides]
-        ),
+        frame_metadata,
+        combine([metadata.columns[column].availability for metadata in frame_metadata]),
         key_columns=("part",),
-        unit=sides[0].unit,
+        unit=frame_sums[0].unit,
         level=level,
         column=column,
         by=by,

@@ -32,29 +32,29 @@ from typing import Any
 import numpy as np
 
 from aatoolkit.errors import ArgumentError
-from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, NO_EVIDENCE, points
+from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, NO_EVIDENCE, format_points
 from aatoolkit.stats.trace import (
-    Numbers,
-    Row,
-    Traced,
-    alias,
+    FloatArray,
+    RowDict,
+    TracedValue,
     as_float,
     count_of,
-    name_traced,
     name_traced_fields,
+    name_traced_values,
     name_traced_variables,
     normal_quantile,
-    plain_value,
-    setting,
     t_quantile,
     t_quantiles,
     total_of,
+    trace_alias,
+    trace_setting,
     two_sided,
+    untrace,
 )
 
 # By value of the argument ``correct``: the method that adjusts p-values.
 METHOD_NAME_BY_CORRECTION = {"holm": "Holm's", "bh": "Benjamini and Hochberg's", None: "no"}
-POWER = 0.8  # of the test, for the detectable change
+TEST_POWER = 0.8  # of the test, for the detectable change
 NAN = float("nan")
 MIN_CLUSTERS = 5
 """The minimum number of clusters for an estimate of their variance.
@@ -62,7 +62,7 @@ MIN_CLUSTERS = 5
 The docstrings of `treatment` and ``df.aa`` name it, too.
 """
 
-_ROUNDING_ERROR = 1e-12
+_ROUNDING_TOLERANCE = 1e-12
 """A standard error below this fraction of its estimate is a rounding error."""
 
 _MIN_HOMOGENEITY = 1e-3  # keeps a divisor above 0
@@ -74,17 +74,17 @@ def check_level(level: float) -> None:
         raise ArgumentError(f"level={level!r} is not between 0 and 1")
 
 
-def varies(error: Any, value: Any) -> Any:
+def has_variation(standard_error: Any, value: Any) -> Any:
     """Return whether a standard error is finite and larger than the rounding error of ``value``.
 
     Examples
     --------
-    >>> varies(1e-2, 0.4), varies(1e-17, 0.4), varies(math.inf, 0.4)
+    >>> has_variation(1e-2, 0.4), has_variation(1e-17, 0.4), has_variation(math.inf, 0.4)
     (True, False, False)
     """
     # Clusters that do not differ at all give a standard error of 0. That does not make the value
     # certain: there is too little to estimate an error from.
-    return (error > _ROUNDING_ERROR * abs(value)) & (error < math.inf)
+    return (standard_error > _ROUNDING_TOLERANCE * abs(value)) & (standard_error < math.inf)
 
 
 # --- rates and means --------------------------------------------------------------------------
@@ -94,13 +94,13 @@ def varies(error: Any, value: Any) -> Any:
 class Estimate:
     """The estimated rate or mean of one group; with several groups, the fields are arrays.
 
-    ``size`` is the sum of denominators, and ``clusters`` is the number of clusters. ``low`` and
-    ``high`` are the ends of the confidence interval.
+    ``sample_size`` is the sum of denominators. ``low`` and ``high`` are the ends of the confidence
+    interval.
     """
 
     value: Any
-    size: Any
-    clusters: Any
+    sample_size: Any
+    cluster_count: Any
     variance: Any
     deff: Any  # design effect
     df: Any  # degrees of freedom
@@ -109,47 +109,49 @@ class Estimate:
     high: Any
 
 
-def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
+def wilson_interval(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
     """Return the lower and the upper end of Wilson's score interval (1927) of rates.
 
     Examples
     --------
-    >>> low, high = wilson(np.array([0.5]), np.array([100.0]), 1.959963984540054)
+    >>> low, high = wilson_interval(np.array([0.5]), np.array([100.0]), 1.959963984540054)
     >>> low.round(4).item(), high.round(4).item()
     (0.4038, 0.5962)
     """
-    inverse = quantile**2 / size
-    centre = rate + inverse / 2
-    divisor = 1 + inverse
-    half_width = np.sqrt(rate * (1 - rate) * inverse + inverse**2 / 4)
+    z2_over_n = quantile**2 / size
+    centre_numerator = rate + z2_over_n / 2
+    divisor = 1 + z2_over_n
+    half_width = np.sqrt(rate * (1 - rate) * z2_over_n + z2_over_n**2 / 4)
     return (
-        np.maximum(centre / divisor - half_width / divisor, 0.0),
-        np.minimum(centre / divisor + half_width / divisor, 1.0),
+        np.maximum(centre_numerator / divisor - half_width / divisor, 0.0),
+        np.minimum(centre_numerator / divisor + half_width / divisor, 1.0),
     )
 
 
-def estimate(group_sums: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> Estimate:
+def estimate(
+    group_sums: Any, y: Any, n: Any, level: Any, panel_kind: str, is_rate: bool
+) -> Estimate:
     """Estimate the rate or mean of each group, with its interval, from clusters such as prompts.
 
-    ``y`` and ``n`` have the numerator and denominator of each cluster. ``panel`` is "sampled" if
-    the clusters are a sample of a larger set, and "fixed" if they are the whole set.
+    ``y`` and ``n`` have the numerator and denominator of each cluster. ``panel_kind`` is "sampled"
+    if the clusters are a sample of a larger set, and "fixed" if they are the whole set.
     """
     size = group_sums.total(n)
     clusters = group_sums.count(n)
     value = group_sums.total(y) / size
-    if panel == "sampled":
+    if panel_kind == "sampled":
         z = y - group_sums.broadcast(value) * n
         name_traced_variables()
         variance = clusters / (clusters - 1) * group_sums.total(z**2) / size**2
         df = size**2 / group_sums.total(n**2) - 1
         has_enough_data = df >= 1
-        for contributions in (z**2, y, n - y) if is_rate else ():
-            sums = group_sums.total(contributions)
+        for cluster_contributions in (z**2, y, n - y) if is_rate else ():
+            sums = group_sums.total(cluster_contributions)
             effective_count = np.where(
-                sums > 0, sums**2 / group_sums.total(contributions**2), np.inf
+                sums > 0, sums**2 / group_sums.total(cluster_contributions**2), np.inf
             )
             df = np.minimum(df, effective_count)
-        fallback_effective_size = df + 1
+        default_size = df + 1
         has_enough_data = has_enough_data & (clusters >= MIN_CLUSTERS)
     else:
         # Clusters are strata: the variance is Σ(nᵢ/Σn)²·p(1-p)/nᵢ, with one answer at the overall
@@ -159,22 +161,24 @@ def estimate(group_sums: Any, y: Any, n: Any, level: Any, panel: str, is_rate: b
         name_traced_variables()
         variance = group_sums.total((n / group_sums.broadcast(size)) ** 2 * within)
         df = size - clusters
-        fallback_effective_size = size
+        default_size = size
         has_enough_data = size > clusters
     df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
     q = t_quantiles((1 + level) / 2, df)
     unit_variance = value * (1 - value)
     deff = size * NAN
     if is_rate:
-        answers = np.where(
-            varies(np.sqrt(variance), value), unit_variance / variance, fallback_effective_size
+        effective_size = np.where(
+            has_variation(np.sqrt(variance), value), unit_variance / variance, default_size
         )
-        name_traced(answers=answers)
+        name_traced_values(answers=effective_size)
         deff = np.where(unit_variance > 0, variance / (unit_variance / size), np.nan)
-        interval_bounds = wilson(value, answers, q)
+        interval_bounds = wilson_interval(value, effective_size, q)
     else:
         # No variation at all between clusters is too little to estimate an error.
-        half_width = np.where(varies(np.sqrt(variance), value), q * np.sqrt(variance), np.nan)
+        half_width = np.where(
+            has_variation(np.sqrt(variance), value), q * np.sqrt(variance), np.nan
+        )
         interval_bounds = value - half_width, value + half_width
     low, high = (np.where(has_enough_data, bound, np.nan) for bound in interval_bounds)
     return name_traced_fields(Estimate(value, size, clusters, variance, deff, df, q, low, high))
@@ -187,14 +191,14 @@ def estimate(group_sums: Any, y: Any, n: Any, level: Any, panel: str, is_rate: b
 class Change:
     """A change with its standard error, interval and p-value."""
 
-    change: Any = NAN
+    value: Any = NAN
     error: Any = NAN
     df: Any = NAN
     low: Any = NAN
     high: Any = NAN
     p: Any = NAN
-    after: Any = NAN
-    before: Any = NAN
+    value_after: Any = NAN
+    value_before: Any = NAN
     size_after: Any = NAN
     size_before: Any = NAN
     clusters: Any = NAN
@@ -208,12 +212,12 @@ UNKNOWN_CHANGE = Change()
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A change between two samples, its method, and what else `judge` needs for a verdict."""
+    """A change between two samples, its method, and what `judge_comparisons` needs."""
 
     change: Change = UNKNOWN_CHANGE
     change_text: str = ""  # the change in words
     method: str = ""
-    why: str = ""  # why the verdict is "cannot say"
+    untested_reason: str = ""  # why the verdict is "cannot say"
     is_rate: bool = True
     is_planned: bool = False  # in advance: its p-value is not adjusted
     verdict_words: tuple[str, str] = CHANGE_WORDS
@@ -234,57 +238,61 @@ class Sample:
 
 
 def change_by_student_t(
-    change: Any, error: Any, df: Any, level: Any, **other_fields: Any
+    change: Any, error: Any, df: Any, level: Any, **change_fields: Any
 ) -> Change:
     """Return a `Change` with an interval and a p-value by Student's t.
 
     ``error`` is the standard error of the change, and ``df`` its degrees of freedom.
-    ``other_fields`` are additional fields of `Change`.
+    ``change_fields`` are additional fields of `Change`.
     """
     name_traced_variables()
     half_width = t_quantile((1 + level) / 2, df) * error
     p = two_sided(change / error, df)
-    other_fields = {"jackknife": error, **other_fields}
+    change_fields = {"jackknife": error, **change_fields}
     return name_traced_fields(
-        Change(change, error, df, change - half_width, change + half_width, p, **other_fields)
+        Change(change, error, df, change - half_width, change + half_width, p, **change_fields)
     )
 
 
 def _change_between(
-    after: Sample, before: Sample, error: Any, df: Any, level: Any, **other_fields: Any
+    after: Sample, before: Sample, standard_error: Any, df: Any, level: Any, **change_fields: Any
 ) -> Change:
     """Return the change from ``before`` to ``after``, with interval and p-value by Student's t.
 
-    ``error`` is the standard error of the change, and ``df`` its degrees of freedom.
+    ``standard_error`` is the standard error of the change, and ``df`` its degrees of freedom.
     """
     return change_by_student_t(
         after.value - before.value,
-        error,
+        standard_error,
         df,
         level,
-        after=after.value,
-        before=before.value,
+        value_after=after.value,
+        value_before=before.value,
         size_after=after.size,
         size_before=before.size,
-        **other_fields,
+        **change_fields,
     )
 
 
-def _rate_and_size(y: Any, n: Any, name: str) -> tuple[Any, Any]:
+def _rate_and_size(y: Any, n: Any, rate_name: str) -> tuple[Any, Any]:
     """Return the rate or mean Σy/Σn and the sample size Σn of clusters such as prompts."""
     size = total_of(n)
     value = total_of(y) / size
-    name_traced(**{name: value, f"size_{name}": size})
+    name_traced_values(**{rate_name: value, f"size_{rate_name}": size})
     return value, size
 
 
-def _linearised_and_jackknife(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
-    """Return the linearised and the jackknife variance of an estimate over ``k`` clusters.
+def _linearised_and_jackknife_variance(
+    k: Any, residuals: Any, leave_one_out_differences: Any
+) -> tuple[Any, Any]:
+    """Return the linearised and the jackknife variance of an estimate over clusters.
 
-    ``z`` has the residual of each cluster. ``leave_one_out`` has for each cluster the estimate
-    minus the estimate without this cluster.
+    ``residuals`` has the residual of each cluster. ``leave_one_out_differences`` has for each
+    cluster the estimate minus the estimate without this cluster.
     """
-    return k / (k - 1) * total_of(z**2), (k - 1) / k * total_of(leave_one_out**2)
+    return k / (k - 1) * total_of(residuals**2), (k - 1) / k * total_of(
+        leave_one_out_differences**2
+    )
 
 
 def paired_change(
@@ -305,7 +313,7 @@ def paired_change(
     m = n1 + n0
     clusters = count_of(n1)
     name_traced_variables()
-    error, jackknife = map(np.sqrt, _linearised_and_jackknife(clusters, z, leave_one_out))
+    error, jackknife = map(np.sqrt, _linearised_and_jackknife_variance(clusters, z, leave_one_out))
     heterogeneity: Any = 0.0
     if is_rate:
         # A rate near 0 or 1 changes less than one of a half: by p(1-p), if all log odds change
@@ -337,45 +345,53 @@ def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
     # It is the mean change per cluster times the number of clusters.
     differences = y1 - y0
     name_traced_variables()
-    mean_sample = estimate_sample(differences, differences * 0 + 1, "mean")
-    error = mean_sample.clusters * np.sqrt(mean_sample.variance)
-    k = mean_sample.clusters
+    diff_sample = estimate_sample(differences, differences * 0 + 1, "mean")
+    error = diff_sample.clusters * np.sqrt(diff_sample.variance)
+    k = diff_sample.clusters
     after = total_of(y1)
     before = total_of(y0)
     name_traced_variables()
     return change_by_student_t(
-        after - before, error, mean_sample.df, level, after=after, before=before, clusters=k
+        after - before,
+        error,
+        diff_sample.df,
+        level,
+        value_after=after,
+        value_before=before,
+        clusters=k,
     )
 
 
-def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
+def estimate_sample(y: Any, n: Any, sample_name: str, is_time_series: bool = False) -> Sample:
     """Estimate the rate or mean Σy/Σn of a sample of clusters such as prompts.
 
-    ``name`` names the sample in formulas, such as "after". ``is_series`` says that the clusters are
-    successive days, which may be autocorrelated.
+    ``sample_name`` names the sample in formulas, such as "after". ``is_time_series`` says that the
+    clusters are successive days, which may be autocorrelated.
     """
-    value, size = _rate_and_size(y, n, name)
+    value, size = _rate_and_size(y, n, sample_name)
     k = count_of(n)
-    residual = y - value * n
-    z = residual / size
-    leave_one_out = residual / (size - n)
-    variance, jackknife = _linearised_and_jackknife(k, z, leave_one_out)
-    if is_series:
-        variance_factor = max(long_run_factor(plain_value(z)[None]).item(), 1.0)
+    residuals = y - value * n
+    z = residuals / size
+    leave_one_out = residuals / (size - n)
+    variance, jackknife = _linearised_and_jackknife_variance(k, z, leave_one_out)
+    if is_time_series:
+        variance_factor = max(long_run_variance_factor(untrace(z)[None]).item(), 1.0)
         variance = variance * variance_factor
         jackknife = jackknife * variance_factor
     df = degrees_of_freedom(n, z)
     return name_traced_fields(
-        Sample(value, size, variance, df, k, jackknife, z, leave_one_out), f"_{name}"
+        Sample(value, size, variance, df, k, jackknife, z, leave_one_out), f"_{sample_name}"
     )
 
 
 def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
     """Compute the change between two independent samples of clusters, with Welch's t test."""
     variance = after.variance + before.variance
-    df_divisor = after.variance**2 / after.df + before.variance**2 / before.df
+    welch_denominator = after.variance**2 / after.df + before.variance**2 / before.df
     smaller_df = np.minimum(after.df, before.df)
-    df = np.maximum(np.where(df_divisor > 0, variance**2 / df_divisor, smaller_df), 1.0)
+    df = np.maximum(
+        np.where(welch_denominator > 0, variance**2 / welch_denominator, smaller_df), 1.0
+    )
     return _change_between(
         after,
         before,
@@ -400,8 +416,8 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
     answers1 = size1 / deff
     answers0 = size0 / deff
     q = t_quantile((1 + level) / 2, df)
-    after_low, after_high = wilson(after, answers1, q)
-    before_low, before_high = wilson(before, answers0, q)
+    after_low, after_high = wilson_interval(after, answers1, q)
+    before_low, before_high = wilson_interval(before, answers0, q)
     pooled = (after * answers1 + before * answers0) / (answers1 + answers0)
     pooled_error = np.sqrt(pooled * (1 - pooled) * (1 / answers1 + 1 / answers0))
     change = after - before
@@ -428,16 +444,14 @@ def degrees_of_freedom(sizes: Any, residuals: Any) -> Any:
     # freedom, and 5 % at most with these. If one cluster has most of the answers, its residual is
     # near 0, and with 1 degree of freedom a test would raise up to 92 % false alarms: hence NaN.
     fourth_power_sum = total_of(residuals**4)
-    df_by_answers = total_of(sizes) ** 2 / total_of(sizes**2) - 1
-    df_by_variance = np.where(
-        fourth_power_sum > 0, total_of(residuals**2) ** 2 / fourth_power_sum, df_by_answers
+    answer_df = total_of(sizes) ** 2 / total_of(sizes**2) - 1
+    satterthwaite_df = np.where(
+        fourth_power_sum > 0, total_of(residuals**2) ** 2 / fourth_power_sum, answer_df
     )
-    return np.where(
-        df_by_answers < 1, np.nan, np.maximum(np.minimum(df_by_answers, df_by_variance), 1.0)
-    )
+    return np.where(answer_df < 1, np.nan, np.maximum(np.minimum(answer_df, satterthwaite_df), 1.0))
 
 
-def long_run_factor(residuals: Numbers) -> Numbers:
+def long_run_variance_factor(residuals: FloatArray) -> FloatArray:
     """Return the factor by which autocorrelation raises the variance of each daily series.
 
     Each row of ``residuals`` is a series of days. The result is an array with an element per row.
@@ -447,28 +461,30 @@ def long_run_factor(residuals: Numbers) -> Numbers:
     day_count = residuals.shape[1]
     sum_of_squares = np.maximum((residuals**2).sum(1), 1e-300)
     max_lag = max(round(1.5 * day_count ** (1 / 3)), 2)
-    factor = np.ones(len(residuals))
+    variance_factors = np.ones(len(residuals))
     for lag in range(1, max_lag + 1) if day_count > max_lag else ():
         autocorrelation = (residuals[:, :-lag] * residuals[:, lag:]).sum(1) / sum_of_squares
-        factor += 2 * (1 - lag / (max_lag + 1)) * autocorrelation
-    return factor
+        variance_factors += 2 * (1 - lag / (max_lag + 1)) * autocorrelation
+    return variance_factors
 
 
 # --- what a change is worth -------------------------------------------------------------------
 
 
-def detectable_change(error: Any, df: Any, level: Any, test_count: Any, heterogeneity: Any) -> Any:
+def detectable_change(
+    standard_error: Any, df: Any, level: Any, test_count: Any, heterogeneity: Any
+) -> Any:
     """Return the smallest change that a test finds in 80 % of samples of this size.
 
-    ``error`` is the jackknife standard error of the change, ``df`` its degrees of freedom, and
-    ``test_count`` the number of tests that p-values are corrected for. ``heterogeneity`` measures
-    how much the change differs between clusters.
+    ``standard_error`` is the jackknife standard error of the change, ``df`` its degrees of freedom,
+    and ``test_count`` the number of tests that p-values are corrected for. ``heterogeneity``
+    measures how much the change differs between clusters.
     """
-    # The result is k times ``error``, the jackknife's standard error (Efron & Stein, *Annals of
-    # Statistics* 9, 1981); the linearised one is too small if cluster sizes differ. If the standard
-    # error were known, k would be ``distance``: the noncentrality at which Student's t has a power
-    # of 80 %, by the normal approximation of Johnson & Welch (*Biometrika* 31, 1940). As the next
-    # sample estimates its own standard error, k is larger, such that
+    # The result is k times ``standard_error``, the jackknife's standard error (Efron & Stein,
+    # *Annals of Statistics* 9, 1981); the linearised one is too small if cluster sizes differ. If
+    # the standard error were known, k would be ``distance``: the noncentrality at which Student's t
+    # has a power of 80 %, by the normal approximation of Johnson & Welch (*Biometrika* 31, 1940).
+    # As the next sample estimates its own standard error, k is larger, such that
     #
     #   P((Z + k·S₁)/S₂ > t) = 0.8,     Z normal, S₁² and S₂² of χ²/df, all independent.
     #
@@ -486,11 +502,11 @@ def detectable_change(error: Any, df: Any, level: Any, test_count: Any, heteroge
     # clusters, the result is larger than any possible change for half of the samples or more, and
     # some 70 % of the others show their change.
     t = t_quantile(1 - (1 - level) / test_count / 2, df)
-    distance = t * (1 - 1 / (4 * df)) + normal_quantile(POWER) * np.sqrt(1 + t**2 / (2 * df))
+    distance = t * (1 - 1 / (4 * df)) + normal_quantile(TEST_POWER) * np.sqrt(1 + t**2 / (2 * df))
     typical = 1 - 2 / (9 * df)
     homogeneity = np.maximum(1 - (distance * heterogeneity) ** 2, _MIN_HOMOGENEITY)
     name_traced_variables()
-    return distance * error / (typical**4 * np.sqrt(homogeneity))
+    return distance * standard_error / (typical**4 * np.sqrt(homogeneity))
 
 
 def adjust_p_values(p_values: Sequence[Any], method: str | None) -> list[Any]:
@@ -504,52 +520,57 @@ def adjust_p_values(p_values: Sequence[Any], method: str | None) -> list[Any]:
     # Holm's method bounds the probability of any false alarm (*Scandinavian Journal of Statistics*
     # 6, 1979). Benjamini and Hochberg's bounds the expected share of false alarms among all alarms
     # (*JRSS B* 57, 1995).
-    plain_p_values = np.array([as_float(p_value) for p_value in p_values], np.float64)
-    positions_by_p = np.argsort(plain_p_values, kind="stable")[
-        : int(np.isfinite(plain_p_values).sum())
+    float_p_values = np.array([as_float(p_value) for p_value in p_values], np.float64)
+    positions_by_p = np.argsort(float_p_values, kind="stable")[
+        : int(np.isfinite(float_p_values).sum())
     ].tolist()
     adjusted_p_values = [*p_values]
     last_scaled_p = None
     is_holm = method == "holm"
-    tests = setting("tests", len(positions_by_p))
+    n_tests = trace_setting("tests", len(positions_by_p))
     # Holm's method takes the largest from the smallest p-value on, the other one from the largest.
     ranks_and_positions = [*enumerate(positions_by_p, 1)] if method else []
     for rank_number, i in ranks_and_positions if is_holm else reversed(ranks_and_positions):
-        rank = setting("rank", rank_number)
-        scaled_p = p_values[i] * (tests - rank + 1) if is_holm else p_values[i] * tests / rank
+        rank = trace_setting("rank", rank_number)
+        scaled_p = p_values[i] * (n_tests - rank + 1) if is_holm else p_values[i] * n_tests / rank
         if last_scaled_p is None or bool(scaled_p > last_scaled_p) == is_holm:
             last_scaled_p = scaled_p
         adjusted_p_values[i] = np.minimum(last_scaled_p, 1.0)
     return adjusted_p_values
 
 
-def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = CHANGE_WORDS) -> str:
+def verdict_of(
+    p: Any, change: Any, level: float, verdict_words: Sequence[str] = CHANGE_WORDS
+) -> str:
     """Return the verdict on a change: "up", "down", "no evidence" or "cannot say".
 
-    A missing p-value ``p`` gives "cannot say". ``words`` are the words to use for "up" and "down".
+    A missing p-value ``p`` gives "cannot say". ``verdict_words`` are the words to use for "up" and
+    "down".
     """
     if not np.isfinite(p):
         return CANNOT_SAY
     if p >= 1 - level or change == 0:
         return NO_EVIDENCE
-    return words[0] if change > 0 else words[1]
+    return verdict_words[0] if change > 0 else verdict_words[1]
 
 
-def judge(
+def judge_comparisons(
     comparisons: Sequence[Comparison],
     level: float,
     correction: str | None = "holm",
-    noun: str = "change",
-) -> list[Row]:
+    change_noun: str = "change",
+) -> list[RowDict]:
     """Return a row of the result per comparison, as a dict: p-values, interval, verdict and so on.
 
-    ``correction`` is the method that adjusts p-values: "holm", "bh" or None. ``noun`` is the word
-    for a change in the texts.
+    ``correction`` is the method that adjusts p-values: "holm", "bh" or None. ``change_noun`` is the
+    word for a change in the texts.
     """
-    confidence = setting("level", level)
+    confidence = trace_setting("level", level)
     threshold = 1 - confidence
     name_traced_variables()
-    p_values = [NAN if comparison.why else comparison.change.p for comparison in comparisons]
+    p_values = [
+        NAN if comparison.untested_reason else comparison.change.p for comparison in comparisons
+    ]
     unplanned_p_values = [
         NAN if comparison.is_planned else p
         for comparison, p in zip(comparisons, p_values, strict=True)
@@ -563,36 +584,38 @@ def judge(
         is_rate = comparison.is_rate
         detectable_or_nan = NAN
         p = unadjusted_p if comparison.is_planned else adjusted_p
-        before = change.before
+        baseline = change.value_before
         # A rate moves to 0 or 1 at most.
-        largest_change = max(before, 1 - before) if is_rate and np.isfinite(before) else math.inf
+        max_change = max(baseline, 1 - baseline) if is_rate and np.isfinite(baseline) else math.inf
         if np.isfinite(p):
-            test_count = setting(
+            test_count = trace_setting(
                 "tests", unplanned_test_count if correction and not comparison.is_planned else 1
             )
-            detectable = detectable_change(
+            detectable_size = detectable_change(
                 change.jackknife, change.df, confidence, test_count, change.heterogeneity
             )
-            detectable_or_nan = detectable if detectable <= largest_change else NAN
-        p = alias("p_adjusted", p)
-        verdict = verdict_of(p, change.change, level, comparison.verdict_words)
-        low, high = (NAN if comparison.why else bound for bound in (change.low, change.high))
-        why = (
-            f"{comparison.change_text}; {100 * level:g} % interval of the {noun}, for this row "
-            f"alone: {points(low, is_rate)} to {points(high, is_rate)}"
+            detectable_or_nan = detectable_size if detectable_size <= max_change else NAN
+        p = trace_alias("p_adjusted", p)
+        verdict = verdict_of(p, change.value, level, comparison.verdict_words)
+        low, high = (
+            NAN if comparison.untested_reason else bound for bound in (change.low, change.high)
+        )
+        reason = (
+            f"{comparison.change_text}; {100 * level:g} % interval of the {change_noun}, for this "
+            f"row alone: {format_points(low, is_rate)} to {format_points(high, is_rate)}"
         )
         if verdict == CANNOT_SAY:
-            why = comparison.why or "it cannot be computed"
+            reason = comparison.untested_reason or "it cannot be computed"
         elif verdict == NO_EVIDENCE:
-            detectable_phrase = f"no {noun} of any size is found"
+            detectable_phrase = f"no {change_noun} of any size is found"
             if np.isfinite(detectable_or_nan):
-                size_text = points(detectable_or_nan, is_rate).lstrip("+")
-                detectable_phrase = f"a {noun} of {size_text} would be found"
-            why += f"; {detectable_phrase} by 4 of 5 such samples"
-            why += f", with p corrected for {test_count:g} tests" * bool(test_count > 1)
-        if verdict != CANNOT_SAY and (assumption := comparison.method.partition("; ")[2]):
-            why += f"; {assumption}"
-        if isinstance(p, Traced):
+                size_text = format_points(detectable_or_nan, is_rate).lstrip("+")
+                detectable_phrase = f"a {change_noun} of {size_text} would be found"
+            reason += f"; {detectable_phrase} by 4 of 5 such samples"
+            reason += f", with p corrected for {test_count:g} tests" * bool(test_count > 1)
+        if verdict != CANNOT_SAY and (assumption_text := comparison.method.partition("; ")[2]):
+            reason += f"; {assumption_text}"
+        if isinstance(p, TracedValue):
             traced_verdict = p < threshold if p.value < threshold.value else p >= threshold
             traced_verdict.value = verdict
             verdict = traced_verdict
@@ -602,7 +625,7 @@ def judge(
             method += f", t of {df:.3g} degrees of freedom"
         judgements.append(
             {
-                "change": change.change,
+                "change": change.value,
                 "n": change.size_after,
                 "clusters": change.clusters,
                 "low": low,
@@ -611,7 +634,7 @@ def judge(
                 "p_adjusted": p,
                 "detectable": detectable_or_nan,
                 "verdict": verdict,
-                "why": why,
+                "why": reason,
                 "method": method,
             }
         )

@@ -16,23 +16,23 @@ import pandas as pd
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import metadata_of
-from aatoolkit.stats.estimate import check_level, wilson
-from aatoolkit.stats.results import FUNNEL_STAGES, make_result, percent
+from aatoolkit.stats.estimate import check_level, wilson_interval
+from aatoolkit.stats.results import FUNNEL_STAGES, format_percent, make_result
 from aatoolkit.stats.sums import split_off_period
 from aatoolkit.stats.trace import (
     GroupSums,
     column_values,
-    interval_quantile,
-    name_traced,
-    plain_value,
-    statistic,
+    confidence_quantile,
+    name_traced_values,
+    record_statistic,
     take,
+    untrace,
 )
 
-COMPLETE_STAGE = "complete"
+COMPLETE_DAYS_STAGE = "complete"
 """Visits of the days whose conversions are complete: the denominator of the conversion rate."""
 
-STAGES = tuple(stage for stage in FUNNEL_STAGES if stage != COMPLETE_STAGE)
+STAGES = tuple(stage for stage in FUNNEL_STAGES if stage != COMPLETE_DAYS_STAGE)
 _NOT_LISTED_REASON = "the response does not list the page, which does not mean 0"
 _MISSING_COUNT_REASON = "a part of it has no number, so that the sum is not known"
 
@@ -59,7 +59,9 @@ class Stage:
         )
 
 
-def funnel(dataset: Mapping[str, Any], errors: Mapping[str, object], level: float) -> pd.DataFrame:
+def funnel(
+    dataset: Mapping[str, Any], error_by_section: Mapping[str, object], level: float
+) -> pd.DataFrame:
     """Count how often each page was crawled, cited and so on; see ``Dataset.funnel``."""
     check_level(level)
     table_by_section = {}
@@ -71,7 +73,9 @@ def funnel(dataset: Mapping[str, Any], errors: Mapping[str, object], level: floa
                 continue
             if section not in dataset:
                 reason_by_section[section] = (
-                    f"failed: {errors[section]}" if section in errors else "was not read"
+                    f"failed: {error_by_section[section]}"
+                    if section in error_by_section
+                    else "was not read"
                 )
                 continue
             candidate_frames = [
@@ -88,24 +92,26 @@ def funnel(dataset: Mapping[str, Any], errors: Mapping[str, object], level: floa
                 reason_by_section.setdefault(
                     section, f"has no table of {stage_fields['noun']} by page"
                 )
-    return funnel_of([*table_by_section.values()], [*table_by_section], reason_by_section, level)
+    return funnel_from_tables(
+        [*table_by_section.values()], [*table_by_section], reason_by_section, level
+    )
 
 
-def _find_count_column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
-    """Return the first number column whose name matches one of ``names``; None if there is none."""
+def _find_count_column(frame: pd.DataFrame, candidate_names: Sequence[str]) -> str | None:
+    """Return the first number column whose name matches one of ``candidate_names``, or None."""
     columns = metadata_of(frame).columns
     name_by_stem: dict[tuple[str, ...], str] = {}
     for name in map(str, frame.select_dtypes("number").columns):
-        is_previous, stem = split_off_period(
+        is_previous_period, stem = split_off_period(
             (columns[name].declared_name or name).rpartition(".")[2]
         )
-        name_by_stem |= {} if is_previous else {stem: name}
-    stems = [split_off_period(name)[1] for name in names]
+        name_by_stem |= {} if is_previous_period else {stem: name}
+    stems = [split_off_period(name)[1] for name in candidate_names]
     return next((name_by_stem[stem] for stem in stems if stem in name_by_stem), None)
 
 
-@statistic("funnel", "frames")
-def funnel_of(
+@record_statistic("funnel", "frames")
+def funnel_from_tables(
     frames: Sequence[pd.DataFrame], names: Sequence[str], errors: Mapping[str, str], level: float
 ) -> pd.DataFrame:
     """Return the funnel as a frame with one row per URL path, from the tables of each section.
@@ -123,7 +129,7 @@ def funnel_of(
         )
         for stage, fields in FUNNEL_STAGES.items()
     }
-    complete_stage = stages.pop(COMPLETE_STAGE)
+    complete_stage = stages.pop(COMPLETE_DAYS_STAGE)
     _check_windows(frames)
     if all(stage.reason for stage in stages.values()):
         reason = "; ".join(dict.fromkeys(stage.reason for stage in stages.values()))
@@ -133,28 +139,29 @@ def funnel_of(
     paths = pd.Index([path for stage in stages.values() for path in stage.paths]).unique()
     counts_by_stage = [stages[name].counts_of(paths) for name in STAGES]
     row_order = np.lexsort(
-        [-np.nan_to_num(plain_value(values)) for values in reversed(counts_by_stage)]
+        [-np.nan_to_num(untrace(column_array)) for column_array in reversed(counts_by_stage)]
     )
     sorted_paths = paths[row_order]
     complete_visits = complete_stage.counts_of(paths)
     columns = {
-        name: take(values, row_order) for name, values in zip(STAGES, counts_by_stage, strict=True)
+        name: take(column_array, row_order)
+        for name, column_array in zip(STAGES, counts_by_stage, strict=True)
     }
-    has_complete_visits = bool(np.isfinite(plain_value(complete_visits)).any())
+    has_complete_visits = bool(np.isfinite(untrace(complete_visits)).any())
     columns["n"] = take(complete_visits, row_order) if has_complete_visits else columns["visited"]
-    name_traced(**columns)
-    plain_counts = {name: plain_value(values) for name, values in columns.items()}
-    ratio = columns["crawled"] / columns["visited"]
+    name_traced_values(**columns)
+    float_counts = {name: untrace(column_array) for name, column_array in columns.items()}
+    crawls_per_visit = columns["crawled"] / columns["visited"]
     rate = columns["converted"] / columns["n"]
-    q = interval_quantile(level)
-    name_traced(rate=rate, q=q)
-    columns["crawl_to_refer"] = np.where(plain_counts["visited"] > 0, ratio, np.nan)
-    is_valid_rate = (plain_counts["n"] > 0) & (plain_counts["converted"] <= plain_counts["n"])
-    for suffix, values in zip(
-        ("", "_low", "_high"), (rate, *wilson(rate, columns["n"], q)), strict=True
+    q = confidence_quantile(level)
+    name_traced_values(rate=rate, q=q)
+    columns["crawl_to_refer"] = np.where(float_counts["visited"] > 0, crawls_per_visit, np.nan)
+    is_valid_rate = (float_counts["n"] > 0) & (float_counts["converted"] <= float_counts["n"])
+    for suffix, column_array in zip(
+        ("", "_low", "_high"), (rate, *wilson_interval(rate, columns["n"], q)), strict=True
     ):
-        columns[f"conversion_rate{suffix}"] = np.where(is_valid_rate, values, np.nan)
-    rates = plain_value(columns["conversion_rate"])
+        columns[f"conversion_rate{suffix}"] = np.where(is_valid_rate, column_array, np.nan)
+    rates = untrace(columns["conversion_rate"])
     visits_text = "all visits, also those of days that are not complete"
     rate_meaning = "Conversions per visit; too low where those of the last days are not complete."
     if has_complete_visits:
@@ -166,7 +173,7 @@ def funnel_of(
             "path": sorted_paths,
             **columns,
             "verdict": [
-                _verdict(path, {name: plain_counts[name][i] for name in STAGES}, rates[i], stages)
+                _verdict(path, {name: float_counts[name][i] for name in STAGES}, rates[i], stages)
                 for i, path in enumerate(sorted_paths)
             ],
             "method": f"joined on normalised paths; conversions over {visits_text}; "
@@ -194,9 +201,10 @@ def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
         window_texts = "; ".join(
             f"{section}: {window[0]} {window[1]}" for window, section in section_by_window.items()
         )
-        why = f"the sections are not of one host and window ({window_texts})"
+        reason = f"the sections are not of one host and window ({window_texts})"
         raise AvailabilityError(
-            f"there is no funnel: {why}; read them in one call", columns=dict.fromkeys(STAGES, why)
+            f"there is no funnel: {reason}; read them in one call",
+            columns=dict.fromkeys(STAGES, reason),
         )
 
 
@@ -208,18 +216,25 @@ def _verdict(
     ``counts`` has the page's count in each stage, and ``rate`` its conversion rate.
     """
     stages_by_reason: dict[str, list[str]] = {}
-    for name, count in counts.items():
-        if np.isnan(count):
-            stage = stages[name]
+    for stage_name, stage_count in counts.items():
+        if np.isnan(stage_count):
+            stage = stages[stage_name]
             reason = stage.reason or (
                 _MISSING_COUNT_REASON if path in stage.paths else _NOT_LISTED_REASON
             )
-            stages_by_reason.setdefault(reason, []).append(name)
+            stages_by_reason.setdefault(reason, []).append(stage_name)
     if stages_by_reason:
-        reasons = (f"{' and '.join(names)}: {reason}" for reason, names in stages_by_reason.items())
+        reasons = (
+            f"{' and '.join(stage_names)}: {reason}"
+            for reason, stage_names in stages_by_reason.items()
+        )
         return f"not measured: {'; '.join(reasons)}"
-    rate_note = f"; {percent(rate)} of visits converted" if np.isfinite(rate) else ""
-    partial_stages = [name for name in STAGES if stages[name].availability.status == Status.PARTIAL]
+    rate_note = f"; {format_percent(rate)} of visits converted" if np.isfinite(rate) else ""
+    partial_stages = [
+        stage_name
+        for stage_name in STAGES
+        if stages[stage_name].availability.status == Status.PARTIAL
+    ]
     if partial_stages:
         return f"all stages have a number; partly measured: {', '.join(partial_stages)}{rate_note}"
     return f"all stages measured{rate_note}"
@@ -227,7 +242,7 @@ def _verdict(
 
 def _stage_of_section(
     table_by_section: Mapping[str, pd.DataFrame],
-    errors: Mapping[str, str],
+    reason_by_section: Mapping[str, str],
     stage_fields: Mapping[str, Any],
     section: str,
     column_names: Sequence[str],
@@ -235,18 +250,19 @@ def _stage_of_section(
     """Return one stage of the funnel, such as visits: its count of each URL path in one section.
 
     ``stage_fields`` is the entry of the stage in `FUNNEL_STAGES`. ``column_names`` are the names
-    that the column of counts may have. ``errors`` maps sections that were not read to the reason.
+    that the column of counts may have. ``reason_by_section`` maps sections that were not read to
+    the reason.
     """
     frame = table_by_section.get(section)
     column = _find_count_column(frame, column_names) if frame is not None else None
     if frame is None or column is None:
         reason = f"the service gives no {stage_fields['noun']}"
         if frame is None:
-            reason = f"the section {section} {errors.get(section, 'was not read')}"
+            reason = f"the section {section} {reason_by_section.get(section, 'was not read')}"
         return Stage(
             pd.Index([]), [], Availability(Status.UNAVAILABLE, Cause.ABSENT, reason), reason
         )
-    path_codes, paths = pd.factorize(frame["path"].map(normal_path, na_action="ignore"))
+    path_codes, paths = pd.factorize(frame["path"].map(normalize_path, na_action="ignore"))
     row_positions = np.flatnonzero(path_codes >= 0)
     sums_by_path = GroupSums(
         path_codes[row_positions], len(paths), lambda path_number: {"path": paths[path_number]}
@@ -255,10 +271,10 @@ def _stage_of_section(
     if stage_fields["unit"] == "answers":
         # Two spellings of a path would count an answer that cites both twice.
         is_repeated = np.bincount(path_codes[row_positions], minlength=len(paths)) > 1
-        counts = np.where(is_repeated & (plain_value(counts) != 0), np.nan, counts)
+        counts = np.where(is_repeated & (untrace(counts) != 0), np.nan, counts)
     availability = metadata_of(frame).columns[column].availability
     reason = ""
-    if not np.isfinite(plain_value(counts)).any():
+    if not np.isfinite(untrace(counts)).any():
         reason = (
             str(availability) if availability.status != Status.AVAILABLE else "nothing was counted"
         )
@@ -271,17 +287,19 @@ def _stage_of_section(
 
 def _combine_stages(stages: Sequence[Stage]) -> Stage:
     """Combine the counts of one stage from several sections; a path keeps its first count."""
-    combined, *other_stages = [stage for stage in stages if len(stage.paths)] or stages[:1]
+    combined_stage, *other_stages = [stage for stage in stages if len(stage.paths)] or stages[:1]
     for other_stage in other_stages:
-        paths = combined.paths.append(other_stage.paths).unique()
+        paths = combined_stage.paths.append(other_stage.paths).unique()
         counts = np.where(
-            paths.isin(combined.paths), combined.counts_of(paths), other_stage.counts_of(paths)
+            paths.isin(combined_stage.paths),
+            combined_stage.counts_of(paths),
+            other_stage.counts_of(paths),
         )
-        reason = combined.reason if other_stage.reason else ""
-        combined = Stage(
-            paths, counts, combine([combined.availability, other_stage.availability]), reason
+        reason = combined_stage.reason if other_stage.reason else ""
+        combined_stage = Stage(
+            paths, counts, combine([combined_stage.availability, other_stage.availability]), reason
         )
-    return combined
+    return combined_stage
 
 
 _STAGES_BY_COLUMN = {
@@ -295,38 +313,42 @@ _STAGES_BY_COLUMN = {
 """For each column of the result, the stages that it is computed from."""
 
 
-NOT_SET = "(not set)"
+NOT_SET_PATH = "(not set)"
 """The text in place of a landing page if none was recorded for a visit."""
 
 # Characters that are not percent-encoded in paths.
 _UNESCAPED_CHARACTERS = "/-._~!$&'()*+,;=:@"
 
 
-def normal_path(url: str) -> str:
+def normalize_path(url: str) -> str:
     """Return the normalised path of a URL or path.
 
     Examples
     --------
-    >>> normal_path("https://acme.example/caf%c3%a9//?ref=top#end"), normal_path("/a/index.html")
+    >>> normalize_path("https://a.example/caf%c3%a9//?ref=top#end"), normalize_path("/a/index.html")
     ('/café', '/a')
-    >>> normal_path("/caf\\u00e9"), normal_path(""), normal_path("(not set)")
+    >>> normalize_path("/caf\\u00e9"), normalize_path(""), normalize_path("(not set)")
     ('/café', '/', '(not set)')
     """
     # Percent escapes are decoded and encoded anew (RFC 3986, 6.2.2 and 6.2.3). The case of letters
     # is kept, as it may matter in paths.
-    if url.strip() == NOT_SET:
-        return NOT_SET
+    if url.strip() == NOT_SET_PATH:
+        return NOT_SET_PATH
     try:
         path = urlsplit(url.strip()).path if "//" in url[:9] else url.strip()
     except ValueError:
         path = url
     path = re.split(r"[?#]", path, maxsplit=1)[0]
-    encoded = quote(unquote_to_bytes(path), safe=_UNESCAPED_CHARACTERS)
+    encoded_path = quote(unquote_to_bytes(path), safe=_UNESCAPED_CHARACTERS)
     try:
-        decoded = unquote_to_bytes(encoded).decode() if "%2F" not in encoded.upper() else encoded
+        decoded_path = (
+            unquote_to_bytes(encoded_path).decode()
+            if "%2F" not in encoded_path.upper()
+            else encoded_path
+        )
     except UnicodeDecodeError:
-        decoded = encoded
-    segments = [segment for segment in decoded.split("/") if segment]
+        decoded_path = encoded_path
+    segments = [segment for segment in decoded_path.split("/") if segment]
     if segments and re.fullmatch(r"(index|default)\.(html?|php|aspx?)", segments[-1].lower()):
         segments.pop()
     return "/" + "/".join(segments)

@@ -22,15 +22,15 @@ from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.sections.aggregation import FRACTION, NONE, RANK, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.compare import (
-    INDEPENDENT_DESIGN,
+    INDEPENDENT_DESIGN_EFFECT,
     ComparedRow,
     compare_measure,
     comparison_result,
-    name_sides,
+    name_frames,
 )
 from aatoolkit.stats.estimate import Change, check_level
-from aatoolkit.stats.sums import PROMPT_COLUMN, WINDOW_NAMES, rule_and_counts, split_off_period
-from aatoolkit.stats.trace import name_traced_variables, statistic, trace_frame
+from aatoolkit.stats.sums import PROMPT_COLUMN, WINDOW_NAMES, rule_and_columns, split_off_period
+from aatoolkit.stats.trace import name_traced_variables, record_statistic, trace_copy
 
 MENTION_RATE = "mention_rate"
 AVG_POSITION = "average_position"
@@ -39,17 +39,17 @@ _MEASURE_BY_UNIT = {FRACTION: MENTION_RATE, RANK: AVG_POSITION, "position": AVG_
 """The names of measures that are computed from mentions, by unit."""
 
 _GROUP_COLUMNS = ("engine", "topic", "brand")  # standard names of columns to group by
-_HEADLINE_JSON = json.loads(Path(__file__).with_suffix(".json").read_bytes())
-_REQUIREMENTS_BY_ROLE: dict[str, tuple[str, list[str], list[str]]] = _HEADLINE_JSON["roles"]
+_QUESTIONS_JSON = json.loads(Path(__file__).with_suffix(".json").read_bytes())
+_TABLE_SPEC_BY_ROLE: dict[str, tuple[str, list[str], list[str]]] = _QUESTIONS_JSON["roles"]
 """For each role of a table: its section, the columns that it must have, and its required key."""
 
 
-class HeadlineQuestion(NamedTuple):
+class ComparisonQuestion(NamedTuple):
     """One comparison in `Dataset.compare`: the column, the table and the groups to compare."""
 
     subject: str  # what is compared, such as "engine"
     measure: str  # the column to compare
-    role: str  # which table has it: a key of `_REQUIREMENTS_BY_ROLE`
+    role: str  # which table has it: a key of `_TABLE_SPEC_BY_ROLE`
     by: str | None = None  # the column of groups
     cluster: str | None = None  # the column of clusters, such as prompts
     is_total: bool = False
@@ -57,30 +57,30 @@ class HeadlineQuestion(NamedTuple):
 
 
 _PLANNED_QUESTIONS, _OTHER_QUESTIONS = (
-    [HeadlineQuestion(**row) for row in _HEADLINE_JSON[kind]] for kind in ("planned", "others")
+    [ComparisonQuestion(**row) for row in _QUESTIONS_JSON[kind]] for kind in ("planned", "others")
 )
 """The planned comparison with its substitute, and the other questions in order."""
 
-_KEY_FIGURE_QUESTION = HeadlineQuestion("key figure", "value", "figures", "metric")
+_KEY_FIGURE_QUESTION = ComparisonQuestion("key figure", "value", "figures", "metric")
 
-TableByName = Mapping[str, pd.DataFrame]  # by window and role, such as "now.engines"
+TableByRole = Mapping[str, pd.DataFrame]  # by window and role, such as "now.engines"
 
 
-def headline(
+def compare_datasets(
     current_dataset: Mapping[str, Any], earlier_dataset: Mapping[str, Any] | None, level: float
 ) -> pd.DataFrame:
     """Compare the main measures (e.g. mention rate) of two datasets; see ``Dataset.compare``."""
     check_level(level)
-    table_by_name = {
+    table_by_role = {
         f"{window_name}.{role}": frame
         for window_name, dataset in zip(
             WINDOW_NAMES, (current_dataset, earlier_dataset or {}), strict=True
         )
-        for role in _REQUIREMENTS_BY_ROLE
+        for role in _TABLE_SPEC_BY_ROLE
         for frame in _tables_of_role(dataset, role)[:1]
     }
-    return headline_of(
-        [*table_by_name.values()], [*table_by_name], earlier_dataset is not None, level
+    return compare_tables(
+        [*table_by_role.values()], [*table_by_role], earlier_dataset is not None, level
     )
 
 
@@ -89,7 +89,7 @@ def _tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataFrame]
 
     A role is a purpose of tables in the comparison, such as ``engines``.
     """
-    section, required_columns, required_key = _REQUIREMENTS_BY_ROLE[role]
+    section, required_columns, required_key_columns = _TABLE_SPEC_BY_ROLE[role]
     if section not in dataset:
         return []
     section_tables = dataset[section]
@@ -104,22 +104,22 @@ def _tables_of_role(dataset: Mapping[str, Any], role: str) -> list[pd.DataFrame]
             if section_tables[name] is not main_table
         )
         if {*required_columns} <= {*frame.columns}
-        and tuple(required_key) in ((), metadata_of(frame).key)
+        and tuple(required_key_columns) in ((), metadata_of(frame).key)
     ]
 
 
 def _rename_to_standard(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame whose known columns have their standard names, such as ``mention_rate``."""
     metadata = metadata_of(frame)
-    names_by_standard = lists_by_key(
+    names_by_standard_name = lists_by_key(
         (_standard_name(name, metadata.declaration_of(name)), name) for name in metadata.columns
     )
-    standard_by_name = {
-        names_of_standard[0]: name
-        for name, names_of_standard in names_by_standard.items()
-        if len(names_of_standard) == 1 and name not in frame.columns
+    standard_name_by_name = {
+        same_standard_names[0]: name
+        for name, same_standard_names in names_by_standard_name.items()
+        if len(same_standard_names) == 1 and name not in frame.columns
     }
-    return rename(frame, columns=standard_by_name) if standard_by_name else frame
+    return rename(frame, columns=standard_name_by_name) if standard_name_by_name else frame
 
 
 def _standard_name(name: str, column: Column) -> str:
@@ -137,8 +137,8 @@ def _standard_name(name: str, column: Column) -> str:
     )
 
 
-@statistic("headline", "frames")
-def headline_of(
+@record_statistic("headline", "frames")
+def compare_tables(
     frames: Sequence[pd.DataFrame], names: Sequence[str], has_before: bool, level: float
 ) -> pd.DataFrame:
     """Return the comparison of the main measures as a frame, from tables that were already read.
@@ -146,95 +146,99 @@ def headline_of(
     ``names`` has a name per frame, such as ``now.engines``. If ``has_before`` is False, each table
     is compared with its own columns about the previous period.
     """
-    table_by_name = dict(zip(names, frames, strict=True))
-    sources_of_sides = [
+    table_by_role = dict(zip(names, frames, strict=True))
+    sources_of_frames = [
         sources_of(
             metadata_of(frame)
-            for name, frame in table_by_name.items()
-            if name.startswith(f"{window_name}.")
+            for table_name, frame in table_by_role.items()
+            if table_name.startswith(f"{window_name}.")
         )
         for window_name in WINDOW_NAMES[: 1 + has_before]
     ]
-    _, side_names = name_sides(
-        [()] * len(sources_of_sides), sources_of_sides, ("host",), ("subject", "name")
+    _, frame_names = name_frames(
+        [()] * len(sources_of_frames), sources_of_frames, ("host",), ("subject", "name")
     )
-    planned_row = ComparedRow(measure=MENTION_RATE, key=("all prompts", None), unit=FRACTION)
-    design_effect = INDEPENDENT_DESIGN
+    planned_comparison = ComparedRow(measure=MENTION_RATE, key=("all prompts", None), unit=FRACTION)
+    design_effect = INDEPENDENT_DESIGN_EFFECT
 
-    def comparisons_for(question: HeadlineQuestion) -> list[ComparedRow] | str:
+    def comparisons_for(question: ComparisonQuestion) -> list[ComparedRow] | str:
         return _comparisons_for_question(
-            table_by_name, question, has_before, level, design_effect, side_names
+            table_by_role, question, has_before, level, design_effect, frame_names
         )
 
     for question in _PLANNED_QUESTIONS:
         comparisons = comparisons_for(question)
         if isinstance(comparisons, list):
-            planned_row = comparisons[0]
-            design_effect = design_effect_of(planned_row.change)
+            planned_comparison = comparisons[0]
+            design_effect = design_effect_of(planned_comparison.change)
             break
-        planned_row = replace(planned_row, why=planned_row.why or comparisons)
-    rows = [replace(planned_row, is_planned=True)]
+        planned_comparison = replace(
+            planned_comparison, untested_reason=planned_comparison.untested_reason or comparisons
+        )
+    rows = [replace(planned_comparison, is_planned=True)]
     for question in _OTHER_QUESTIONS:
         if any((row.key[0], row.measure) == (question.subject, question.measure) for row in rows):
             continue
         comparisons = comparisons_for(question)
         if isinstance(comparisons, list):
             for row in comparisons:
-                if question.is_total and rows[0].why and not row.why:
+                if question.is_total and rows[0].untested_reason and not row.untested_reason:
                     # The test of a total takes from the planned one how much prompts differ.
-                    untested_reason = f"nothing says how prompts differ: {rows[0].why}"
-                    row = replace(row, why=untested_reason, method="")
+                    untested_reason = f"nothing says how prompts differ: {rows[0].untested_reason}"
+                    row = replace(row, untested_reason=untested_reason, method="")
                 rows.append(row)
     # A brand's mention rate with the values of the planned comparison would only repeat it.
-    planned_change = planned_row.change
+    planned_change = planned_comparison.change
     rows = [
         row
         for row in rows
         if (row.key[0], row.measure) != ("brand", MENTION_RATE)
-        or row.change.after != planned_change.after
-        or row.change.before != planned_change.before
+        or row.change.value_after != planned_change.value_after
+        or row.change.value_before != planned_change.value_before
     ]
-    figure_rows = comparisons_for(_KEY_FIGURE_QUESTION)
-    if isinstance(figure_rows, list):
-        rows += _figures_not_compared(figure_rows, rows)
+    key_figure_rows = comparisons_for(_KEY_FIGURE_QUESTION)
+    if isinstance(key_figure_rows, list):
+        rows += _find_uncompared_key_figures(key_figure_rows, rows)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
-    return comparison_result(rows, ("subject", "name"), metadata, "holm", level, side_names)
+    return comparison_result(rows, ("subject", "name"), metadata, "holm", level, frame_names)
 
 
 def _comparisons_for_question(
-    table_by_name: TableByName,
-    question: HeadlineQuestion,
-    has_before: bool,
+    table_by_role: TableByRole,
+    question: ComparisonQuestion,
+    has_earlier_tables: bool,
     level: float,
-    design: tuple[Any, Any],
-    side_names: Sequence[str],
+    design_effect: tuple[Any, Any],
+    frame_names: Sequence[str],
 ) -> list[ComparedRow] | str:
-    """Return the comparisons for a `HeadlineQuestion`, or the reason why there are none.
+    """Return the comparisons for a `ComparisonQuestion`, or the reason why there are none.
 
     For example, the question "by engine" gives one comparison per engine.
     """
     subject, measure, role, by, cluster, is_total = question
-    section = _REQUIREMENTS_BY_ROLE[role][0]
+    section = _TABLE_SPEC_BY_ROLE[role][0]
     frames = []
-    for i, window_name in enumerate(WINDOW_NAMES[: 1 + has_before]):
-        frame = table_by_name.get(f"{window_name}.{role}")
+    for i, window_name in enumerate(WINDOW_NAMES[: 1 + has_earlier_tables]):
+        frame = table_by_role.get(f"{window_name}.{role}")
         if frame is None or (by and by not in frame.columns):
-            return f"{side_names[i]}: the section {section} was not read, or has no such table"
+            return f"{frame_names[i]}: the section {section} was not read, or has no such table"
         frames.append(frame)
-    frames = _select_own_brands(table_by_name, frames) if role == "voices" else frames
-    now = frames[0]
-    before = frames[1] if has_before else None
-    if cluster and not has_before:
-        return f"{side_names[1]}: the section {section} gives no window before this one"
-    prompts_table = table_by_name.get("now.prompts", now)
+    frames = _select_own_brands(table_by_role, frames) if role == "voices" else frames
+    current_frame = frames[0]
+    baseline_frame = frames[1] if has_earlier_tables else None
+    if cluster and not has_earlier_tables:
+        return f"{frame_names[1]}: the section {section} gives no window before this one"
+    prompts_table = table_by_role.get("now.prompts", current_frame)
     prompt_column = PROMPT_COLUMN
     rules = {}
-    if PROMPT_COLUMN not in now.columns and len(metadata_of(prompts_table).key) == 1:
+    if PROMPT_COLUMN not in current_frame.columns and len(metadata_of(prompts_table).key) == 1:
         (prompt_column,) = metadata_of(prompts_table).key
     if section == "prompts":
         # The table by engine may count without giving the rate of it, which is that of the prompts.
-        table = now if measure in now.columns else prompts_table
-        rule = rule_and_counts(metadata_of(table), measure)[0] if measure in table.columns else NONE
+        table = current_frame if measure in current_frame.columns else prompts_table
+        rule = (
+            rule_and_columns(metadata_of(table), measure)[0] if measure in table.columns else NONE
+        )
         if rule.rule not in ("ratio", "mean"):
             return f"the section {section} has no {measure} with its counts"
         if rule.over and role == "prompt_engines":
@@ -243,8 +247,9 @@ def _comparisons_for_question(
     try:
         rows = [
             *compare_measure(
-                now, before, measure, (by,) if by else (), None, cluster, level, rules, side_names,
-                design if is_total else INDEPENDENT_DESIGN, prompt_column,
+                current_frame, baseline_frame, measure, (by,) if by else (), None, cluster, level,
+                rules, frame_names, design_effect if is_total else INDEPENDENT_DESIGN_EFFECT,
+                prompt_column,
             )
         ]  # fmt: skip
     except (AvailabilityError, ItemNotFound) as error:
@@ -261,22 +266,22 @@ def _comparisons_for_question(
 
 
 def _select_own_brands(
-    table_by_name: TableByName, frames: Sequence[pd.DataFrame]
+    table_by_role: TableByRole, frames: Sequence[pd.DataFrame]
 ) -> list[pd.DataFrame]:
     """Select from each frame the rows of the project's own brands, if all frames have the brand."""
     brand_sets = [{*frame["brand"]} for frame in frames]
     for window_name in WINDOW_NAMES[: len(frames)]:
-        leader_table = table_by_name.get(
+        leaders_table = table_by_role.get(
             f"{window_name}.leaders", pd.DataFrame({"brand": [], "own": []})
         )
         brand_sets.append(
-            {*leader_table.loc[leader_table["own"].fillna(False).astype(bool), "brand"]}
+            {*leaders_table.loc[leaders_table["own"].fillna(False).astype(bool), "brand"]}
         )
     row_positions_of_frames = [
         np.flatnonzero(frame["brand"].isin(set.intersection(*brand_sets))) for frame in frames
     ]
     return [
-        trace_frame(frame.iloc[row_positions], frame, row_positions=row_positions)
+        trace_copy(frame.iloc[row_positions], frame, row_positions=row_positions)
         for frame, row_positions in zip(frames, row_positions_of_frames, strict=True)
     ]
 
@@ -289,7 +294,9 @@ def design_effect_of(change: Change) -> tuple[Any, Any]:
     """
     # The variance of the change, divided by that of as many independent answers; at least 1.
     sizes = change.size_before, change.size_after
-    pooled = (change.before * sizes[0] + change.after * sizes[1]) / (sizes[0] + sizes[1])
+    pooled = (change.value_before * sizes[0] + change.value_after * sizes[1]) / (
+        sizes[0] + sizes[1]
+    )
     simple = pooled * (1 - pooled) * (1 / sizes[0] + 1 / sizes[1])
     ratio_to_simple = np.maximum(change.error**2 / np.maximum(simple, 1e-300), 1.0)
     deff = np.where(simple > 0, ratio_to_simple, 1.0)
@@ -297,14 +304,14 @@ def design_effect_of(change: Change) -> tuple[Any, Any]:
     return deff, change.df
 
 
-def _figures_not_compared(
-    figure_rows: Sequence[ComparedRow], compared_rows: Sequence[ComparedRow]
+def _find_uncompared_key_figures(
+    key_figure_rows: Sequence[ComparedRow], compared_rows: Sequence[ComparedRow]
 ) -> list[ComparedRow]:
     """Return a comparison without a test for each key figure that ``compared_rows`` lacks."""
     compared_measures = {
         row.measure
         for row in compared_rows
-        if (row.key[1] is None or row.measure == SHARE_OF_VOICE) and np.isfinite(row.change.change)
+        if (row.key[1] is None or row.measure == SHARE_OF_VOICE) and np.isfinite(row.change.value)
     }
     # The number of answers is no result, and the score repeats the rate, times 100.
     compared_measures |= {
@@ -312,15 +319,21 @@ def _figures_not_compared(
         *(["visibility_score"] if MENTION_RATE in compared_measures else []),
     }
     uncompared_rows = []
-    for row in figure_rows:
-        metric_name = "_".join(tokens(str(row.key[1])))
-        if metric_name not in compared_measures:
-            reason = row.why or f"the service gives no counts of {metric_name} by prompt"
+    for row in key_figure_rows:
+        metric = "_".join(tokens(str(row.key[1])))
+        if metric not in compared_measures:
+            reason = row.untested_reason or f"the service gives no counts of {metric} by prompt"
             unit = FRACTION if row.is_rate else None
-            key = (row.key[0], metric_name)
+            key = (row.key[0], metric)
             uncompared_rows.append(
                 replace(
-                    row, measure=metric_name, key=key, unit=unit, why=reason, method="", notes=()
+                    row,
+                    measure=metric,
+                    key=key,
+                    unit=unit,
+                    untested_reason=reason,
+                    method="",
+                    notes=(),
                 )
             )
     return uncompared_rows

@@ -18,40 +18,47 @@ from aatoolkit.frame.cell_status import combine_cells, statuses_of
 from aatoolkit.frame.groupby import By, as_floats, check_columns, flatten_index
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
-from aatoolkit.stats.estimate import MIN_CLUSTERS, NAN, check_level, estimate, wilson
-from aatoolkit.stats.results import CANNOT_SAY, amount, equals_text, make_result, percent, refusal
+from aatoolkit.stats.estimate import MIN_CLUSTERS, NAN, check_level, estimate, wilson_interval
+from aatoolkit.stats.results import (
+    CANNOT_SAY,
+    equal_text_mask,
+    format_amount,
+    format_percent,
+    make_result,
+    refusal_error,
+)
 from aatoolkit.stats.sums import (
     PROMPT_COLUMN,
     Rules,
     cluster_sums,
-    clusters_of,
     host_columns,
     no_counts_text,
-    rule_and_counts,
+    row_clusters,
+    rule_and_columns,
 )
 from aatoolkit.stats.trace import (
+    FloatArray,
     GroupSums,
-    Integers,
-    Numbers,
+    IntArray,
     SingleGroup,
     column_values,
+    confidence_quantile,
     count_of,
-    interval_quantile,
     name_traced_variables,
-    plain_columns,
-    plain_value,
-    random_number,
-    setting,
-    statistic,
+    record_statistic,
     t_quantile,
     take,
     total_of,
+    trace_random_number,
+    trace_setting,
+    untrace,
+    untrace_columns,
 )
 
-PANELS = ("sampled", "fixed")  # the clusters are a sample of a larger set, or the whole set
+PANEL_KINDS = ("sampled", "fixed")  # the clusters are a sample of a larger set, or the whole set
 
 
-@statistic("interval", "frame")
+@record_statistic("interval", "frame")
 def interval(
     frame: pd.DataFrame,
     column: str,
@@ -69,49 +76,52 @@ def interval(
             raise ArgumentError("by= and panel= need cluster=, such as cluster='prompt_id'")
         return _row_intervals(frame, column, level, rules or {})
     panel = panel or "sampled"
-    if panel not in PANELS:
-        raise ArgumentError(f"panel={panel!r} is none of {', '.join(PANELS)}")
+    if panel not in PANEL_KINDS:
+        raise ArgumentError(f"panel={panel!r} is none of {', '.join(PANEL_KINDS)}")
     sums = cluster_sums(frame, column, by, cluster, rules)
     y, n = sums.y_and_n()
     is_rate = sums.is_rate
     if panel == "fixed" and not is_rate:
-        raise refusal(column, "interval of fixed values", "it is no rate; leave panel= out")
-    confidence = setting("level", level)
+        raise refusal_error(column, "interval of fixed values", "it is no rate; leave panel= out")
+    confidence = trace_setting("level", level)
     estimates = estimate(sums.group_sums, y, n, confidence, panel, is_rate)
     lows, highs, cluster_counts = map(
-        plain_value, (estimates.low, estimates.high, estimates.clusters)
+        untrace, (estimates.low, estimates.high, estimates.cluster_count)
     )
     reasons = []
     verdicts = []
     for group_position, (low, high, k) in enumerate(zip(lows, highs, cluster_counts, strict=True)):
-        why = ""
+        reason = ""
         if not sums.used_row_counts[group_position]:
-            why = str(sums.availabilities[group_position])
+            reason = str(sums.availabilities[group_position])
         elif panel == "sampled" and k < MIN_CLUSTERS:
-            why = (
+            reason = (
                 f"{k:g} different values of {cluster} cannot say how much such values differ, "
                 f"which takes {MIN_CLUSTERS}; panel='fixed' is about these alone, and without "
                 "cluster the interval takes every answer for independent"
             )
         elif not np.isfinite(low):
-            why = (
+            reason = (
                 f"{k:g} values of {cluster} that do not differ, are too large, or of which one has "
                 "most answers, cannot say how much such values differ"
             )
             if panel == "fixed":
-                why = f"one number for each value of {cluster} cannot say how much answers differ"
-        reasons.append(why)
+                reason = (
+                    f"one number for each value of {cluster} cannot say how much answers differ"
+                )
+        reasons.append(reason)
         verdicts.append(
-            f"{CANNOT_SAY}: {why}"
-            if why
-            else f"{100 * level:g} % interval: {amount(low, is_rate)} to {amount(high, is_rate)}"
+            f"{CANNOT_SAY}: {reason}"
+            if reason
+            else f"{100 * level:g} % interval: {format_amount(low, is_rate)} to "
+            f"{format_amount(high, is_rate)}"
         )
     if all(reasons) and sums.used_row_counts.any():
-        raise refusal(column, "interval", reasons[int(sums.used_row_counts.argmax())])
-    interval_kind = "Wilson interval" if is_rate else "t interval"
+        raise refusal_error(column, "interval", reasons[int(sums.used_row_counts.argmax())])
+    interval_method = "Wilson interval" if is_rate else "t interval"
     population_text = f"for these values of {cluster} (strata)"
     if panel == "sampled":
-        interval_kind += " on the effective sample size" if is_rate else ""
+        interval_method += " on the effective sample size" if is_rate else ""
         population_text = f"clustered by {cluster}"
     group_keys = sums.groups.keys.reset_index(drop=True)
     return make_result(
@@ -122,9 +132,9 @@ def interval(
             f"{column}_low": estimates.low,
             f"{column}_high": estimates.high,
             f"{column}_deff": estimates.deff,
-            f"{column}_clusters": estimates.clusters,
-            f"{column}_n": estimates.size,
-            f"{column}_method": f"{interval_kind}, {level:.0%}, {population_text}",
+            f"{column}_clusters": estimates.cluster_count,
+            f"{column}_n": estimates.sample_size,
+            f"{column}_method": f"{interval_method}, {level:.0%}, {population_text}",
             f"{column}_verdict": verdicts,
         },
         [sums.metadata],
@@ -142,17 +152,17 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     """Return Wilson's score interval of a rate in each row, as a frame of lower and upper ends."""
     check_columns(frame, [column])
     metadata = metadata_of(frame)
-    rule, count_columns = rule_and_counts(metadata, column)
+    rule, count_columns = rule_and_columns(metadata, column)
     user_rule = rules.get(column)
     if isinstance(user_rule, Aggregation):
         rule = user_rule
         count_columns = user_rule.over or ("",)
     if not all(count_columns):
         names = rule.over or rule.counts or ()
-        missing_counts = ", ".join(name for name in names if name not in frame.columns)
-        needed_counts = missing_counts or ", ".join(names)
-        reason = f"it needs {needed_counts} as read, or aggregated with it" if names else rule.why
-        raise refusal(column, "interval", reason or no_counts_text(rule))
+        missing_text = ", ".join(name for name in names if name not in frame.columns)
+        needed_text = missing_text or ", ".join(names)
+        reason = f"it needs {needed_text} as read, or aggregated with it" if names else rule.why
+        raise refusal_error(column, "interval", reason or no_counts_text(rule))
     cell_statuses = combine_cells(
         *(statuses_of(frame, count_column, metadata) for count_column in count_columns)
     )
@@ -160,24 +170,25 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
         column_values(name, frame, count_column, np.arange(len(frame)))
         for name, count_column in zip(("hits", "trials"), count_columns, strict=True)
     )
-    numerators = plain_value(hits)
-    denominators = plain_value(trials)
+    numerators = untrace(hits)
+    denominators = untrace(trials)
     has_counts = cell_statuses.has_number & (denominators > 0)
     if metadata.declaration_of(column).unit == PER_UNIT:  # of rows that are fractions
         unit_columns = names_by_declared_name(metadata, metadata.columns[column].table).get("unit")
         if not unit_columns:
-            raise refusal(column, "interval", "it needs the unit of each row")
-        has_counts &= equals_text(frame[unit_columns[0]], "fraction")
+            raise refusal_error(column, "interval", "it needs the unit of each row")
+        has_counts &= equal_text_mask(frame[unit_columns[0]], "fraction")
     is_valid = has_counts & (numerators >= 0) & (numerators <= denominators)
     if has_counts.any() and not is_valid.any():
-        raise refusal(column, "interval", "its numerator is no part of its denominator")
+        raise refusal_error(column, "interval", "its numerator is no part of its denominator")
     rate = hits / trials
-    q = interval_quantile(level)
+    q = confidence_quantile(level)
     name_traced_variables()
-    low, high = (np.where(is_valid, bound, np.nan) for bound in wilson(rate, trials, q))
-    interval_columns = plain_columns({f"{column}_low": low, f"{column}_high": high})
+    low, high = (np.where(is_valid, bound, np.nan) for bound in wilson_interval(rate, trials, q))
+    interval_columns = untrace_columns({f"{column}_low": low, f"{column}_high": high})
     array_by_column = {
-        name: pd.array(values, dtype="Float64") for name, values in interval_columns.items()
+        name: pd.array(bound_values, dtype="Float64")
+        for name, bound_values in interval_columns.items()
     }
     return pd.DataFrame(array_by_column, index=frame.index)
 
@@ -203,13 +214,13 @@ class Bounds:
     ``result`` is the result of `interval` that the ends come from, if there is one.
     """
 
-    low: Numbers
-    high: Numbers
+    low: FloatArray
+    high: FloatArray
     method: str = ""
     result: pd.DataFrame | None = None
 
 
-def bounds(
+def confidence_bounds(
     frame: pd.DataFrame, column: str, rows: pd.DataFrame | None = None, by: Sequence[str] = ()
 ) -> Bounds:
     """Return the confidence interval of each row of a frame, for error bars.
@@ -223,14 +234,14 @@ def bounds(
     --------
     >>> import aatoolkit as aa
     >>> engines = aa.demo().read("overview")["overview_engines"]
-    >>> bounds(engines, "mention_rate").method
+    >>> confidence_bounds(engines, "mention_rate").method
     "Wilson's 95% interval, which takes answers for independent"
     """
     bound_columns = [f"{column}_low", f"{column}_high"]
     if all(name in frame.columns for name in bound_columns):
         methods = frame.get(f"{column}_method")
         method = str(methods.iloc[0]) if methods is not None and len(frame) else TABLE_METHOD
-        return Bounds(*_bounds_of(frame, column), method)
+        return Bounds(*_read_bounds(frame, column), method)
     key_columns = list(dict.fromkeys(by))
     try:
         if rows is not None and PROMPT_COLUMN in rows.columns and PROMPT_COLUMN not in key_columns:
@@ -245,9 +256,9 @@ def bounds(
     if PROMPT_COLUMN in metadata.key:
         method = ONE_PROMPT_METHOD
     else:
-        is_of_answers = rule_and_counts(metadata, column)[1][-1].endswith("answer_count")
-        method = ANSWERS_METHOD if is_of_answers else COUNTS_METHOD
-    return Bounds(*_bounds_of(intervals, column), method, intervals)
+        is_answer_rate = rule_and_columns(metadata, column)[1][-1].endswith("answer_count")
+        method = ANSWERS_METHOD if is_answer_rate else COUNTS_METHOD
+    return Bounds(*_read_bounds(intervals, column), method, intervals)
 
 
 def _prompt_bounds(
@@ -261,14 +272,16 @@ def _prompt_bounds(
     merged_frame = frame[by].merge(intervals, how="left" if by else "cross", on=by or None)
     pooled_values = as_floats(merged_frame[column])
     frame_values = as_floats(frame[column])
-    is_same = np.isclose(pooled_values, frame_values, rtol=1e-6, atol=1e-12)
-    if (np.isfinite(frame_values) & ~is_same).any():  # one picture has one kind of interval
+    is_pooled_equal = np.isclose(pooled_values, frame_values, rtol=1e-6, atol=1e-12)
+    if (np.isfinite(frame_values) & ~is_pooled_equal).any():  # one picture has one kind of interval
         return None
-    low, high = (np.where(is_same, bound, np.nan) for bound in _bounds_of(merged_frame, column))
+    low, high = (
+        np.where(is_pooled_equal, bound, np.nan) for bound in _read_bounds(merged_frame, column)
+    )
     return Bounds(low, high, OVER_PROMPTS_METHOD, intervals)
 
 
-def _bounds_of(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
+def _read_bounds(frame: pd.DataFrame, column: str) -> tuple[FloatArray, FloatArray]:
     """Return the lower and the upper ends of a column's intervals as two arrays.
 
     The ends are in the columns beside it whose names end in ``_low`` and ``_high``.
@@ -279,50 +292,50 @@ def _bounds_of(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
 # --- agreement --------------------------------------------------------------------------------
 
 
-@statistic("stability", "frame")
+@record_statistic("stability", "frame")
 def stability(
     frame: pd.DataFrame, column: str, by: Sequence[str] | str, level: float
 ) -> pd.DataFrame:
     """Return the agreement between repeated answers as a frame; see ``df.aa.stability``."""
     check_level(level)
-    names = [by] if isinstance(by, str) else list(by)
-    names += host_columns(flatten_index(frame)) * (PROMPT_COLUMN in names)
-    sums = cluster_sums(frame, column, names, None)
+    by_columns = [by] if isinstance(by, str) else list(by)
+    by_columns += host_columns(flatten_index(frame)) * (PROMPT_COLUMN in by_columns)
+    sums = cluster_sums(frame, column, by_columns, None)
     if not sums.is_rate:
-        raise refusal(column, "agreement", "it is no column of true and false, and no rate")
+        raise refusal_error(column, "agreement", "it is no column of true and false, and no rate")
     y, n = map(sums.group_sums.total, sums.y_and_n())
-    repeated_groups = np.flatnonzero(plain_value(n) >= 2)
-    y = take(y, repeated_groups)
-    n = take(n, repeated_groups)
-    repeated_keys = sums.groups.keys.iloc[repeated_groups]
-    cluster_of_group, cluster_labels = pd.factorize(clusters_of(repeated_keys, names[0]))
+    groups_with_repeats = np.flatnonzero(untrace(n) >= 2)
+    y = take(y, groups_with_repeats)
+    n = take(n, groups_with_repeats)
+    repeated_keys = sums.groups.keys.iloc[groups_with_repeats]
+    cluster_of_group, cluster_labels = pd.factorize(row_clusters(repeated_keys, by_columns[0]))
     sums_by_cluster = GroupSums(
-        cluster_of_group, len(cluster_labels), lambda index: {names[0]: cluster_labels[index]}
+        cluster_of_group, len(cluster_labels), lambda index: {by_columns[0]: cluster_labels[index]}
     )
     pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
     agree = sums_by_cluster.total(pairs)
     combinations = sums_by_cluster.count(pairs)
     name_traced_variables()
-    confidence = setting("level", level)
+    confidence = trace_setting("level", level)
     agreement = estimate(SingleGroup, agree, combinations, confidence, "sampled", is_rate=True)
     icc = _icc(y, n)
-    icc = icc if len(repeated_groups) > 1 and np.isfinite(icc) else NAN
+    icc = icc if len(groups_with_repeats) > 1 and np.isfinite(icc) else NAN
     verdict = (
-        f"two answers agree in {percent(agreement.value)} of pairs "
-        f"({percent(agreement.low)} to {percent(agreement.high)})"
+        f"two answers agree in {format_percent(agreement.value)} of pairs "
+        f"({format_percent(agreement.low)} to {format_percent(agreement.high)})"
     )
     icc_bounds = [NAN] * 2
-    if not len(repeated_groups):
+    if not len(groups_with_repeats):
         verdict = f"{CANNOT_SAY}: no combination was asked twice"
     elif len(cluster_labels) < MIN_CLUSTERS:
         verdict = (
-            f"{CANNOT_SAY}: {len(cluster_labels)} {names[0]} were asked again; an interval takes "
-            f"{MIN_CLUSTERS}"
+            f"{CANNOT_SAY}: {len(cluster_labels)} {by_columns[0]} were asked again; an interval "
+            f"takes {MIN_CLUSTERS}"
         )
     else:
-        icc_bounds = _icc_interval(plain_value(y), plain_value(n), cluster_of_group, level)
+        icc_bounds = _icc_interval(untrace(y), untrace(n), cluster_of_group, level)
     icc_low, icc_high = (
-        random_number(
+        trace_random_number(
             f"icc_{end_name}", bound, f"the {end_name} end by jackknife, on Fisher's scale", y, n
         )
         for end_name, bound in zip(("low", "high"), icc_bounds, strict=True)
@@ -339,10 +352,10 @@ def stability(
                 "icc_high": icc_high,
                 "n": total_of(n),
                 "cells": count_of(n),
-                "clusters": agreement.clusters,
+                "clusters": agreement.cluster_count,
                 "verdict": verdict,
-                "method": f"pairs of repeats within {' × '.join(names)}, clustered by {names[0]}; "
-                "of the correlation the jackknife on Fisher's scale",
+                "method": f"pairs of repeats within {' × '.join(by_columns)}, clustered by "
+                f"{by_columns[0]}; of the correlation the jackknife on Fisher's scale",
             }
         ],
         [sums.metadata],
@@ -350,7 +363,7 @@ def stability(
         if len(sums.availabilities) != 1
         else sums.availabilities[0],
         level=level,
-        by=names[0],
+        by=by_columns[0],
     )
 
 
@@ -372,7 +385,7 @@ def _icc(y: Any, n: Any) -> Any:
 
 
 def _icc_interval(
-    y: Numbers, n: Numbers, cluster_of_combination: Integers, level: float
+    y: FloatArray, n: FloatArray, cluster_of_combination: IntArray, level: float
 ) -> list[float]:
     """Return both ends of the jackknife interval of the intra-class correlation.
 
@@ -401,8 +414,8 @@ def _icc_interval(
         * float(((scaled_estimates - scaled_estimates.mean()) ** 2).sum())
     )
     half_width = t_quantile((1 + level) / 2, estimate_count - 1) * standard_error
-    ratios = [math.exp(min(2 * (scaled_icc + sign * half_width), 700)) for sign in (-1, 1)]
-    return [(ratio - 1) / (ratio + combination_size - 1) for ratio in ratios]
+    variance_ratios = [math.exp(min(2 * (scaled_icc + sign * half_width), 700)) for sign in (-1, 1)]
+    return [(ratio - 1) / (ratio + combination_size - 1) for ratio in variance_ratios]
 
 
 def samples(
@@ -481,21 +494,21 @@ def samples(
     max_half_width = margin or math.inf
     for run_count in run_counts:
         deff = 1 + (run_count - 1) * icc
-        sd = math.sqrt(rate * (1 - rate) * deff / run_count)
-        z = interval_quantile(level)
-        prompts = max(MIN_CLUSTERS, math.ceil((z * sd / max_half_width) ** 2)) - 1
+        prompt_sd = math.sqrt(rate * (1 - rate) * deff / run_count)
+        z = confidence_quantile(level)
+        k = max(MIN_CLUSTERS, math.ceil((z * prompt_sd / max_half_width) ** 2)) - 1
         if answers is not None:
-            prompts = answers // run_count - 1
+            k = answers // run_count - 1
         half_width = math.nan
         while not half_width <= max_half_width:  # Student's t takes a few more
-            prompts += 1
-            half_width = float(t_quantile((1 + level) / 2, prompts - 1)) * sd / math.sqrt(prompts)
-        verdict = f"{prompts:,} prompts × {run_count:,} runs give ±{100 * half_width:.1f} points"
+            k += 1
+            half_width = float(t_quantile((1 + level) / 2, k - 1)) * prompt_sd / math.sqrt(k)
+        verdict = f"{k:,} prompts × {run_count:,} runs give ±{100 * half_width:.1f} points"
         rows.append(
             {
                 "runs": run_count,
-                "prompts": prompts,
-                "answers": prompts * run_count,
+                "prompts": k,
+                "answers": k * run_count,
                 "deff": deff,
                 "margin": half_width,
                 "verdict": verdict,

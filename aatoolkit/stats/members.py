@@ -28,47 +28,47 @@ from aatoolkit.stats.estimate import (
     change_by_student_t,
     check_level,
     estimate_sample,
-    judge,
-    varies,
-    wilson,
+    has_variation,
+    judge_comparisons,
+    wilson_interval,
 )
-from aatoolkit.stats.results import CANNOT_SAY, make_result, percent, refusal
+from aatoolkit.stats.results import CANNOT_SAY, format_percent, make_result, refusal_error
 from aatoolkit.stats.sums import (
     PROMPT_COLUMN,
     ClusterSums,
     Rules,
     cluster_sums,
-    clusters_of,
     grouping_columns,
-    refuse_missing,
+    refuse_missing_keys,
+    row_clusters,
 )
 from aatoolkit.stats.trace import (
-    Integers,
-    Numbers,
-    Row,
+    FloatArray,
+    IntArray,
+    RowDict,
     as_float,
     column_values,
     count_of,
-    name_traced,
+    name_traced_values,
     name_traced_variables,
     normal_quantile,
-    plain_value,
-    random_number,
-    setting,
-    statistic,
+    record_statistic,
     t_quantiles,
     take,
     total_of,
-    trace_frame,
-    traced_to_rows,
+    trace_copy,
+    trace_random_number,
+    trace_setting,
+    trace_to_rows,
     two_sided,
+    untrace,
 )
 
 BOOTSTRAP_DRAWS = 999  # the number of random samples in the multiplier bootstrap
 MAX_MEMBERS = 500  # the maximum number of ranked members
 
 
-@statistic("rank", "frame")
+@record_statistic("rank", "frame")
 def rank(
     frame: pd.DataFrame, column: str, by: str, cluster: str, level: float, rules: Rules | None
 ) -> pd.DataFrame:
@@ -77,22 +77,22 @@ def rank(
     flat_frame = flatten_index(frame)
     check_columns(flat_frame, [column, by])
     if cluster == PROMPT_COLUMN and cluster not in flat_frame.columns:
-        why = (
+        reason = (
             f"a rank compares {by} over prompts, and this frame has no {PROMPT_COLUMN}: it takes "
             f"one row for each prompt and {by}, as project.read('prompts', split='engine') for "
             "engines or project.read('ranking')['ranking_prompts'] for brands; where other things "
             "repeat, cluster= names them"
         )
-        raise ItemNotFound(f"{column} has no ranks: {why}", columns={cluster: why})
+        raise ItemNotFound(f"{column} has no ranks: {reason}", columns={cluster: reason})
     sums = cluster_sums(frame, column, by, cluster, rules, allow_counts=True)
     members = sums.groups.keys[by].reset_index(drop=True)
     if len(members) > MAX_MEMBERS:
-        why = f"{len(members):,} members; {MAX_MEMBERS} are the most: choose them before looking"
-        raise refusal(column, "ranks", why)
-    contributions = _contributions(sums)
-    if len(contributions) < MIN_CLUSTERS:
-        why = f"{len(contributions)} different values of {cluster}; it takes {MIN_CLUSTERS}"
-        raise refusal(column, "ranks", why)
+        reason = f"{len(members):,} members; {MAX_MEMBERS} are the most: choose them before looking"
+        raise refusal_error(column, "ranks", reason)
+    influences = _cluster_influences(sums)
+    if len(influences) < MIN_CLUSTERS:
+        reason = f"{len(influences)} different values of {cluster}; it takes {MIN_CLUSTERS}"
+        raise refusal_error(column, "ranks", reason)
     y, n = sums.y_and_n()
     group_sums = sums.group_sums
     size = group_sums.total(y if sums.is_count else n)
@@ -102,48 +102,50 @@ def rank(
         denominators > 0, size if sums.is_count else group_sums.total(y) / size, np.nan
     )
     name_traced_variables()
-    plain_values = plain_value(value)
+    plain_values = untrace(value)
     # Where one cluster has most answers, the variance of a rate cannot be estimated.
     is_ranked = np.isfinite(plain_values) & (sums.is_count | (denominators**2 >= 2 * square_sums))
     signed_values = -plain_values if sums.unit == RANK and not sums.is_count else plain_values
     sort_values = np.where(is_ranked, signed_values, -np.inf)
-    scaled_differences, critical_p = _scaled_differences_and_p(
-        contributions, np.where(is_ranked, signed_values, 0.0), is_ranked, level
+    scaled_differences, critical_p_value = _scaled_differences_and_critical_p(
+        influences, np.where(is_ranked, signed_values, 0.0), is_ranked, level
     )
     rank_count = int(is_ranked.sum())
 
-    def as_traced_ranks(name: str, ranks: Numbers, method: str) -> Any:
-        return random_number(name, np.where(is_ranked, ranks, np.nan), method, value)
+    def trace_ranks(name: str, ranks: FloatArray, method: str) -> Any:
+        return trace_random_number(name, np.where(is_ranked, ranks, np.nan), method, value)
 
     method = (
         "a difference whose p-value, by Student's t with its own degrees of freedom, is below "
-        f"{critical_p:.3g}: that of the largest of all in {BOOTSTRAP_DRAWS} draws of normal "
+        f"{critical_p_value:.3g}: that of the largest of all in {BOOTSTRAP_DRAWS} draws of normal "
         f"multipliers of {cluster} (seed 0)"
     )
-    is_better = scaled_differences > 1
-    low = as_traced_ranks(
-        "rank_low", 1 + is_better.sum(axis=0), f"1 + members that are better by {method}"
+    is_significant = scaled_differences > 1
+    low = trace_ranks(
+        "rank_low", 1 + is_significant.sum(axis=0), f"1 + members that are better by {method}"
     )
-    high = as_traced_ranks(
-        "rank_high", rank_count - is_better.sum(axis=1), f"{rank_count} - those worse by {method}"
+    high = trace_ranks(
+        "rank_high",
+        rank_count - is_significant.sum(axis=1),
+        f"{rank_count} - those worse by {method}",
     )
     sample_ranks = 1 + (sort_values > signed_values[:, None]).sum(axis=1)
     verdicts = []
     reason = f"it has no number, or one {cluster} has most of its answers"
-    for best, worst in zip(plain_value(low), plain_value(high), strict=True):
+    for best, worst in zip(untrace(low), untrace(high), strict=True):
         rank_text = f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {rank_count}"
         verdicts.append(rank_text if np.isfinite(best) else f"{CANNOT_SAY}: {reason}")
-    clusters = count_of(take(n, np.unique(sums.cluster_ids, return_index=True)[1]))
+    cluster_count = count_of(take(n, np.unique(sums.cluster_ids, return_index=True)[1]))
     return make_result(
         "rank",
         {
             by: members,
             "value": value,
-            "rank": as_traced_ranks("rank", sample_ranks, "1 + members with a better value"),
+            "rank": trace_ranks("rank", sample_ranks, "1 + members with a better value"),
             "rank_low": low,
             "rank_high": high,
             "n": size,
-            "clusters": clusters,
+            "clusters": cluster_count,
             "verdict": verdicts,
             "method": f"simultaneous pairwise differences over {cluster}, multiplier bootstrap",
         },
@@ -158,7 +160,7 @@ def rank(
     )
 
 
-def _contributions(sums: ClusterSums) -> Numbers:
+def _cluster_influences(sums: ClusterSums) -> FloatArray:
     """Return how much each cluster (e.g. prompt) changes the estimate of each member (e.g. brand).
 
     The result is a matrix with a row per cluster and a column per member; each column has mean 0.
@@ -177,12 +179,12 @@ def _contributions(sums: ClusterSums) -> Numbers:
     return np.nan_to_num((y - y.sum(axis=0) / size * n) / size)  # type: ignore[no-any-return]
 
 
-def _scaled_differences_and_p(
-    contributions: Numbers, values: Numbers, is_ranked: Any, level: float
-) -> tuple[Numbers, float]:
+def _scaled_differences_and_critical_p(
+    influences: FloatArray, values: FloatArray, is_ranked: Any, level: float
+) -> tuple[FloatArray, float]:
     """Return the matrix of differences between members, each divided by its critical value.
 
-    A scaled difference above 1 is significant. ``contributions`` has a row per cluster, such as a
+    A scaled difference above 1 is significant. ``influences`` has a row per cluster, such as a
     prompt, and a column per member, such as a brand. The second result is the critical p-value.
     """
     # The critical p-value allows for all pairs: it is that of the largest standardised difference
@@ -190,51 +192,51 @@ def _scaled_differences_and_p(
     # degrees of freedom of its own variance (Satterthwaite), which a few clusters may dominate.
     # With k-1 degrees of freedom for all (k clusters), the confidence sets of ten tied members over
     # 8 to 20 prompts would have a coverage of only 84 to 88 %.
-    k, member_count = contributions.shape
-    draws = np.random.default_rng(0).standard_normal((BOOTSTRAP_DRAWS, k)) @ contributions
+    k, member_count = influences.shape
+    draws = np.random.default_rng(0).standard_normal((BOOTSTRAP_DRAWS, k)) @ influences
     # The sums over clusters of the second and fourth powers of all pairs' differences.
-    squared_contributions = contributions**2
-    cube_products = (contributions**3).T @ contributions
-    square_sums = squared_contributions.sum(axis=0)
-    fourth_power_sums = (squared_contributions**2).sum(axis=0)
-    square_distances = square_sums[:, None] + square_sums - 2 * (contributions.T @ contributions)
+    squared_influences = influences**2
+    cube_cross_products = (influences**3).T @ influences
+    square_sums = squared_influences.sum(axis=0)
+    fourth_power_sums = (squared_influences**2).sum(axis=0)
+    squared_distances = square_sums[:, None] + square_sums - 2 * (influences.T @ influences)
     fourth_powers = (
         fourth_power_sums[:, None]
         + fourth_power_sums
-        - 4 * (cube_products + cube_products.T)
-        + 6 * (squared_contributions.T @ squared_contributions)
+        - 4 * (cube_cross_products + cube_cross_products.T)
+        + 6 * (squared_influences.T @ squared_influences)
     )
-    standard_errors = np.sqrt(np.maximum(square_distances, 0) * k / (k - 1))
+    standard_errors = np.sqrt(np.maximum(squared_distances, 0) * k / (k - 1))
     min_standard_error = 1e-12 * max(float(standard_errors.max(initial=0.0)), 1e-300)
-    is_tested = (standard_errors > min_standard_error) & is_ranked[:, None] & is_ranked
-    finite_errors = np.where(is_tested, standard_errors, np.inf)
+    is_tested_pair = (standard_errors > min_standard_error) & is_ranked[:, None] & is_ranked
+    finite_errors = np.where(is_tested_pair, standard_errors, np.inf)
     largest_differences = np.zeros(BOOTSTRAP_DRAWS)
     for member in range(member_count):
         largest_differences = np.maximum(
             largest_differences,
             (np.abs(draws[:, [member]] - draws) / finite_errors[member]).max(axis=1),
         )
-    critical_p = two_sided(float(np.quantile(largest_differences, level)), math.inf)
-    df = np.where(is_tested & (fourth_powers > 0), square_distances**2 / fourth_powers, k - 1)
-    critical_values = t_quantiles(1 - critical_p / 2, np.clip(df, 1, k - 1).ravel()).reshape(
+    critical_p_value = two_sided(float(np.quantile(largest_differences, level)), math.inf)
+    df = np.where(is_tested_pair & (fourth_powers > 0), squared_distances**2 / fourth_powers, k - 1)
+    critical_values = t_quantiles(1 - critical_p_value / 2, np.clip(df, 1, k - 1).ravel()).reshape(
         df.shape
     )
-    return (values[:, None] - values) / finite_errors / critical_values, critical_p
+    return (values[:, None] - values) / finite_errors / critical_values, critical_p_value
 
 
 # --- concentration ----------------------------------------------------------------------------
 
-MIN_TOTAL = 20
-_MAX_TOTAL = 2**53
+MIN_COUNT = 20
+_MAX_COUNT = 2**53
 """The smallest and the largest total whose concentration is estimated."""
 
-_RESAMPLES = 499
-_MAX_HALVES = 49
+_DRAW_COUNT = 499
+_MAX_HALF_SPLITS = 49
 _MAX_CELLS = 500_000
 """The number of bootstrap samples; the maximum numbers of random halves and of their cells."""
 
 
-@statistic("concentration", "frame")
+@record_statistic("concentration", "frame")
 def concentration(
     frame: pd.DataFrame, column: str, by: str | Sequence[str] | None, *, top: int, level: float
 ) -> pd.DataFrame:
@@ -246,7 +248,7 @@ def concentration(
     if top < 1:
         raise ArgumentError(f"top={top!r} is no whole number from 1")
     by_columns = grouping_columns(by)
-    flat_frame = trace_frame(flatten_index(frame), frame)
+    flat_frame = trace_copy(flatten_index(frame), frame)
     metadata = metadata_of(flat_frame)
     groups = group_rows(flat_frame, by_columns, True)
     is_undeclared = not (metadata.has_valid_metadata(column) or metadata.has_lost_values(column))
@@ -254,13 +256,15 @@ def concentration(
         flat_frame, metadata, groups, column, {column: SUM} if is_undeclared else {}
     )
     if count_plan.rule.rule != "sum":
-        raise refusal(column, "concentration", f"its rule ({count_plan.rule}) is no sum of counts")
+        raise refusal_error(
+            column, "concentration", f"its rule ({count_plan.rule}) is no sum of counts"
+        )
     cell_statuses = cells_of_plan(count_plan, flat_frame, metadata, groups)
     row_counts = as_floats(flat_frame[column])
     is_counted = cell_statuses.has_number & (row_counts > 0)
     if (row_counts[is_counted] % 1 != 0).any():
         reason = "it holds fractions; name the count behind it"
-        raise refusal(column, "concentration", reason)
+        raise refusal_error(column, "concentration", reason)
     availability_code_by_group, distinct_availabilities = groups.combine_availability(cell_statuses)
     rows = []
     for group_position, availability_code in enumerate(availability_code_by_group.tolist()):
@@ -274,7 +278,7 @@ def concentration(
         members = count_of(counts)
         name_traced_variables()
         row = {"n": n, "members": members}
-        if MIN_TOTAL <= n <= _MAX_TOTAL:
+        if MIN_COUNT <= n <= _MAX_COUNT:
             row |= _concentration_of(counts, n, top, level)
             effective, low, high = (row[f"effective{suffix}"] for suffix in _INTERVAL_SUFFIXES)
             interval_text = f"{low:.1f} or more" if np.isinf(high) else f"{low:.1f} to {high:.1f}"
@@ -282,7 +286,7 @@ def concentration(
         else:
             availability = distinct_availabilities[availability_code]
             note = f" ({availability})" if availability.status != Status.AVAILABLE else ""
-            row["verdict"] = f"{CANNOT_SAY}: {n:g} in all, and it takes at least {MIN_TOTAL}{note}"
+            row["verdict"] = f"{CANNOT_SAY}: {n:g} in all, and it takes at least {MIN_COUNT}{note}"
         rows.append(row)
     column_names = [
         f"{name}{suffix}"
@@ -315,73 +319,76 @@ def concentration(
 _INTERVAL_SUFFIXES = ("", "_low", "_high")
 
 
-def _concentration_of(c: Any, n: Any, top: int, level: float) -> Row:
+def _concentration_of(traced_counts: Any, n: Any, top_count: int, level: float) -> RowDict:
     """Return the concentration indices of counts, with intervals, as a dict by result column.
 
-    ``c`` has the count of each member, ``n`` is their sum. ``top`` is the number of largest members
-    whose share is computed.
+    ``traced_counts`` has the count of each member, ``n`` is their sum. ``top_count`` is the number
+    of largest members whose share is computed.
     """
-    counts = plain_value(c)
-    size = int(as_float(n))
-    largest = take(c, np.argsort(counts, kind="stable")[-top:])
-    hhi = (total_of(c**2) - n) / (n * (n - 1))
+    counts = untrace(traced_counts)
+    total = int(as_float(n))
+    largest = take(traced_counts, np.argsort(counts, kind="stable")[-top_count:])
+    hhi = (total_of(traced_counts**2) - n) / (n * (n - 1))
     top_share = total_of(largest) / n
     name_traced_variables()
     rng = np.random.default_rng(0)
-    member_shares = counts / size
+    member_shares = counts / total
     resampled_counts = (
-        np.sort(rng.multinomial(size, member_shares)).astype(np.float64) for _ in range(_RESAMPLES)
+        np.sort(rng.multinomial(total, member_shares)).astype(np.float64)
+        for _ in range(_DRAW_COUNT)
     )
     resampled_sums = np.array(
         [
-            ((sampled_counts**2).sum(), sampled_counts[-top:].sum())
+            ((sampled_counts**2).sum(), sampled_counts[-top_count:].sum())
             for sampled_counts in resampled_counts
         ]
     )
-    resampled_indices = (resampled_sums - [size, 0]) / [size * (size - 1), size]
+    resampled_indices = (resampled_sums - [total, 0]) / [total * (total - 1), total]
     tail_levels = [(1 - level) / 2, (1 + level) / 2]
-    shifts = np.quantile(resampled_indices - resampled_indices.mean(axis=0), tail_levels, axis=0)
-    shift_description = (
-        f"the quantile of {_RESAMPLES} multinomial samples of {size:,} (seed 0), less their mean"
+    bootstrap_deviations = np.quantile(
+        resampled_indices - resampled_indices.mean(axis=0), tail_levels, axis=0
     )
-    lowest_shift = _top_share_lower_bound(counts, top, rng, level) - as_float(top_share)
-    shifts[0, 1] = min(lowest_shift, shifts[0, 1])
+    deviation_description = (
+        f"the quantile of {_DRAW_COUNT} multinomial samples of {total:,} (seed 0), less their mean"
+    )
+    lowest_deviation = _top_share_lower_bound(counts, top_count, rng, level) - as_float(top_share)
+    bootstrap_deviations[0, 1] = min(lowest_deviation, bootstrap_deviations[0, 1])
     row = {"hhi": hhi, "top_share": top_share}
-    for index_position, (name, value) in enumerate([*row.items()]):
-        for suffix, shift in zip(
-            _INTERVAL_SUFFIXES[1:], shifts[:, index_position].tolist(), strict=True
+    for measure_position, (name, value) in enumerate([*row.items()]):
+        for suffix, deviation in zip(
+            _INTERVAL_SUFFIXES[1:], bootstrap_deviations[:, measure_position].tolist(), strict=True
         ):
-            shifted_value = value + random_number("shift", shift, shift_description)
+            unclipped_bound = value + trace_random_number("shift", deviation, deviation_description)
             row[f"{name}{suffix}"] = np.maximum(
-                np.minimum(shifted_value, setting("most", 1.0)), 0.0
+                np.minimum(unclipped_bound, trace_setting("most", 1.0)), 0.0
             )
-    name_traced(**row)
+    name_traced_values(**row)
     # The effective number is 1 over the index, and its bounds are 1 over those of the index.
     suffixes_and_defaults = zip(
         _INTERVAL_SUFFIXES, ("", "_high", "_low"), (NAN, NAN, math.inf), strict=True
     )
-    for suffix, hhi_suffix, bound_if_not_positive in suffixes_and_defaults:
+    for suffix, hhi_suffix, default_bound in suffixes_and_defaults:
         hhi_bound = row[f"hhi{hhi_suffix}"]
-        row[f"effective{suffix}"] = 1 / hhi_bound if hhi_bound > 0 else bound_if_not_positive
+        row[f"effective{suffix}"] = 1 / hhi_bound if hhi_bound > 0 else default_bound
     return row
 
 
 def _top_share_lower_bound(
-    counts: Numbers, top: int, rng: np.random.Generator, level: float
+    counts: FloatArray, top_count: int, rng: np.random.Generator, level: float
 ) -> float:
-    """Return the lower bound of the share of the ``top`` largest members in the total."""
+    """Return the lower bound of the share of the ``top_count`` largest members in the total."""
     # In a sample the largest members are partly the largest by chance. So they are found in a
     # random half of the sample, and their share is taken in the other half. This is repeated for
     # many halves.
-    repeat_count = min(max(_MAX_CELLS // (8 * len(counts)), 20), _MAX_HALVES)
-    half_counts = rng.binomial(counts.astype(np.int64), 0.5, (repeat_count, len(counts)))
-    other_half_counts = counts - half_counts
-    leading_positions = np.argsort(-half_counts, axis=1, kind="stable")[:, :top]
+    split_count = min(max(_MAX_CELLS // (8 * len(counts)), 20), _MAX_HALF_SPLITS)
+    first_half_counts = rng.binomial(counts.astype(np.int64), 0.5, (split_count, len(counts)))
+    second_half_counts = counts - first_half_counts
+    leading_positions = np.argsort(-first_half_counts, axis=1, kind="stable")[:, :top_count]
     mean_share = np.nanmean(
-        np.take_along_axis(other_half_counts, leading_positions, 1).sum(1)
-        / other_half_counts.sum(1)
+        np.take_along_axis(second_half_counts, leading_positions, 1).sum(1)
+        / second_half_counts.sum(1)
     )
-    return float(wilson(mean_share, counts.sum(), normal_quantile((1 + level) / 2))[0])
+    return float(wilson_interval(mean_share, counts.sum(), normal_quantile((1 + level) / 2))[0])
 
 
 # --- overlap ----------------------------------------------------------------------------------
@@ -389,10 +396,10 @@ def _top_share_lower_bound(
 MAX_REPEATS = 20
 """The maximum number of answers of one engine to one prompt that are compared."""
 
-MAX_BETWEEN = 40  # the maximum number of values, such as engines, to compare with each other
+MAX_COMPARED = 40  # the maximum number of members, such as engines, to compare with each other
 
 
-@statistic("overlap", "frame")
+@record_statistic("overlap", "frame")
 def overlap(
     frame: pd.DataFrame, column: str, between: str, cluster: str, *, repeat: str, level: float
 ) -> pd.DataFrame:
@@ -415,8 +422,8 @@ def overlap(
         )
     metadata = metadata_of(flat_frame)
     availability = metadata.columns[column].availability
-    clusters_by_column = {name: clusters_of(flat_frame, name, name) for name in (cluster, repeat)}
-    flat_frame = trace_frame(flat_frame.assign(**clusters_by_column), frame)
+    clusters_by_column = {name: row_clusters(flat_frame, name, name) for name in (cluster, repeat)}
+    flat_frame = trace_copy(flat_frame.assign(**clusters_by_column), frame)
     rows = _compare_answers(flat_frame, column, between, cluster, repeat, level)
     if availability.status not in (Status.AVAILABLE, Status.UNKNOWN):
         rows = [row | {"why": f"{row['why']}; {availability}"} for row in rows]
@@ -433,157 +440,178 @@ def overlap(
 
 
 def _compare_answers(
-    flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
-) -> list[Row]:
-    """Compute the overlap of answers for each pair of members: two values of ``between``.
+    flat_frame: pd.DataFrame,
+    column: str,
+    member_column: str,
+    cluster: str,
+    id_column: str,
+    level: float,
+) -> list[RowDict]:
+    """Compute the overlap of answers for each pair of members: two values of ``member_column``.
 
     Returns a row of the result per pair, as a dict by column.
     """
-    encoded_answers, members, prompts = _encode_answers(
-        flat_frame, column, between, cluster, repeat
+    answer_codes, members, prompts = _encode_answers(
+        flat_frame, column, member_column, cluster, id_column
     )
-    if len(members) > MAX_BETWEEN:
-        reason = f"{len(members)} different ones; {MAX_BETWEEN} are the most: choose some first"
-        raise refusal(between, "overlap", reason)
+    if len(members) > MAX_COMPARED:
+        reason = f"{len(members)} different ones; {MAX_COMPARED} are the most: choose some first"
+        raise refusal_error(member_column, "overlap", reason)
     jaccard = np.full((len(prompts), len(members), len(members)), np.nan)
     answer_counts = np.zeros((len(prompts), len(members)))
-    for prompt_position, (_, rows_of_prompt) in enumerate(encoded_answers.groupby(cluster)):
+    for prompt_position, (_, prompt_rows) in enumerate(answer_codes.groupby(cluster)):
         jaccard[prompt_position], answer_counts[prompt_position] = _overlap_of_prompt(
-            rows_of_prompt[repeat], rows_of_prompt[between], rows_of_prompt[column], len(members)
+            prompt_rows[id_column], prompt_rows[member_column], prompt_rows[column], len(members)
         )
-    confidence = setting("level", level)
+    confidence = trace_setting("level", level)
     comparisons = []
     rows = []
 
-    def traced_by_prompt(name: str, values: Any, mask: Any, noun: str, pair: Any) -> Any:
+    def trace_by_prompt(
+        name: str, values: Any, mask: Any, value_description: str, pair: Any
+    ) -> Any:
         """Return the values of the prompts in ``mask``, linked to their rows for explanations."""
         prompt_positions = np.flatnonzero(mask)
 
-        def origin_of(position: int) -> Any:
+        def find_source_rows(position: int) -> Any:
             prompt = prompts[prompt_positions[position]]
-            is_used = flat_frame[between].astype(str).isin(pair) & flat_frame[column].notna()
+            is_used = flat_frame[member_column].astype(str).isin(pair) & flat_frame[column].notna()
             is_used &= flat_frame[cluster].eq(prompt).fillna(False)
             rows = np.flatnonzero(is_used.to_numpy(bool))
-            return rows, f"{noun}, of {len(rows)} rows of {column}", {cluster: prompt}
+            return rows, f"{value_description}, of {len(rows)} rows of {column}", {cluster: prompt}
 
-        return traced_to_rows(name, values[prompt_positions], flat_frame, (column,), origin_of)
+        return trace_to_rows(
+            name, values[prompt_positions], flat_frame, (column,), find_source_rows
+        )
 
     for a, b in combinations(range(len(members)), 2):
         pair = members[a], members[b]
         overlaps = jaccard[:, a, b]
-        own_overlaps = (jaccard[:, a, a] + jaccard[:, b, b]) / 2
-        has_both = np.isfinite(overlaps)
-        has_repeats = has_both & np.isfinite(own_overlaps)
-        jaccard_indices = traced_by_prompt(
-            "j", overlaps, has_both, "mean Jaccard index of pairs of answers", pair
+        repeat_overlaps = (jaccard[:, a, a] + jaccard[:, b, b]) / 2
+        has_pair = np.isfinite(overlaps)
+        has_repeats = has_pair & np.isfinite(repeat_overlaps)
+        jaccard_indices = trace_by_prompt(
+            "j", overlaps, has_pair, "mean Jaccard index of pairs of answers", pair
         )
-        overlap_mean = mean_over_prompts(jaccard_indices, confidence, "jaccard")
-        repeat_indices = traced_by_prompt(
-            "own", own_overlaps, has_repeats, "mean Jaccard index of repeats", pair
+        overlap_mean = estimate_prompt_mean(jaccard_indices, confidence, "jaccard")
+        repeat_indices = trace_by_prompt(
+            "own", repeat_overlaps, has_repeats, "mean Jaccard index of repeats", pair
         )
-        ceiling = mean_over_prompts(repeat_indices, confidence, "ceiling")
-        differences = take(jaccard_indices, np.flatnonzero(has_repeats[has_both])) - repeat_indices
-        name_traced(g=differences)
-        gap = mean_over_prompts(differences, confidence, "gap")
-        answers_of_both = traced_by_prompt(
-            "answers", answer_counts[:, a] + answer_counts[:, b], has_both, "answers of both", pair
+        repeat_mean = estimate_prompt_mean(repeat_indices, confidence, "ceiling")
+        differences = take(jaccard_indices, np.flatnonzero(has_repeats[has_pair])) - repeat_indices
+        name_traced_values(g=differences)
+        mean_gap = estimate_prompt_mean(differences, confidence, "gap")
+        answers_of_pair = trace_by_prompt(
+            "answers", answer_counts[:, a] + answer_counts[:, b], has_pair, "answers of both", pair
         )
         rows.append(
             {
-                between: members[a],
-                f"other_{between}": members[b],
-                "jaccard": overlap_mean.change,
+                member_column: members[a],
+                f"other_{member_column}": members[b],
+                "jaccard": overlap_mean.value,
                 "jaccard_low": np.maximum(overlap_mean.low, 0.0),
                 "jaccard_high": np.minimum(overlap_mean.high, 1.0),
-                "ceiling": ceiling.change,
-                "gap": gap.change,
-                "gap_low": gap.low,
-                "gap_high": gap.high,
+                "ceiling": repeat_mean.value,
+                "gap": mean_gap.value,
+                "gap_low": mean_gap.low,
+                "gap_high": mean_gap.high,
                 "clusters": overlap_mean.clusters,
-                "n": total_of(answers_of_both),
+                "n": total_of(answers_of_pair),
             }
         )
-        k = gap.clusters
+        k = mean_gap.clusters
         reason = f"its {k:g} {cluster} all say the same, and are too few to estimate an error"
         if k < MIN_CLUSTERS:
-            reason = f"{k:g} {cluster} have two answers of each {between}; it takes {MIN_CLUSTERS}"
-        if not has_both.any():
+            reason = (
+                f"{k:g} {cluster} have two answers of each {member_column}; it takes {MIN_CLUSTERS}"
+            )
+        if not has_pair.any():
             reason = f"no {cluster} has answers of both"
-        text = f"{percent(gap.change + ceiling.change)} in common, where repeats of one have "
-        text += percent(ceiling.change)
+        overlap_text = f"{format_percent(mean_gap.value + repeat_mean.value)} in common, where "
+        overlap_text += f"repeats of one have {format_percent(repeat_mean.value)}"
         comparisons.append(
             Comparison(
-                change=gap,
-                change_text=text,
-                why="" if np.isfinite(gap.p) else reason,
+                change=mean_gap,
+                change_text=overlap_text,
+                untested_reason="" if np.isfinite(mean_gap.p) else reason,
                 verdict_words=("more alike", "less alike"),
             )
         )
     method = f"mean over {cluster} of pairs of answers, Student's t, Holm's method"
     return [
         {**judgement, **row, "method": method}
-        for row, judgement in zip(rows, judge(comparisons, level, noun="gap"), strict=True)
+        for row, judgement in zip(
+            rows, judge_comparisons(comparisons, level, change_noun="gap"), strict=True
+        )
     ]
 
 
-def mean_over_prompts(values: Any, level: Any, name: str) -> Change:
+def estimate_prompt_mean(values: Any, level: Any, mean_name: str) -> Change:
     """Return the mean over prompts as a `Change`, with its interval and p-value by Student's t.
 
-    ``values`` has a number per prompt. ``name`` is the name of the mean in formulas.
+    ``values`` has a number per prompt. ``mean_name`` is the name of the mean in formulas.
     """
-    sample = estimate_sample(values, values * 0 + 1, name)
-    plain_values = plain_value(values)
-    error = np.sqrt(sample.variance)
+    sample = estimate_sample(values, values * 0 + 1, mean_name)
+    plain_values = untrace(values)
+    standard_error = np.sqrt(sample.variance)
     cluster_count = sample.clusters
-    if len(plain_values) < MIN_CLUSTERS or not varies(error, np.abs(plain_values).max()):
+    if len(plain_values) < MIN_CLUSTERS or not has_variation(
+        standard_error, np.abs(plain_values).max()
+    ):
         return Change(sample.value, clusters=cluster_count)
     return change_by_student_t(
-        sample.value, error, cluster_count - 1, level, clusters=cluster_count
+        sample.value, standard_error, cluster_count - 1, level, clusters=cluster_count
     )
 
 
 def _encode_answers(
-    flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str
+    flat_frame: pd.DataFrame, column: str, member_column: str, cluster: str, id_column: str
 ) -> tuple[pd.DataFrame, list[str], list[Any]]:
     """Encode the columns of a frame of answers as integers.
 
     Returns the encoded frame, the names of the members (the values to compare, such as engines),
     and the prompts.
     """
-    rows = flat_frame.loc[flat_frame[column].notna(), [cluster, between, repeat, column]]
-    for name in (between, cluster, repeat):
-        refuse_missing(name, rows[name].isna())
-    encoded_answers = pd.DataFrame({name: pd.factorize(rows[name])[0] for name in rows.columns})
-    encoded_answers[between], members = pd.factorize(rows[between].astype(str), sort=True)
-    for name in (between, cluster):
-        if (encoded_answers.groupby(repeat)[name].nunique() > 1).any():
-            reason = f"one value of {repeat} has several of {name}: it names no single answer"
-            raise AvailabilityError(f"{repeat} names no answer: {reason}", columns={repeat: reason})
-    return encoded_answers.drop_duplicates([repeat, column]), [*members], [*rows[cluster].unique()]
+    rows = flat_frame.loc[flat_frame[column].notna(), [cluster, member_column, id_column, column]]
+    for name in (member_column, cluster, id_column):
+        refuse_missing_keys(name, rows[name].isna())
+    answer_codes = pd.DataFrame({name: pd.factorize(rows[name])[0] for name in rows.columns})
+    answer_codes[member_column], members = pd.factorize(rows[member_column].astype(str), sort=True)
+    for name in (member_column, cluster):
+        if (answer_codes.groupby(id_column)[name].nunique() > 1).any():
+            reason = f"one value of {id_column} has several of {name}: it names no single answer"
+            raise AvailabilityError(
+                f"{id_column} names no answer: {reason}", columns={id_column: reason}
+            )
+    return answer_codes.drop_duplicates([id_column, column]), [*members], [*rows[cluster].unique()]
 
 
 def _overlap_of_prompt(
-    answers: pd.Series, members: pd.Series, values: pd.Series, member_count: int
-) -> tuple[Numbers, Integers]:
+    answers: pd.Series, members: pd.Series, listed_values: pd.Series, member_count: int
+) -> tuple[FloatArray, IntArray]:
     """Return the mean Jaccard index of each pair of members, and each member's number of answers.
 
-    ``answers``, ``members`` and ``values`` have an entry per row of one prompt: the code of its
-    answer, of its member (e.g. an engine), and of its value (e.g. a domain).
+    ``answers``, ``members`` and ``listed_values`` have an entry per row of one prompt: the code of
+    its answer, of its member (e.g. an engine), and of its value (e.g. a domain).
     """
-    _, first_rows, row_positions = np.unique(answers, return_index=True, return_inverse=True)
-    distinct_values, column_positions = np.unique(values, return_inverse=True)
+    _, first_row_positions, row_positions = np.unique(
+        answers, return_index=True, return_inverse=True
+    )
+    distinct_values, column_positions = np.unique(listed_values, return_inverse=True)
     has_value = np.zeros(
-        (len(first_rows), len(distinct_values)), np.float32
+        (len(first_row_positions), len(distinct_values)), np.float32
     )  # holds whole numbers exactly
     has_value[row_positions, column_positions] = 1.0
     sampled_answers = []
-    member_of_answer = members.to_numpy()[first_rows]
+    member_of_answer = members.to_numpy()[first_row_positions]
     for member_code in range(member_count):  # all answers, or so many of a member, evenly spaced
         answer_positions = np.flatnonzero(member_of_answer == member_code)
-        spaced_positions = np.linspace(
+        evenly_spaced_positions = np.linspace(
             0, len(answer_positions) - 1, min(len(answer_positions), MAX_REPEATS)
         )
-        sampled_answers += answer_positions[spaced_positions.round().astype(np.int64)].tolist()
+        sampled_answers += answer_positions[
+            evenly_spaced_positions.round().astype(np.int64)
+        ].tolist()
     has_value = has_value[sampled_answers]
     member_of_answer = member_of_answer[sampled_answers]
     shared_counts = (has_value @ has_value.T).astype(np.float64)

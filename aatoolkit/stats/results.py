@@ -78,9 +78,9 @@ from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY, RANK, R
 from aatoolkit.sections.column import Column
 from aatoolkit.sections.registry import register_table
 from aatoolkit.sections.section import Table, records
-from aatoolkit.stats.trace import plain_columns
+from aatoolkit.stats.trace import untrace_columns
 
-MEASURED_STATE = Availability(Status.AVAILABLE)  # of a column that was measured
+MEASURED_AVAILABILITY = Availability(Status.AVAILABLE)  # of a column that was measured
 CHANGE_WORDS = UP, DOWN = "up", "down"
 NO_EVIDENCE = "no evidence"
 CANNOT_SAY = "cannot say"
@@ -91,7 +91,7 @@ FUNNEL_STAGES: dict[str, Any] = json.loads(Path(__file__).with_name("stages.json
 meaning it has no column), its noun in texts, and by section the names of columns that count it.
 """
 
-_UNIT_BY_WORD = {
+_UNIT_BY_ALIAS = {
     "fraction": FRACTION,
     "points": "absolute pp as fraction",
     "count": COUNT,
@@ -284,49 +284,49 @@ RESULT_COLUMNS_BY_STATISTIC["funnel"][1:1] = [
 
 
 def make_result(
-    verb: str,
-    values: Mapping[str, Any] | Sequence[Mapping[str, Any]],
-    inputs: Sequence[FrameMetadata] = (),
-    input_availability: Availability = MEASURED_STATE,
+    statistic: str,
+    data: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    input_metadata: Sequence[FrameMetadata] = (),
+    input_availability: Availability = MEASURED_AVAILABILITY,
     *,
     key_columns: Sequence[str] = (),
     unit: str | None = None,
     level: float = LEVEL,
     availability_by_column: Mapping[str, Availability] | None = None,
     row_order: Any = None,
-    **texts: Any,
+    **placeholders: Any,
 ) -> pd.DataFrame:
     """Return the result of a statistic as a frame whose columns have units and meanings.
 
-    ``verb`` is the name of the statistic, whose columns `RESULT_COLUMNS_BY_STATISTIC` declares.
-    ``values`` is a dict of columns, or a list of rows as dicts. ``inputs`` has the metadata of the
-    input frames. ``input_availability`` says whether these were measured, and
+    ``statistic`` is the name of the statistic, whose columns `RESULT_COLUMNS_BY_STATISTIC`
+    declares. ``data`` is a dict of columns, or a list of rows as dicts. ``input_metadata`` has the
+    metadata of the input frames. ``input_availability`` says whether these were measured, and
     ``availability_by_column`` says so for single columns of the result. ``key_columns`` identify a
     row of the result, and ``unit`` is the unit of its values. ``row_order`` has the positions of
-    the rows in the order of the result. ``texts`` fill the placeholders in the declarations.
+    the rows in the order of the result. ``placeholders`` fill those in the declarations.
     """
-    change_unit = _UNIT_BY_WORD["points"] if unit == FRACTION else unit
-    texts |= {"unit": unit or "-", "change": change_unit or "-", "level": f"{level:.0%}"}
-    texts |= {"up": UP, "down": DOWN, "no_evidence": NO_EVIDENCE, "cannot_say": CANNOT_SAY}
+    unit_of_change = _UNIT_BY_ALIAS["points"] if unit == FRACTION else unit
+    placeholders |= {"unit": unit or "-", "change": unit_of_change or "-", "level": f"{level:.0%}"}
+    placeholders |= {"up": UP, "down": DOWN, "no_evidence": NO_EVIDENCE, "cannot_say": CANNOT_SAY}
     fields_by_column = {
-        name.format(**texts): declaration_fields
-        for name, *declaration_fields in RESULT_COLUMNS_BY_STATISTIC[verb]
+        name.format(**placeholders): declaration_fields
+        for name, *declaration_fields in RESULT_COLUMNS_BY_STATISTIC[statistic]
     }
-    if not isinstance(values, Mapping):
-        column_names = dict.fromkeys(name for row in values for name in row) or fields_by_column
-        values = {name: [row.get(name, math.nan) for row in values] for name in column_names}
-    values = plain_columns(values, row_order)
+    if not isinstance(data, Mapping):
+        column_names = dict.fromkeys(name for row in data for name in row) or fields_by_column
+        data = {name: [row.get(name, math.nan) for row in data] for name in column_names}
+    data = untrace_columns(data, row_order)
     is_list_like = pd.api.types.is_list_like  # rather than one cell
-    row_count = next((len(cells) for cells in values.values() if is_list_like(cells)), 1)
-    refused_rule = refused(
+    row_count = next((len(cells) for cells in data.values() if is_list_like(cells)), 1)
+    none_rule = refused(
         "a result of statistics: compute it anew, from the table that it was computed from"
     )
     series_by_column = {}
     columns = []
     for name in dict.fromkeys((*key_columns, *fields_by_column)):
-        if name not in values:
+        if name not in data:
             continue
-        cells = values[name] if is_list_like(values[name]) else [values[name]] * row_count
+        cells = data[name] if is_list_like(data[name]) else [data[name]] * row_count
         if name not in fields_by_column:
             if isinstance(cells, list):
                 is_text = all(isinstance(cell, str) or cell is None for cell in cells)
@@ -336,24 +336,29 @@ def make_result(
             continue
         dtype, unit_template, doc_template = fields_by_column[name]
         series_by_column[name] = to_column(cells, dtype)
-        column_unit = unit_template.format(**texts)
-        column_unit = None if column_unit == "-" else _UNIT_BY_WORD.get(column_unit, column_unit)
+        column_unit = unit_template.format(**placeholders)
+        column_unit = None if column_unit == "-" else _UNIT_BY_ALIAS.get(column_unit, column_unit)
         columns.append(
             Column(
-                name, dtype, doc_template.format(**texts), unit=column_unit, aggregate=refused_rule
+                name,
+                dtype,
+                doc_template.format(**placeholders),
+                unit=column_unit,
+                aggregate=none_rule,
             )
         )
-    table_name = f"statistics:{verb}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
+    table_name = f"statistics:{statistic}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
     register_table(
-        table_name, Table(table_name, f"Results of {verb}.", records("rows"), (), tuple(columns))
+        table_name,
+        Table(table_name, f"Results of {statistic}.", records("rows"), (), tuple(columns)),
     )
     result_frame = pd.DataFrame(series_by_column)
     if row_order is not None:
         result_frame = result_frame.take(row_order).reset_index(drop=True)
     result_frame = show_as(result_frame, display_options_of(result_frame))
     metadata_by_column = (
-        {name: inputs[0].columns.get(name, NO_METADATA) for name in series_by_column}
-        if inputs
+        {name: input_metadata[0].columns.get(name, NO_METADATA) for name in series_by_column}
+        if input_metadata
         else {}
     )
     for column in columns:
@@ -363,7 +368,7 @@ def make_result(
         metadata_by_column[column.name] = ColumnMetadata(
             f"{table_name}.{column.name}", availability
         )
-    sources = dict.fromkeys(source for metadata in inputs for source in metadata.sources)
+    sources = dict.fromkeys(source for metadata in input_metadata for source in metadata.sources)
     return attach(
         result_frame, FrameMetadata(metadata_by_column, tuple(key_columns), tuple(sources))
     )
@@ -382,7 +387,7 @@ _DETAIL_COLUMNS = (
 )
 """The columns about how a result was computed, which are shown only if there is room."""
 
-_CHANGE_NOTE = "(the set of [^;]*|no change of any size[^;]*)"
+_SHOWN_NOTE_PATTERN = "(the set of [^;]*|no change of any size[^;]*)"
 """A regular expression for a sentence of ``why`` that a reader of the result needs."""
 _MAX_REASONS = 4
 """The maximum number of reasons that are listed below the table of a result."""
@@ -416,21 +421,23 @@ def _marks_and_remarks(
     """
     remarks = []
     if {"verdict", "why"} <= {*frame} and "why" not in shown_columns:
-        is_unanswered = equals_text(frame["verdict"], CANNOT_SAY)
-        reasons = [*frame["why"][is_unanswered].value_counts().index]
+        is_undecided = equal_text_mask(frame["verdict"], CANNOT_SAY)
+        reasons = [*frame["why"][is_undecided].value_counts().index]
         for reason in reasons[:_MAX_REASONS]:
-            rows_text = row_ranges(frame.index, is_unanswered & equals_text(frame["why"], reason))
+            rows_text = row_ranges(
+                frame.index, is_undecided & equal_text_mask(frame["why"], reason)
+            )
             remarks.append(
                 f"{CANNOT_SAY}{f' ({rows_text})' * (len(reasons) > 1)}: {visible(str(reason))}"
             )
         if len(reasons) > _MAX_REASONS:
             remarks.append(f"{CANNOT_SAY}: {len(reasons) - _MAX_REASONS} more reasons, in .why")
-        change_notes = frame["why"][~is_unanswered].str.extract(_CHANGE_NOTE)[0].dropna()
-        remarks += map(visible, change_notes.unique()[:_MAX_REASONS])
+        shown_notes = frame["why"][~is_undecided].str.extract(_SHOWN_NOTE_PATTERN)[0].dropna()
+        remarks += map(visible, shown_notes.unique()[:_MAX_REASONS])
     return {}, remarks
 
 
-def equals_text(values: pd.Series, text: str) -> np.ndarray:
+def equal_text_mask(values: pd.Series, text: str) -> np.ndarray:
     """Return a boolean mask of the values that equal ``text``."""
     return values.eq(text).fillna(False).to_numpy(bool)
 
@@ -446,50 +453,58 @@ def to_column(values: Iterable[Any], dtype: Any) -> pd.Series:
 
 
 def _result_availability(
-    values: pd.Series, state: Availability, default_cause: Cause
+    values: pd.Series, availability: Availability, missing_cause: Cause
 ) -> Availability:
     """Return the availability (a status with cause and reason) of a column of a result.
 
-    ``state`` is the availability of the input. If the input was measured but the result has missing
-    values, the result has the cause ``default_cause``.
+    ``availability`` is the availability of the input. If the input was measured but the result has
+    missing values, the result has the cause ``missing_cause``.
     """
     has_value = values.notna()
     if not len(values) or has_value.all():
-        return state if state.status in (Status.AVAILABLE, Status.PARTIAL) else MEASURED_STATE
+        return (
+            availability
+            if availability.status in (Status.AVAILABLE, Status.PARTIAL)
+            else MEASURED_AVAILABILITY
+        )
     status = Status.PARTIAL if has_value.any() else Status.UNAVAILABLE
     return Availability(
-        status, state.cause or default_cause, state.reason or "see the verdict of each row"
+        status,
+        availability.cause or missing_cause,
+        availability.reason or "see the verdict of each row",
     )
 
 
-def refusal(column: str, statistic_name: str, why: str) -> AvailabilityError:
+def refusal_error(column: str, statistic_name: str, reason: str) -> AvailabilityError:
     """Create the error which says that a statistic, such as "interval", cannot use a column."""
-    return AvailabilityError(f"{column} has no {statistic_name}: {why}", columns={column: why})
+    return AvailabilityError(
+        f"{column} has no {statistic_name}: {reason}", columns={column: reason}
+    )
 
 
-def percent(value: Any) -> str:
+def format_percent(value: Any) -> str:
     """Return a fraction as a percentage in text.
 
     Examples
     --------
-    >>> percent(0.4579), percent(0.00021)
+    >>> format_percent(0.4579), format_percent(0.00021)
     ('45.8 %', '0.021 %')
     """
     digits = 1 if abs(value) >= 0.001 or value == 0 else 3
     return f"{100 * value:.{digits}f} %"
 
 
-def amount(value: Any, is_fraction: bool) -> str:
+def format_amount(value: Any, is_fraction: bool) -> str:
     """Return a number as text: a fraction as a percentage, any other number with three digits."""
-    return percent(value) if is_fraction else f"{value:.3g}"
+    return format_percent(value) if is_fraction else f"{value:.3g}"
 
 
-def points(value: Any, is_fraction: bool) -> str:
+def format_points(value: Any, is_fraction: bool) -> str:
     """Return a change as text with its sign, e.g. in percentage points.
 
     Examples
     --------
-    >>> points(0.051, True), points(-0.2, False)
+    >>> format_points(0.051, True), format_points(-0.2, False)
     ('+5.1 points', '-0.2')
     """
     return f"{100 * value:+.1f} points" if is_fraction else f"{value:+.3g}"

@@ -47,8 +47,8 @@ from aatoolkit.metadata.attrs import (
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.aggregation import FRACTION, Aggregation, ratio
 from aatoolkit.sections.column import Column
-from aatoolkit.stats.results import refusal
-from aatoolkit.stats.trace import GroupSums, Integers, Numbers, Row, input_numbers, trace_frame
+from aatoolkit.stats.results import refusal_error
+from aatoolkit.stats.trace import FloatArray, GroupSums, IntArray, RowDict, trace_copy, trace_inputs
 
 PROMPT_COLUMN = "prompt_id"  # the usual name of the column with the ids of prompts
 WINDOW_NAMES = ("now", "before")
@@ -68,15 +68,15 @@ class ClusterSums:
     cluster_labels: pd.Index  # a label per cluster, such as the host and id of a prompt
     cluster_column: str | None  # the column of clusters; None if there are no clusters
     # The next four have an element per pair of group and cluster, in the order of the groups.
-    group_ids: Integers  # the position of the group in `groups`
-    cluster_ids: Integers  # the position of the cluster in `cluster_labels`
-    y: Numbers  # numerators
-    n: Numbers  # denominators
+    group_ids: IntArray  # the position of the group in `groups`
+    cluster_ids: IntArray  # the position of the cluster in `cluster_labels`
+    y: FloatArray  # numerators
+    n: FloatArray  # denominators
     is_rate: bool  # whether the column is a rate between 0 and 1
-    used_row_counts: Integers  # by group, the number of rows with a number
+    used_row_counts: IntArray  # by group, the number of rows with a number
     availabilities: list[Availability]  # by group, whether its numbers were measured
-    row_positions: Integers  # the positions of the rows with a number
-    pair_of_row: Integers  # for each of these rows, the position of its pair in `y` and `n`
+    row_positions: IntArray  # the positions of the rows with a number
+    sum_position_of_row: IntArray  # for each of these rows, the position of its pair in `y` and `n`
     plan: ColumnPlan  # the rule by which the column is aggregated
 
     @property
@@ -102,18 +102,18 @@ class ClusterSums:
             key: position for position, key in enumerate(rows.itertuples(index=False, name=None))
         }
 
-    def cluster_of_pair(self, pair_position: int) -> Row:
+    def cluster_of_sum(self, sum_position: int) -> RowDict:
         """Return the cluster at a position as a dict, such as ``{"prompt_id": "p1"}``.
 
-        ``pair_position`` is a position in ``y`` and ``n``, which have an element per pair of group
+        ``sum_position`` is a position in ``y`` and ``n``, which have an element per pair of group
         and cluster. Without clusters, the result is the key of the group.
         """
         if self.cluster_column:
-            row_position = self.row_positions[np.argmax(self.pair_of_row == pair_position)]
+            row_position = self.row_positions[np.argmax(self.sum_position_of_row == sum_position)]
             return {self.cluster_column: self.frame[self.cluster_column].iloc[row_position]}
-        return self.key_of_group(self.group_ids[pair_position])
+        return self.key_of_group(self.group_ids[sum_position])
 
-    def key_of_group(self, group_position: int) -> Row:
+    def key_of_group(self, group_position: int) -> RowDict:
         """Return the key of a group as a dict from column to value."""
         return {str(name): value for name, value in self.groups.keys.iloc[group_position].items()}
 
@@ -131,22 +131,28 @@ class ClusterSums:
         The keys of the dict are the labels of the clusters, such as prompt ids. ``group_position``
         is the position of the group in ``groups``.
         """
-        first_pair, end_pair = np.searchsorted(
+        first_position, end_position = np.searchsorted(
             self.group_ids, [group_position, group_position + 1]
         ).tolist()
-        cluster_labels = self.cluster_labels[self.cluster_ids[first_pair:end_pair]].tolist()
-        return dict(zip(cluster_labels, range(first_pair, end_pair), strict=True))
+        cluster_labels = self.cluster_labels[self.cluster_ids[first_position:end_position]].tolist()
+        return dict(zip(cluster_labels, range(first_position, end_position), strict=True))
 
-    def y_and_n(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
+    def y_and_n(
+        self, sum_positions: Iterable[int] | None = None, suffix: str = ""
+    ) -> tuple[Any, Any]:
         """Return the numerators and the denominators of clusters as two arrays of equal length.
 
-        ``pairs`` are the positions of the clusters to take, by default all. ``suffix`` is added to
-        the names ``y`` and ``n`` that the arrays have in formulas.
+        ``sum_positions`` are the positions of the clusters to take, by default all. ``suffix`` is
+        added to the names ``y`` and ``n`` that the arrays have in formulas.
         """
-        positions = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
+        positions = (
+            np.arange(len(self.y))
+            if sum_positions is None
+            else np.array([*sum_positions], np.int64)
+        )
 
-        def as_traced(values: Numbers, name: str, is_denominator: bool) -> Any:
-            return input_numbers(
+        def trace_values(values: FloatArray, name: str, is_denominator: bool) -> Any:
+            return trace_inputs(
                 name,
                 values[positions],
                 lambda tracer, position: tracer.explain_total(
@@ -154,21 +160,21 @@ class ClusterSums:
                 ),
             )
 
-        return as_traced(self.y, f"y{suffix}", False), as_traced(self.n, f"n{suffix}", True)
+        return trace_values(self.y, f"y{suffix}", False), trace_values(self.n, f"n{suffix}", True)
 
 
-def shared_positions(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
+def shared_cluster_positions(positions_by_cluster: Sequence[Mapping[Any, int]]) -> list[list[int]]:
     """Return the positions of the clusters that both of two frames have, as a list per frame.
 
-    Each of ``sides`` maps the clusters of one frame, such as prompts, to their positions.
+    Each of ``positions_by_cluster`` maps the clusters of one frame (such as prompts) to positions.
     """
     return [
         [
             position_by_cluster[cluster_label]
-            for cluster_label in sides[0]
-            if cluster_label in sides[1]
+            for cluster_label in positions_by_cluster[0]
+            if cluster_label in positions_by_cluster[1]
         ]
-        for position_by_cluster in sides
+        for position_by_cluster in positions_by_cluster
     ]
 
 
@@ -186,19 +192,19 @@ def cluster_sums(
     Without ``cluster``, each row is its own cluster. With ``allow_counts``, the column may be a
     count, which has no denominator.
     """
-    flat_frame = trace_frame(flatten_index(frame), frame)
+    flat_frame = trace_copy(flatten_index(frame), frame)
     metadata = metadata_of(flat_frame)
     check_columns(flat_frame, [column, *([cluster] if cluster else [])])
     groups = group_rows(flat_frame, by, True)
     rules = rules or {}
     is_boolean = pd.api.types.is_bool_dtype(flat_frame[column].dtype)
     # A share of what one answer can hold several of does not vary as a rate of answers does.
-    column_rule, count_columns = rule_and_counts(metadata, column)
-    has_no_rule = column_rule.rule == "none"
-    if has_no_rule and not column_rule.within and all(count_columns) and (groups.sizes <= 1).all():
+    column_rule, count_columns = rule_and_columns(metadata, column)
+    is_rule_none = column_rule.rule == "none"
+    if is_rule_none and not column_rule.within and all(count_columns) and (groups.sizes <= 1).all():
         rules = {column: ratio(*count_columns), **rules}
     (column_plan,) = plan_columns(
-        flat_frame, metadata, groups, column, rules, with_shares=has_no_rule
+        flat_frame, metadata, groups, column, rules, with_shares=is_rule_none
     )
     rule = column_plan.rule
     response_totals = column_plan.response_totals
@@ -208,8 +214,8 @@ def cluster_sums(
         reason = no_counts_text(rule)
         if declaration.aggregate.counts:
             advice = f"df.aa.interval({declaration.name!r}) gives that of each row"
-            reason = f"{SEVERAL_TEXT} between answers; {advice}"
-        raise refusal(column, "interval", reason)
+            reason = f"{SHARE_REASON} between answers; {advice}"
+        raise refusal_error(column, "interval", reason)
     cell_statuses = cells_of_plan(column_plan, flat_frame, metadata, groups)
     input_values = [as_floats(flat_frame[name]) for name in column_plan.inputs]
     y = input_values[0]
@@ -219,50 +225,50 @@ def cluster_sums(
     is_used = cell_statuses.has_number & (n > 0) & np.isfinite(y)
     is_rate = is_boolean and not is_count
     if rule.over is not None:
-        is_possible = (y >= 0) & (y <= n)
-        is_rate = bool(is_possible[is_used].mean() >= 0.5) if is_used.any() else True
+        is_valid_rate = (y >= 0) & (y <= n)
+        is_rate = bool(is_valid_rate[is_used].mean() >= 0.5) if is_used.any() else True
         # A row with more hits than trials is left out; the other rows are still those of a rate.
-        is_used = is_used & is_possible if is_rate else is_used
+        is_used = is_used & is_valid_rate if is_rate else is_used
     cluster_of_row = np.arange(len(flat_frame)) * (not is_count)
     cluster_labels = pd.Index(range(len(flat_frame)))
     if cluster is not None:
-        cluster_of_row, distinct_clusters = pd.factorize(clusters_of(flat_frame, cluster))
+        cluster_of_row, distinct_clusters = pd.factorize(row_clusters(flat_frame, cluster))
         cluster_labels = pd.Index(distinct_clusters)
-        refuse_missing(cluster, (cluster_of_row < 0) & is_used)
+        refuse_missing_keys(cluster, (cluster_of_row < 0) & is_used)
     cluster_count = max(len(cluster_labels), 1)
-    pair_id_of_row = groups.row_codes * cluster_count + cluster_of_row
+    sum_id_of_row = groups.row_codes * cluster_count + cluster_of_row
     if is_count:  # a sum is left out if the count of one of its rows is missing
         is_used = is_used & ~np.isin(
-            pair_id_of_row, pair_id_of_row[cell_statuses.is_applicable & ~is_used]
+            sum_id_of_row, sum_id_of_row[cell_statuses.is_applicable & ~is_used]
         )
     if response_totals is not None:
         is_used = is_used & (response_totals.absent_counts == 0)[groups.row_codes]
-    used_pair_ids, pair_of_used_row = np.unique(pair_id_of_row[is_used], return_inverse=True)
+    used_sum_ids, sum_position_of_row = np.unique(sum_id_of_row[is_used], return_inverse=True)
     numerators, denominators = (
-        np.bincount(pair_of_used_row, row_numbers[is_used], len(used_pair_ids)).astype(np.float64)
-        for row_numbers in (y, n)
+        np.bincount(sum_position_of_row, row_values[is_used], len(used_sum_ids)).astype(np.float64)
+        for row_values in (y, n)
     )
-    group_of_pair, cluster_of_pair = np.divmod(used_pair_ids, cluster_count)
+    group_of_sum, cluster_of_sum = np.divmod(used_sum_ids, cluster_count)
     return ClusterSums(
         flat_frame,
         metadata,
         groups,
         cluster_labels,
         cluster,
-        group_of_pair,
-        cluster_of_pair,
+        group_of_sum,
+        cluster_of_sum,
         numerators,
-        np.ones(len(used_pair_ids)) if is_count else denominators,
+        np.ones(len(used_sum_ids)) if is_count else denominators,
         is_rate,
         groups.count(is_used),
         _availability_by_group(cell_statuses, groups, is_used, response_totals),
         np.flatnonzero(is_used),
-        pair_of_used_row,
+        sum_position_of_row,
         column_plan,
     )
 
 
-def clusters_of(frame: pd.DataFrame, column: str, prompt_column: str = PROMPT_COLUMN) -> pd.Series:
+def row_clusters(frame: pd.DataFrame, column: str, prompt_column: str = PROMPT_COLUMN) -> pd.Series:
     """Return the cluster of each row, from the column of clusters ``column``.
 
     If it is ``prompt_column``, the ids of prompts get their host as a prefix, which tells apart
@@ -272,7 +278,7 @@ def clusters_of(frame: pd.DataFrame, column: str, prompt_column: str = PROMPT_CO
     Examples
     --------
     >>> frame = pd.DataFrame({"host": ["a.example", "b.example"], "prompt_id": ["p1", "p1"]})
-    >>> clusters_of(frame, "prompt_id").tolist()
+    >>> row_clusters(frame, "prompt_id").tolist()
     ['a.example p1', 'b.example p1']
     """
     if column != prompt_column:
@@ -281,8 +287,8 @@ def clusters_of(frame: pd.DataFrame, column: str, prompt_column: str = PROMPT_CO
     hosts = hosts.pop() if len(hosts) == 1 else str(id(frame)) if hosts else ""
     if host_columns(frame):
         hosts = frame["host"].astype("string").fillna("")
-    prefixed_ids: pd.Series = hosts + " " + frame[column].astype("string")
-    return prefixed_ids.str.lstrip()
+    host_prompt_ids: pd.Series = hosts + " " + frame[column].astype("string")
+    return host_prompt_ids.str.lstrip()
 
 
 def host_columns(frame: pd.DataFrame) -> list[str]:
@@ -291,7 +297,7 @@ def host_columns(frame: pd.DataFrame) -> list[str]:
     return ["host"] if has_host else []
 
 
-def refuse_missing(column: str, is_missing: Any) -> None:
+def refuse_missing_keys(column: str, is_missing: Any) -> None:
     """Raise `AvailabilityError` if a row cannot be grouped, as it has no value in ``column``.
 
     ``is_missing`` is a boolean mask: True for each row that has a number to use, but no value in
@@ -329,7 +335,7 @@ def _availability_by_group(
     return group_availabilities
 
 
-SEVERAL_TEXT = "one answer can hold several of what it is a share of, so nothing says how it varies"
+SHARE_REASON = "one answer can hold several of what it is a share of, so nothing says how it varies"
 
 
 def no_counts_text(rule: Aggregation) -> str:
@@ -358,59 +364,67 @@ def split_off_period(column_name: str) -> tuple[bool, tuple[str, ...]]:
     )
 
 
-def current_name_by_previous(frame: pd.DataFrame) -> dict[str, str]:
+def match_previous_columns(frame: pd.DataFrame) -> dict[str, str]:
     """Return a dict from each column about the previous period to its current counterpart.
 
     Examples
     --------
     >>> columns = ["citation_count", "citations_previous", "value", "previous", "previous_rank"]
-    >>> current_name_by_previous(pd.DataFrame(columns=columns))
+    >>> match_previous_columns(pd.DataFrame(columns=columns))
     {'citations_previous': 'citation_count', 'previous': 'value'}
     >>> names = ["before_mention_rate", "after_mention_rate"]
-    >>> current_name_by_previous(pd.DataFrame(columns=names))
+    >>> match_previous_columns(pd.DataFrame(columns=names))
     {'before_mention_rate': 'after_mention_rate'}
     """
     columns = metadata_of(frame).columns
-    meaning_by_name = {
+    declared_name_by_name = {
         name: (columns[name].declared_name or name).rpartition(".")[2]
         for name in map(str, frame.columns)
     }
     period_and_stem_by_name = {
-        name: split_off_period(meaning) for name, meaning in meaning_by_name.items()
+        name: split_off_period(declared_name)
+        for name, declared_name in declared_name_by_name.items()
     }
     name_by_stem = {
         stem: name
-        for name, (is_previous, stem) in period_and_stem_by_name.items()
-        if not is_previous
+        for name, (is_previous_period, stem) in period_and_stem_by_name.items()
+        if not is_previous_period
     }
-    name_by_meaning = {meaning: name for name, meaning in meaning_by_name.items()}
-    current_by_previous = {}
-    for name, (is_previous, stem) in period_and_stem_by_name.items():
+    name_by_declared_name = {
+        declared_name: name for name, declared_name in declared_name_by_name.items()
+    }
+    name_by_previous_name = {}
+    for name, (is_previous_period, stem) in period_and_stem_by_name.items():
         current_name = name_by_stem.get(stem or ("value",))
-        unprefixed_name = name_by_meaning.get(meaning_by_name[name].removeprefix("previous_"), name)
+        unprefixed_name = name_by_declared_name.get(
+            declared_name_by_name[name].removeprefix("previous_"), name
+        )
         current_name = current_name if unprefixed_name == name else unprefixed_name
-        if is_previous and current_name is not None:
-            current_by_previous[name] = current_name
-    return current_by_previous
+        if is_previous_period and current_name is not None:
+            name_by_previous_name[name] = current_name
+    return name_by_previous_name
 
 
-def resolve_window_before(
-    now: pd.DataFrame, before: pd.DataFrame | None, measure: str, rules: Rules | None
+def resolve_baseline_frame(
+    current_frame: pd.DataFrame,
+    baseline_frame: pd.DataFrame | None,
+    measure: str,
+    rules: Rules | None,
 ) -> tuple[pd.DataFrame, Rules | None, str]:
-    """Return the frame to compare ``now`` with, and its aggregation rules by column.
+    """Return the frame to compare ``current_frame`` with, and its aggregation rules by column.
 
-    The third result is the reason why the frames cannot be compared, or "". If ``before`` is None,
-    the frame is made of the columns of ``now`` about the previous period, such as
-    ``previous_rank``.
+    The third result is the reason why the frames cannot be compared, or "". If ``baseline_frame``
+    is None, the frame is made of the columns of ``current_frame`` about the previous period, such
+    as ``previous_rank``.
     """
-    flat_frame = flatten_index(now)
+    flat_frame = flatten_index(current_frame)
     check_columns(flat_frame, [measure])
-    if before is not None:
-        return before, rules, overlap_reason(now, before, measure)
+    if baseline_frame is not None:
+        return baseline_frame, rules, overlap_reason(current_frame, baseline_frame, measure)
     metadata = metadata_of(flat_frame)
-    current_names = current_name_by_previous(flat_frame)
-    rule, count_columns = rule_and_counts(metadata, measure)
-    rules_before = dict(rules or {})
+    current_names = match_previous_columns(flat_frame)
+    rule, count_columns = rule_and_columns(metadata, measure)
+    baseline_rules = dict(rules or {})
     has_previous_measure = measure in current_names.values()
     if not has_previous_measure and not {*count_columns} <= {*current_names.values()} - {""}:
         alternatives = f", or one of {', '.join(current_names.values())}" if current_names else ""
@@ -426,23 +440,23 @@ def resolve_window_before(
         and name not in current_names.values()
         and (name in metadata.key or not pd.api.types.is_numeric_dtype(flat_frame[name].dtype))
     ]
-    past_frame = rename(flat_frame[[*shared_columns, *current_names]], columns=current_names)
+    old_frame = rename(flat_frame[[*shared_columns, *current_names]], columns=current_names)
     if not has_previous_measure:
-        past_metadata = metadata_of(past_frame)
-        past_frame[measure] = past_frame[count_columns[0]] / past_frame[count_columns[1]]
-        availability = combine([past_metadata.columns[name].availability for name in count_columns])
+        old_metadata = metadata_of(old_frame)
+        old_frame[measure] = old_frame[count_columns[0]] / old_frame[count_columns[1]]
+        availability = combine([old_metadata.columns[name].availability for name in count_columns])
         column = ColumnMetadata(metadata.columns[measure].declared_name, availability)
-        past_frame = attach(
-            past_frame, replace(past_metadata, columns={**past_metadata.columns, measure: column})
+        old_frame = attach(
+            old_frame, replace(old_metadata, columns={**old_metadata.columns, measure: column})
         )
-        rules_before.setdefault(measure, ratio(*count_columns))
+        baseline_rules.setdefault(measure, ratio(*count_columns))
     elif rule.rule == "sum" and rule.counts is None:
-        rules_before.setdefault(measure, rule)
+        baseline_rules.setdefault(measure, rule)
     old_names = {measure_name: name for name, measure_name in current_names.items()}
-    return trace_frame(past_frame, now, source_name_by_column=old_names), rules_before, ""
+    return trace_copy(old_frame, current_frame, source_name_by_column=old_names), baseline_rules, ""
 
 
-def rule_and_counts(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:
+def rule_and_columns(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:
     """Return a column's aggregation rule, and the columns of its numerator and denominator.
 
     The second result is ``("",)`` if the frame lacks one of these columns.
@@ -467,68 +481,74 @@ def grouping_columns(by: By) -> list[str]:
 
 
 def choose_cluster_columns(
-    now: pd.DataFrame,
-    before: pd.DataFrame,
+    current_frame: pd.DataFrame,
+    baseline_frame: pd.DataFrame,
     by: Sequence[str],
-    pair: str | None,
+    pair_by: str | None,
     cluster: str | None,
     prompt_column: str,
 ) -> tuple[str | None, str | None]:
     """Return the column of paired clusters and the column of unpaired ones; at least one is None.
 
-    A cluster is a set of similar rows, such as the answers to one prompt. ``pair`` and ``cluster``
-    are the user's arguments. By default, the prompts in the column ``prompt_column`` are paired if
-    both frames have some in common.
+    A cluster is a set of similar rows, such as the answers to one prompt. ``pair_by`` and
+    ``cluster`` are the user's arguments. By default, the prompts in the column ``prompt_column``
+    are paired if both frames have some in common.
     """
     # By default prompts: pairs if the frames share prompts, else clusters.
-    frames = [flatten_index(frame) for frame in (now, before)]
-    column = pair or cluster
+    frames = [flatten_index(frame) for frame in (current_frame, baseline_frame)]
+    column = pair_by or cluster
     for frame in frames:
         check_columns(frame, [column] if column else [])
     if column or prompt_column in by or not all(prompt_column in frame.columns for frame in frames):
-        return pair, cluster
-    prompt_sets = [{*clusters_of(frame, prompt_column, prompt_column).dropna()} for frame in frames]
+        return pair_by, cluster
+    prompt_sets = [
+        {*row_clusters(frame, prompt_column, prompt_column).dropna()} for frame in frames
+    ]
     return (prompt_column, None) if prompt_sets[0] & prompt_sets[1] else (None, prompt_column)
 
 
-def overlap_reason(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
+def overlap_reason(current_frame: pd.DataFrame, baseline_frame: pd.DataFrame, measure: str) -> str:
     """Return "" unless two frames contain the same answers, else why they cannot be compared."""
-    metadata_of_sides = [metadata_of(frame, with_levels=True) for frame in (now, before)]
+    frame_metadata = [
+        metadata_of(frame, with_levels=True) for frame in (current_frame, baseline_frame)
+    ]
     # Where all rows have the same denominator, as in a table of brands, they are different rates
     # of the same answers.
-    denominator = metadata_of_sides[0].declaration_of(
-        rule_and_counts(metadata_of_sides[0], measure)[1][-1]
+    denominator = frame_metadata[0].declaration_of(
+        rule_and_columns(frame_metadata[0], measure)[1][-1]
     )
     has_common_total = denominator is not UNDECLARED and denominator.aggregate.rule == "none"
-    overlaps = [
+    scope_pairs = [
         (response_scope(source), response_scope(other_source))
-        for source, other_source in product(
-            *(side_metadata.sources for side_metadata in metadata_of_sides)
-        )
+        for source, other_source in product(*(metadata.sources for metadata in frame_metadata))
         if source.section == other_source.section
         and not response_scope(source).is_disjoint(response_scope(other_source))
     ]
     brand_filters = {
-        side_metadata.filters[[*FILTERS].index("brand")]
-        for scope_pair in overlaps
-        for side_metadata in scope_pair
+        scope.filters[[*FILTERS].index("brand")]
+        for scope_pair in scope_pairs
+        for scope in scope_pair
     }
-    keys = [*metadata_of_sides[0].key]
-    if overlaps and keys and [*metadata_of_sides[1].key] == keys:
-        key_of_measure = {*declared_key(metadata_of_sides[0].columns[measure].table)}
+    keys = [*frame_metadata[0].key]
+    if scope_pairs and keys and [*frame_metadata[1].key] == keys:
+        key_of_measure = {*declared_key(frame_metadata[0].columns[measure].table)}
         # Where a filter chose the brand, rows of other brands are of the same answers.
         is_brand_filtered = (
-            len(brand_filters) > 1
-            and metadata_of_sides[0].declaration_of(measure) is not UNDECLARED
+            len(brand_filters) > 1 and frame_metadata[0].declaration_of(measure) is not UNDECLARED
         )
         filter_columns = {"brand", "filter_brand"} - key_of_measure if is_brand_filtered else set()
         ignored_columns = filter_columns | (key_of_measure if has_common_total else set())
         keys = [name for name in keys if name not in ignored_columns]
-        side_keys = [flatten_index(frame)[keys].drop_duplicates() for frame in (now, before)]
-        overlaps = overlaps if not keys or len(side_keys[0].merge(side_keys[1], on=keys)) else []
-    if not overlaps:
+        frame_keys = [
+            flatten_index(frame)[keys].drop_duplicates()
+            for frame in (current_frame, baseline_frame)
+        ]
+        scope_pairs = (
+            scope_pairs if not keys or len(frame_keys[0].merge(frame_keys[1], on=keys)) else []
+        )
+    if not scope_pairs:
         return ""
-    scope, other_scope = overlaps[0]
+    scope, other_scope = scope_pairs[0]
     reason = (
         f"both hold {other_scope}"
         if other_scope == scope

@@ -1,8 +1,8 @@
-"""`Traced`, numbers that store the formula which computed them, and probability distributions.
+"""`TracedValue`, numbers that store the formula which computed them, and probability distributions.
 
 To explain a result, its function is called again while the variable `CURRENT_TRACER` holds a tracer
-(the object that records formulas). The functions below then return `Traced` numbers; otherwise they
-return plain numbers.
+(the object that records formulas). The functions below then return `TracedValue` numbers; otherwise
+they return plain numbers.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ import pandas as pd
 from aatoolkit.frame.groupby import as_floats
 from aatoolkit.metadata.recorded import record_as
 
-Numbers = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Row = dict[str, Any]
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+RowDict = dict[str, Any]
 """A row of a result, or the key of a row: a dict from columns to values."""
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -38,15 +38,15 @@ _SIGN_AND_PRECEDENCE_BY_UFUNC = {
 }  # fmt: skip
 _FORMULA_NAME_BY_UFUNC = {"absolute": "abs", "minimum": "min", "maximum": "max"}
 SETTING_OP = "setting"
-DRAWN_OP = "drawn"
-LEAF_OP = "leaf"
+RANDOM_OP = "drawn"
+INPUT_OP = "leaf"
 TOTAL_OP = "sum"
 COUNT_OP = "len"
 ALIAS_OP = "same"
 TAKE_OP = "taken"
 GROUP_TOTAL_OP = "stacked"
 GROUP_COUNT_OP = "counted"
-"""The operations of `Traced` numbers.
+"""The operations of `TracedValue` numbers.
 
 The first five are: an argument, a random number, an input number, a sum, a count. The other four
 give another name, take elements, sum by group, and count by group.
@@ -56,7 +56,7 @@ CURRENT_TRACER: ContextVar[Any] = ContextVar("tracer", default=None)
 """The object that records the numbers of a result while it is explained; else None."""
 
 
-def statistic(
+def record_statistic(
     statistic_name: str, *frame_arguments: str
 ) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Return a decorator for statistics, which records the call in the metadata of the result.
@@ -70,23 +70,24 @@ def statistic(
 
 
 @dataclass(eq=False, repr=False)
-class Traced(np.lib.mixins.NDArrayOperatorsMixin):
+class TracedValue(np.lib.mixins.NDArrayOperatorsMixin):
     """A number or array that stores the operation which computed it, and the operands.
 
     Examples
     --------
-    >>> y, n = Traced(np.array([3.0, 1.0]), name="y"), Traced(np.array([4.0, 4.0]), name="n")
+    >>> y = TracedValue(np.array([3.0, 1.0]), name="y")
+    >>> n = TracedValue(np.array([4.0, 4.0]), name="n")
     >>> rate = total_of(y) / total_of(n)
-    >>> float(rate.value), formula_text(rate, 0), formula_text(rate, 0, in_numbers=True)
+    >>> float(rate.value), format_formula(rate, 0), format_formula(rate, 0, with_numbers=True)
     (0.5, 'sum(y) / sum(n)', '4 / 8')
     """
 
     value: Any
-    operation: str = LEAF_OP  # the name of a NumPy function, or one of the constants above
+    operation: str = INPUT_OP  # the name of a NumPy function, or one of the constants above
     operands: tuple[Any, ...] = ()
     name: str = ""
     # Of an input, explains the element at a position; of sums by group, returns a group's key.
-    describe: Callable[[int], Any] | None = None
+    describe_at: Callable[[int], Any] | None = None
     description: str = ""  # of a random number, how it was drawn
     # Of elements taken from an array, their positions; of sums by group, the group of each cluster.
     positions: Any = None
@@ -95,13 +96,13 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if method != "__call__" or ufunc_options:
             return NotImplemented
         with np.errstate(all="ignore"):
-            return Traced(ufunc(*map(plain_value, operands)), ufunc.__name__, operands)
+            return TracedValue(ufunc(*map(untrace, operands)), ufunc.__name__, operands)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         if function is not np.where or len(args) != 3:
             return NotImplemented
-        value = np.where(*map(plain_value, args))
-        return Traced(value if value.ndim else value.item(), "where", args)
+        value = np.where(*map(untrace, args))
+        return TracedValue(value if value.ndim else value.item(), "where", args)
 
     def __array__(self, *_: object) -> Any:
         """Raise `TypeError`, as a conversion to a plain array would lose the formula."""
@@ -120,114 +121,119 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return np.ndim(self.value) > 0
 
 
-def plain_value(value: Any) -> Any:
-    """Return the number or array that a `Traced` holds; return any other value unchanged."""
-    return value.value if isinstance(value, Traced) else value
+def untrace(value: Any) -> Any:
+    """Return the number or array that a `TracedValue` holds; return any other value unchanged."""
+    return value.value if isinstance(value, TracedValue) else value
 
 
 def as_float(value: Any) -> float:
-    """Return a plain or `Traced` number as a float."""
-    return float(plain_value(value))
+    """Return a plain or `TracedValue` number as a float."""
+    return float(untrace(value))
 
 
 def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of numbers, so that it also accepts `Traced` numbers.
+    """Decorate a function of numbers, so that it also accepts `TracedValue` numbers.
 
-    For `Traced` arguments, the result is a `Traced` number that stores its formula.
+    For `TracedValue` arguments, the result is a `TracedValue` number that stores its formula.
     """
 
     @wraps(function)
     def call_with_traced(*args: Any) -> Any:
         plain_args = [
             arg.item() if np.ndim(arg) == 0 and hasattr(arg, "item") else arg
-            for arg in map(plain_value, args)
+            for arg in map(untrace, args)
         ]
         value = function(*plain_args)
-        has_traced_argument = any(isinstance(arg, Traced) for arg in args)
-        return Traced(value, function.__name__, args) if has_traced_argument else value
+        has_traced_argument = any(isinstance(arg, TracedValue) for arg in args)
+        return TracedValue(value, function.__name__, args) if has_traced_argument else value
 
     return call_with_traced
 
 
-def name_traced_fields(numbers: T, suffix: str = "") -> T:
-    """Name the `Traced` numbers in a dataclass after its fields, and return the dataclass.
+def name_traced_fields(record: T, suffix: str = "") -> T:
+    """Name the `TracedValue` numbers in a dataclass after its fields, and return the dataclass.
 
     ``suffix`` is added to each name. Numbers that already have a name keep it.
     """
-    name_traced(**{f"{name}{suffix}": value for name, value in vars(numbers).items()})
-    return numbers
+    name_traced_values(**{f"{name}{suffix}": value for name, value in vars(record).items()})
+    return record
 
 
-def name_traced(**values: Any) -> None:
-    """Name each `Traced` number after its keyword; numbers that already have a name keep it."""
+def name_traced_values(**values: Any) -> None:
+    """Name each `TracedValue` after its keyword; numbers that already have a name keep it."""
     for name, value in values.items():
-        if isinstance(value, Traced) and not value.name:
+        if isinstance(value, TracedValue) and not value.name:
             value.name = name
 
 
 def name_traced_variables() -> None:
-    """Name the `Traced` numbers in the calling function after its local variables.
+    """Name the `TracedValue` numbers in the calling function after its local variables.
 
     The names appear in the formulas of explanations.
     """
     if CURRENT_TRACER.get() is not None:
-        name_traced(**sys._getframe(1).f_locals)
+        name_traced_values(**sys._getframe(1).f_locals)
 
 
-def setting(name: str, value: Any) -> Any:
+def trace_setting(name: str, value: Any) -> Any:
     """Return ``value``, a number in a formula that is in no cell, such as the confidence level.
 
-    While a result is explained, the value is wrapped in a `Traced` number called ``name``, so that
-    the formula shows this name.
+    While a result is explained, the value is wrapped in a `TracedValue` number called ``name``, so
+    that the formula shows this name.
     """
-    return value if CURRENT_TRACER.get() is None else Traced(value, SETTING_OP, name=name)
+    return value if CURRENT_TRACER.get() is None else TracedValue(value, SETTING_OP, name=name)
 
 
-def random_number(name: str, value: Any, description: str, *inputs: Any) -> Any:
-    """Return ``value``, a random number; while a result is explained, as a `Traced` number.
+def trace_random_number(name: str, value: Any, description: str, *input_values: Any) -> Any:
+    """Return ``value``, a random number; while a result is explained, as a `TracedValue` number.
 
-    ``description`` says how it was drawn, and ``inputs`` are the numbers that it was computed from.
+    ``description`` says how it was drawn, and ``input_values`` are the numbers that it was computed
+    from.
     """
     if CURRENT_TRACER.get() is None:
         return value
-    return Traced(value, DRAWN_OP, inputs, name, description=description)
+    return TracedValue(value, RANDOM_OP, input_values, name, description=description)
 
 
-def alias(name: str, value: Any) -> Any:
-    """Return a `Traced` number under another name; return a plain number unchanged."""
-    return Traced(value.value, ALIAS_OP, (value,), name) if isinstance(value, Traced) else value
+def trace_alias(name: str, value: Any) -> Any:
+    """Return a `TracedValue` number under another name; return a plain number unchanged."""
+    return (
+        TracedValue(value.value, ALIAS_OP, (value,), name)
+        if isinstance(value, TracedValue)
+        else value
+    )
 
 
-def input_numbers(name: str, values: Any, explain_element: Callable[[Any, int], Any]) -> Any:
-    """Return ``values``, the input of a statistic; while it is explained, as a `Traced` array.
+def trace_inputs(name: str, values: Any, explain_element: Callable[[Any, int], Any]) -> Any:
+    """Return ``values``, the input of a statistic; while it is explained, as a `TracedValue` array.
 
     ``explain_element(tracer, position)`` must return the explanation of the number at a position.
     """
     tracer = CURRENT_TRACER.get()
     if tracer is None:
         return values
-    return Traced(
-        values, LEAF_OP, name=name, describe=lambda position: explain_element(tracer, position)
+    return TracedValue(
+        values, INPUT_OP, name=name, describe_at=lambda position: explain_element(tracer, position)
     )
 
 
-def traced_to_rows(
+def trace_to_rows(
     name: str,
     values: Any,
     frame: pd.DataFrame,
     columns: Sequence[str],
-    origin_of: Callable[[int], tuple[Any, ...]],
+    find_source_rows: Callable[[int], tuple[Any, ...]],
 ) -> Any:
-    """Return ``values``; while a result is explained, as a `Traced` array that links to rows.
+    """Return ``values``; while a result is explained, as a `TracedValue` array that links to rows.
 
-    ``origin_of(position)`` must return, for the number at a position, the positions of its rows in
-    ``frame`` and a text that says how it was computed.
+    ``find_source_rows(position)`` must return, for the number at a position, the positions of its
+    rows in ``frame`` and a text that says how it was computed.
     """
-    return input_numbers(
+    return trace_inputs(
         name,
         values,
         lambda tracer, position: tracer.explain_by_rows(
-            name, values[position], frame, columns, *origin_of(position)
+            name, values[position], frame, columns, *find_source_rows(position)
         ),
     )
 
@@ -235,15 +241,15 @@ def traced_to_rows(
 def column_values(name: str, frame: pd.DataFrame, column: str, row_positions: Any) -> Any:
     """Return the cells of a column in the rows at ``row_positions`` as floats.
 
-    While a result is explained, the floats are a `Traced` array that links to these cells.
+    While a result is explained, the floats are a `TracedValue` array that links to these cells.
     """
     values = as_floats(frame[column])[row_positions]
-    return traced_to_rows(
+    return trace_to_rows(
         name, values, frame, (column,), lambda position: ([int(row_positions[position])], column)
     )
 
 
-def trace_frame(
+def trace_copy(
     frame: pd.DataFrame,
     source_frame: pd.DataFrame,
     row_positions: Any = None,
@@ -257,38 +263,38 @@ def trace_frame(
     """
     tracer = CURRENT_TRACER.get()
     if tracer is not None:
-        tracer.record_copy(frame, source_frame, row_positions, source_name_by_column or {})
+        tracer.record_copied_frame(frame, source_frame, row_positions, source_name_by_column or {})
     return frame
 
 
-def plain_columns(column_by_name: Mapping[str, Any], row_order: Any = None) -> Mapping[str, Any]:
+def untrace_columns(column_by_name: Mapping[str, Any], row_order: Any = None) -> Mapping[str, Any]:
     """Return the columns of a result as plain numbers, and record how they were computed.
 
     ``row_order`` is the result of ``argsort`` that sorts the rows; None if they are not sorted.
     """
     tracer = CURRENT_TRACER.get()
-    return column_by_name if tracer is None else tracer.keep_columns(column_by_name, row_order)
+    return column_by_name if tracer is None else tracer.record_columns(column_by_name, row_order)
 
 
 def take(values: Any, index: Any) -> Any:
-    """Return ``values[index]``; from a `Traced` array, a `Traced` result that stores the index."""
-    if not isinstance(values, Traced):
+    """Return ``values[index]``; from a `TracedValue`, one that stores the index."""
+    if not isinstance(values, TracedValue):
         return values[index]
-    return Traced(values.value[index], TAKE_OP, (values,), positions=np.atleast_1d(index))
+    return TracedValue(values.value[index], TAKE_OP, (values,), positions=np.atleast_1d(index))
 
 
 def total_of(values: Any) -> Any:
-    """Return the sum of an array, as a `Traced` number if the array is `Traced`."""
-    plain_values = np.atleast_1d(plain_value(values))
+    """Return the sum of an array, as a `TracedValue` if the array is one."""
+    plain_values = np.atleast_1d(untrace(values))
     is_finite = np.isfinite(np.abs(plain_values).sum())  # else fsum raises
     total = np.float64(math.fsum(plain_values.tolist()) if is_finite else plain_values.sum())
-    return Traced(total, TOTAL_OP, (values,)) if isinstance(values, Traced) else total
+    return TracedValue(total, TOTAL_OP, (values,)) if isinstance(values, TracedValue) else total
 
 
 def count_of(values: Any) -> Any:
-    """Return the size of an array as a float, as a `Traced` number if the array is `Traced`."""
-    size = np.float64(np.size(plain_value(values)))  # as one less may be 0, and a divisor
-    return Traced(size, COUNT_OP, (values,)) if isinstance(values, Traced) else size
+    """Return the size of an array as a float, as a `TracedValue` if the array is one."""
+    count = np.float64(np.size(untrace(values)))  # as one less may be 0, and a divisor
+    return TracedValue(count, COUNT_OP, (values,)) if isinstance(values, TracedValue) else count
 
 
 class SingleGroup:
@@ -310,13 +316,13 @@ class GroupSums:
     ``group_of_cluster`` has for each cluster the position of its group.
     """
 
-    group_of_cluster: Integers
+    group_of_cluster: IntArray
     group_count: int
-    key_of: Callable[[int], Row] | None = None
+    find_key: Callable[[int], RowDict] | None = None
 
     def total(self, values: Any) -> Any:
         """Return an array with the sum of ``values`` over the clusters of each group."""
-        sums = np.bincount(self.group_of_cluster, plain_value(values), self.group_count).astype(
+        sums = np.bincount(self.group_of_cluster, untrace(values), self.group_count).astype(
             np.float64
         )
         return self._trace(values, sums, GROUP_TOTAL_OP)
@@ -330,26 +336,28 @@ class GroupSums:
         """Return an array that has, for each cluster, the element of ``values`` for its group."""
         return take(values, self.group_of_cluster)
 
-    def _trace(self, values: Any, sums: Numbers, operation: str) -> Any:
-        """Return ``sums``, as a `Traced` array with ``operation`` if ``values`` are `Traced`."""
-        if not isinstance(values, Traced):
+    def _trace(self, values: Any, sums: FloatArray, operation: str) -> Any:
+        """Return ``sums``, as a `TracedValue` with ``operation`` if ``values`` are one."""
+        if not isinstance(values, TracedValue):
             return sums
-        return Traced(
-            sums, operation, (values,), positions=self.group_of_cluster, describe=self.key_of
+        return TracedValue(
+            sums, operation, (values,), positions=self.group_of_cluster, describe_at=self.find_key
         )
 
 
-def named_operands(node: Traced, position: int | None) -> Iterator[tuple[Traced, int | None]]:
+def named_operands(
+    node: TracedValue, position: int | None
+) -> Iterator[tuple[TracedValue, int | None]]:
     """Yield each named number in the formula of ``node`` once, with a position.
 
     If the named number is an array, the position is that of the element used; otherwise it is None.
     If ``node`` is an array, ``position`` is that of the element whose formula is meant.
     """
     seen_keys = set()
-    pending_operands = [*reversed(_operands(node, position))]
+    pending_operands = [*reversed(_operands_and_positions(node, position))]
     while pending_operands:
         operand, position = pending_operands.pop()
-        if not isinstance(operand, Traced):
+        if not isinstance(operand, TracedValue):
             continue
         key = (id(operand), position if operand.is_vector else None)
         if key in seen_keys:
@@ -358,11 +366,13 @@ def named_operands(node: Traced, position: int | None) -> Iterator[tuple[Traced,
         if operand.name:
             yield operand, key[1]
         else:
-            pending_operands += reversed(_operands(operand, position))
+            pending_operands += reversed(_operands_and_positions(operand, position))
 
 
-def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]]:
-    """Return the operands of a `Traced` number, each with the position of the element used.
+def _operands_and_positions(
+    node: TracedValue, position: int | None
+) -> list[tuple[Any, int | None]]:
+    """Return the operands of a `TracedValue` number, each with the position of the element used.
 
     The position is None if the whole operand was used.
     """
@@ -375,29 +385,29 @@ def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]
             for element_position in np.flatnonzero(node.positions == position)
         ]
     return [
-        (operand, None if node.operation in (TOTAL_OP, COUNT_OP, DRAWN_OP) else position)
+        (operand, None if node.operation in (TOTAL_OP, COUNT_OP, RANDOM_OP) else position)
         for operand in _used_operands(node, position)
     ]
 
 
-def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
-    """Return the operands of a `Traced` number; of ``np.where``, only the one that was chosen."""
+def _used_operands(node: TracedValue, position: int | None) -> tuple[Any, ...]:
+    """Return the operands of a `TracedValue`; of ``np.where``, only the one that was chosen."""
     if node.operation != "where":
         return node.operands
-    condition = np.asarray(plain_value(node.operands[0]))
-    is_met = condition if condition.ndim == 0 or position is None else condition[position]
-    return (node.operands[1] if np.all(is_met) else node.operands[2],)
+    condition = np.asarray(untrace(node.operands[0]))
+    is_condition_met = condition if condition.ndim == 0 or position is None else condition[position]
+    return (node.operands[1] if np.all(is_condition_met) else node.operands[2],)
 
 
-def formula_text(node: Traced, position: int | None, *, in_numbers: bool = False) -> str:
+def format_formula(node: TracedValue, position: int | None, *, with_numbers: bool = False) -> str:
     """Return the formula of a number as text: ``sum(y) / sum(n)``, or in numbers, ``4 / 8``.
 
     ``position`` is that of the element to write if ``node`` is an array.
     """
-    return _write_formula(node, position, in_numbers=in_numbers, is_outermost=True)[0]
+    return _write_formula(node, position, with_numbers=with_numbers, is_outermost=True)[0]
 
 
-def _short_text(value: Any) -> str:
+def _format_number(value: Any) -> str:
     """Return a number as text with at most twelve digits, which hides rounding errors."""
     rounded_value = float(f"{float(value):.12g}")
     is_whole = rounded_value.is_integer() and abs(rounded_value) < 1e15
@@ -405,37 +415,39 @@ def _short_text(value: Any) -> str:
 
 
 def _write_formula(
-    node: Any, position: int | None, *, in_numbers: bool, is_outermost: bool = False
+    node: Any, position: int | None, *, with_numbers: bool, is_outermost: bool = False
 ) -> tuple[str, int]:
     """Return a formula as text, and the precedence of its outermost operator.
 
     Operands of a lower precedence are put in parentheses.
     """
-    operation = node.operation if isinstance(node, Traced) else ""
+    operation = node.operation if isinstance(node, TracedValue) else ""
     is_sum = operation in (TOTAL_OP, COUNT_OP, GROUP_TOTAL_OP, GROUP_COUNT_OP)
-    is_single_text = not operation or (node.name and not is_outermost)
-    if is_single_text or (is_sum and in_numbers):
-        value = plain_value(node)
+    is_single_term = not operation or (node.name and not is_outermost)
+    if is_single_term or (is_sum and with_numbers):
+        value = untrace(node)
         value = value if position is None or np.ndim(value) == 0 else value[position]
-        text = node.name if operation and not in_numbers else _short_text(value)
+        text = node.name if operation and not with_numbers else _format_number(value)
         return text, 3 if text.startswith("-") else 9
     args = node.operands
 
     def write(operand: Any, min_precedence: int) -> str:
         operand_position = None if is_sum else position
-        text, precedence = _write_formula(operand, operand_position, in_numbers=in_numbers)
+        text, precedence = _write_formula(operand, operand_position, with_numbers=with_numbers)
         return text if precedence >= min_precedence else f"({text})"
 
     if operation in (ALIAS_OP, TAKE_OP, "where"):
         if operation == TAKE_OP and (position is not None or not node.is_vector):
             position = int(node.positions[position or 0])
-        return _write_formula(_used_operands(node, position)[0], position, in_numbers=in_numbers)
+        return _write_formula(
+            _used_operands(node, position)[0], position, with_numbers=with_numbers
+        )
     if operation in _SIGN_AND_PRECEDENCE_BY_UFUNC:
         sign, precedence = _SIGN_AND_PRECEDENCE_BY_UFUNC[operation]
         right_precedence = precedence + (operation in ("subtract", "divide"))
         return f"{write(args[0], precedence)} {sign} {write(args[1], right_precedence)}", precedence
     if operation in ("power", "square"):
-        exponent = 2 if operation == "square" else plain_value(args[1])
+        exponent = 2 if operation == "square" else untrace(args[1])
         return f"{write(args[0], 5)}{ {2: '²', 4: '⁴'}.get(exponent) or f'^{exponent:g}' }", 4
     if operation == "negative":
         return f"-{write(args[0], 3)}", 3
@@ -448,14 +460,14 @@ def _write_formula(
 # --- distributions ----------------------------------------------------------------------------
 
 _NORMAL_DIST = NormalDist()
-_NORMAL_DF = 1e15
+_MIN_NORMAL_DF = 1e15
 """Above these degrees of freedom, Student's t counts as normal."""
 
-_TAIL_EXPONENT = 40.0  # the tail is integrated to where the density has fallen by e⁻⁴⁰
+_MAX_TAIL_EXPONENT = 40.0  # the tail is integrated to where the density has fallen by e⁻⁴⁰
 _QUADRATURE_NODES, _QUADRATURE_WEIGHTS = np.polynomial.legendre.leggauss(56)
 
 
-def _tail_and_density(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
+def _t_tail_and_density(t: FloatArray, df: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the tail probability P(T > t) of Student's t for t ≥ 0, and the density at t.
 
     ``df`` are the degrees of freedom.
@@ -464,17 +476,19 @@ def _tail_and_density(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
     # integral from 0. The function is smooth and falls to 0 so soon that Gauss-Legendre quadrature
     # gives fifteen digits.
 
-    def integral_from(v: Numbers) -> Numbers:
-        log_cosh = np.log1p(np.sinh(v) ** 2) / 2
-        upper_limit = np.arcsinh(np.sqrt(np.expm1(2 * (log_cosh + _TAIL_EXPONENT / df))))
-        nodes = v[..., None] + ((upper_limit - v) / 2)[..., None] * (_QUADRATURE_NODES + 1)
+    def integral_from(lower_limit: FloatArray) -> FloatArray:
+        log_cosh = np.log1p(np.sinh(lower_limit) ** 2) / 2
+        upper_limit = np.arcsinh(np.sqrt(np.expm1(2 * (log_cosh + _MAX_TAIL_EXPONENT / df))))
+        nodes = lower_limit[..., None] + ((upper_limit - lower_limit) / 2)[..., None] * (
+            _QUADRATURE_NODES + 1
+        )
         exponent = np.log1p(np.sinh(nodes) ** 2) / 2 - log_cosh[..., None]
         weighted_sums = np.exp(-df[..., None] * exponent) @ _QUADRATURE_WEIGHTS
-        return np.exp(-df * log_cosh) * (upper_limit - v) / 2 * weighted_sums  # type: ignore[no-any-return]
+        return np.exp(-df * log_cosh) * (upper_limit - lower_limit) / 2 * weighted_sums  # type: ignore[no-any-return]
 
     v = np.arcsinh(t / np.sqrt(df))
-    half_area = 2 * integral_from(np.zeros_like(v))
-    return integral_from(v) / half_area, np.cosh(v) ** (-df - 1) / np.sqrt(df) / half_area
+    half_integral = 2 * integral_from(np.zeros_like(v))
+    return integral_from(v) / half_integral, np.cosh(v) ** (-df - 1) / np.sqrt(df) / half_integral
 
 
 @traceable
@@ -483,9 +497,9 @@ def normal_quantile(probability: float) -> float:
     return _NORMAL_DIST.inv_cdf(probability)
 
 
-def interval_quantile(level: float) -> Any:
+def confidence_quantile(level: float) -> Any:
     """Return the normal quantile of a two-sided interval, such as 1.96 for the level 0.95."""
-    return normal_quantile((1 + setting("level", level)) / 2)
+    return normal_quantile((1 + trace_setting("level", level)) / 2)
 
 
 @traceable
@@ -500,18 +514,20 @@ def two_sided(t: float, df: float) -> float:
     t = abs(t)
     if math.isnan(t + df) or math.isinf(t):
         return math.nan if math.isnan(t + df) else 0.0
-    tail, _ = _tail_and_density(np.array(min(t, 1e100)), np.array(min(df, _NORMAL_DF)))
-    return min(2 * float(tail), 1.0)
+    tail_probability, _ = _t_tail_and_density(
+        np.array(min(t, 1e100)), np.array(min(df, _MIN_NORMAL_DF))
+    )
+    return min(2 * float(tail_probability), 1.0)
 
 
-def _t_quantiles_of(probability: float, df: Numbers) -> Numbers:
+def _t_quantiles_of(probability: float, df: FloatArray) -> FloatArray:
     """Return the quantile of Student's t for each of ``df``; ``probability`` is above 0.5."""
-    finite_df = np.minimum(df, _NORMAL_DF)
+    finite_df = np.minimum(df, _MIN_NORMAL_DF)
     z = _NORMAL_DIST.inv_cdf(probability)
     t = z + (z**3 + z) / (4 * finite_df)
     for _ in range(_MAX_NEWTON_STEPS):
         # The tail is convex, and Cornish and Fisher's first term too near: no step goes too far.
-        tail, density = _tail_and_density(t, finite_df)
+        tail, density = _t_tail_and_density(t, finite_df)
         step = (tail - (1 - probability)) / density
         t = t + step
         if (np.abs(step) <= 1e-14 * t).all():
@@ -533,7 +549,7 @@ def t_quantile(probability: float, df: float) -> float:
 
 
 @traceable
-def t_quantiles(probability: float, df: Numbers) -> Numbers:
+def t_quantiles(probability: float, df: FloatArray) -> FloatArray:
     """Return the quantile of Student's t for each of ``df``, which are rounded down first.
 
     Examples

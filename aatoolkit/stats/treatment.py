@@ -25,30 +25,36 @@ from aatoolkit.stats.estimate import (
     Sample,
     check_level,
     estimate_sample,
-    judge,
+    has_variation,
+    judge_comparisons,
     two_sample_change,
-    varies,
 )
-from aatoolkit.stats.results import CANNOT_SAY, CHANGE_WORDS, amount, make_result, points
-from aatoolkit.stats.sums import ClusterSums, Rules, cluster_sums, clusters_of, refuse_missing
+from aatoolkit.stats.results import (
+    CANNOT_SAY,
+    CHANGE_WORDS,
+    format_amount,
+    format_points,
+    make_result,
+)
+from aatoolkit.stats.sums import ClusterSums, Rules, cluster_sums, refuse_missing_keys, row_clusters
 from aatoolkit.stats.trace import (
+    FloatArray,
     GroupSums,
-    Integers,
-    Numbers,
+    IntArray,
     as_float,
-    input_numbers,
-    name_traced,
+    name_traced_values,
     name_traced_variables,
-    plain_value,
-    setting,
-    statistic,
+    record_statistic,
     t_quantile,
     take,
     total_of,
-    trace_frame,
+    trace_copy,
+    trace_inputs,
+    trace_setting,
+    untrace,
 )
 
-_TREND_LEVEL = 0.9
+_TREND_TEST_LEVEL = 0.9
 """The one-sided level of the test that an effect is more than a continued trend."""
 
 _MIN_DAYS = 4
@@ -59,7 +65,7 @@ GROUP_NAMES = ("treated", "control")
 PromptSelection = str | Iterable[object] | Mapping[str, object]
 
 
-@statistic("effect", "series")
+@record_statistic("effect", "series")
 def effect(
     series: pd.DataFrame,
     since: object,
@@ -181,54 +187,58 @@ def effect(
     [['effect', 'up'], ['pre-trend', 'no evidence']]
     """
     check_level(level)
-    day = parse_moment(since) if isinstance(since, str) else since
-    if not isinstance(day, calendar_date | np.datetime64) or pd.isna(day):
+    since_day = parse_moment(since) if isinstance(since, str) else since
+    if not isinstance(since_day, calendar_date | np.datetime64) or pd.isna(since_day):
         raise ArgumentError(
             f"since={since!r} is no day in ISO 8601; write it as 2026-11-05", argument="since"
         )
     flat_frame = flatten_index(series)
-    action_day = pd.Timestamp(day).tz_localize(None).normalize()
+    action_day = pd.Timestamp(since_day).tz_localize(None).normalize()
     check_columns(flat_frame, [column, cluster, date])
     row_days = pd.to_datetime(flat_frame[date]).dt.tz_localize(None).dt.normalize()
-    dated_frame = trace_frame(flat_frame.assign(**{date: row_days}), series)
-    prompt_sets = [_selected_prompts(dated_frame, cluster, treated, "treated")]
-    all_prompts = {*clusters_of(dated_frame, cluster).dropna()}
+    dated_frame = trace_copy(flat_frame.assign(**{date: row_days}), series)
+    prompt_sets = [_select_prompts(dated_frame, cluster, treated, "treated")]
+    all_prompts = {*row_clusters(dated_frame, cluster).dropna()}
     prompt_sets.append(all_prompts - prompt_sets[0])
     if control is not None:
-        prompt_sets[1] = _selected_prompts(dated_frame, cluster, control, "control")
+        prompt_sets[1] = _select_prompts(dated_frame, cluster, control, "control")
     if shared_prompts := prompt_sets[0] & prompt_sets[1]:
-        examples = ", ".join(sorted(map(str, shared_prompts))[:3])
+        example_ids = ", ".join(sorted(map(str, shared_prompts))[:3])
         raise ArgumentError(
-            f"{len(shared_prompts)} {cluster} are both treated and control, such as {examples}"
+            f"{len(shared_prompts)} {cluster} are both treated and control, such as {example_ids}"
         )
     sums = cluster_sums(dated_frame, column, date, cluster, rules)
     group_dates = pd.to_datetime(sums.groups.keys[date])
-    refuse_missing(date, group_dates.isna().to_numpy()[sums.group_ids[sums.pair_of_row]])
-    panels = [
+    refuse_missing_keys(
+        date, group_dates.isna().to_numpy()[sums.group_ids[sums.sum_position_of_row]]
+    )
+    group_prompt_days = [
         _prompt_days_of_group(sums, *group_and_prompts, group_dates, action_day)
         for group_and_prompts in zip(GROUP_NAMES, prompt_sets, strict=True)
     ]
-    confidence = setting("level", level)
-    group_changes = [change_within(panel, 0.0) for panel in panels]
+    confidence = trace_setting("level", level)
+    group_changes = [change_within_prompts(prompt_days, 0.0) for prompt_days in group_prompt_days]
     differences = [_difference_of_groups("effect", action_day, group_changes, confidence)]
-    differences += _placebo_checks(panels, action_day, confidence)
+    differences += _placebo_checks(group_prompt_days, action_day, confidence)
     comparisons = [_comparison_of(difference, cluster, sums.is_rate) for difference in differences]
-    judgements = judge(comparisons, level, noun="difference")
+    judgements = judge_comparisons(comparisons, level, change_noun="difference")
     effect_row = judgements[0]
-    if plain_value(effect_row["verdict"]) != CANNOT_SAY:
+    if untrace(effect_row["verdict"]) != CANNOT_SAY:
         p_values = [as_float(row["p_adjusted"]) for row in judgements]
         if doubt_reason := _reason_to_doubt(
-            differences, p_values, panels, cluster, sums.is_rate, level
+            differences, p_values, group_prompt_days, cluster, sums.is_rate, level
         ):
             effect_row |= {"verdict": CANNOT_SAY, "why": f"{doubt_reason}; {effect_row['why']}"}
         elif len(differences) == 1:
             effect_row["why"] += "; too few days before to check that the groups moved alike"
-    if left_out_count := sum(group_change.left_out_count for group_change in group_changes):
+    if excluded_prompt_count := sum(
+        group_change.excluded_prompt_count for group_change in group_changes
+    ):
         effect_row["why"] += (
-            f"; {left_out_count} {cluster} have answers in one period only and are left out"
+            f"; {excluded_prompt_count} {cluster} have answers in one period only and are left out"
         )
     for difference, row in zip(differences, judgements, strict=True):
-        row |= {"kind": difference.kind, "on": difference.day}
+        row |= {"kind": difference.kind, "on": difference.first_day_after}
         for group, group_change in difference.change_by_group.items():
             row |= {f"{group}_before": group_change.before, f"{group}_after": group_change.after}
     return make_result(
@@ -243,37 +253,40 @@ def effect(
     )
 
 
-def _comparison_of(difference: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
-    """Convert an effect or a check to a `Comparison`, from which `judge` makes the verdict.
+def _comparison_of(difference: DiffInDiff, cluster: str, is_rate: bool) -> Comparison:
+    """Convert an effect or a check to a `Comparison`, which `judge_comparisons` judges.
 
     ``cluster`` is the column of prompts.
     """
-    shortage_texts = [
+    too_few_texts = [
         f"{change.mean_change.clusters:.0f} {group} {cluster} have answers before and after"
         for group, change in difference.change_by_group.items()
         if change.mean_change.clusters < MIN_CLUSTERS
     ]
-    why = ""
-    if shortage_texts:
-        why = f"{' and '.join(shortage_texts)}; it takes {MIN_CLUSTERS}"
+    untested_reason = ""
+    if too_few_texts:
+        untested_reason = f"{' and '.join(too_few_texts)}; it takes {MIN_CLUSTERS}"
     elif not np.isfinite(difference.change.p):
-        why = f"nothing differs between {cluster}, one has most answers, or numbers are too large"
-    is_effect = difference.kind == "effect"
+        untested_reason = (
+            f"nothing differs between {cluster}, one has most answers, or numbers are too large"
+        )
+    is_effect_estimate = difference.kind == "effect"
     return Comparison(
         change=difference.change,
         change_text=", ".join(
-            f"{group} {amount(change.before, is_rate)} to {amount(change.after, is_rate)}"
+            f"{group} {format_amount(change.before, is_rate)} to "
+            f"{format_amount(change.after, is_rate)}"
             for group, change in difference.change_by_group.items()
         ),
         method=f"difference in differences within {cluster}, clustered",
-        why=why,
+        untested_reason=untested_reason,
         is_rate=is_rate,
-        is_planned=is_effect,
-        verdict_words=CHANGE_WORDS if is_effect else ("differs", "differs"),
+        is_planned=is_effect_estimate,
+        verdict_words=CHANGE_WORDS if is_effect_estimate else ("differs", "differs"),
     )
 
 
-def _selected_prompts(
+def _select_prompts(
     flat_frame: pd.DataFrame, cluster: str, selection: PromptSelection, group: str
 ) -> set[Any]:
     """Return the set of prompts that the user's argument ``treated`` or ``control`` selects.
@@ -286,13 +299,13 @@ def _selected_prompts(
     for name, values in values_by_column.items():
         selected_values: Any = values if pd.api.types.is_list_like(values) else [values]
         is_selected &= flat_frame[name].isin([*selected_values]).to_numpy(bool)
-    prompt_of_row = clusters_of(flat_frame, cluster)
+    prompt_of_row = row_clusters(flat_frame, cluster)
     prompts = {*prompt_of_row[is_selected].dropna()}
-    if split_prompts := prompts & {*prompt_of_row[~is_selected].dropna()}:
+    if partly_selected_prompts := prompts & {*prompt_of_row[~is_selected].dropna()}:
         raise ArgumentError(
-            f"{len(split_prompts)} {cluster} are {group} in some rows only, such as "
-            f"{min(split_prompts)}; give cluster= a column with other values in the other rows, "
-            "such as prompt and engine"
+            f"{len(partly_selected_prompts)} {cluster} are {group} in some rows only, such as "
+            f"{min(partly_selected_prompts)}; give cluster= a column with other values in the "
+            "other rows, such as prompt and engine"
         )
     if not prompts:
         raise ArgumentError(f"{group}={selection!r} names no {cluster} that is in the frame")
@@ -307,26 +320,26 @@ class PromptDays:
     """The panel of one group: a numerator y and a denominator n for each prompt and day."""
 
     group_name: str
-    prompt_positions: Integers  # for each entry, the number of its prompt
-    day: Any  # for each entry, the number of days since the action
+    prompt_positions: IntArray  # for each entry, the number of its prompt
+    days_from_action: Any  # for each entry, the number of days since the action
     y: Any
     n: Any
     prompt_count: int  # the number of all prompts
 
-    def select(self, mask: Any) -> PromptDays:
-        """Return a copy with the entries where the boolean ``mask`` is True."""
-        positions = np.flatnonzero(mask)
-        day, y, n = (take(values, positions) for values in (self.day, self.y, self.n))
+    def select(self, is_selected: Any) -> PromptDays:
+        """Return a copy with the entries where the boolean ``is_selected`` is True."""
+        positions = np.flatnonzero(is_selected)
+        day, y, n = (take(values, positions) for values in (self.days_from_action, self.y, self.n))
         return PromptDays(
-            self.group_name, self.prompt_positions[mask], day, y, n, self.prompt_count
+            self.group_name, self.prompt_positions[is_selected], day, y, n, self.prompt_count
         )
 
     @property
-    def days(self) -> Numbers:
+    def days(self) -> FloatArray:
         """The day of each element of the arrays, as the number of days since the action."""
-        return plain_value(self.day)  # type: ignore[no-any-return]
+        return untrace(self.days_from_action)  # type: ignore[no-any-return]
 
-    def by_prompt(self, values: Any) -> Any:
+    def sum_by_prompt(self, values: Any) -> Any:
         """Return an array with the sum of ``values`` over the entries of each prompt."""
         return GroupSums(self.prompt_positions, self.prompt_count).total(values)
 
@@ -338,117 +351,140 @@ class GroupChange:
     mean_change: Sample = Sample()  # noqa: RUF009
     before: Any = NAN
     after: Any = NAN
-    n: Any = 0.0  # answers
-    left_out_count: int = 0  # prompts with answers only before or only after
+    answer_count: Any = 0.0
+    excluded_prompt_count: int = 0  # prompts with answers only before or only after
 
 
 @dataclass(frozen=True)
-class DoubleDifference:
+class DiffInDiff:
     """The change of the treated group minus the change of the control group."""
 
     kind: str  # "effect", or the name of a check
-    day: pd.Timestamp | None  # the first day after the change
+    first_day_after: pd.Timestamp | None  # the first day after the change
     change_by_group: dict[str, GroupChange]  # by "treated" and "control"
     change: Change
 
 
 def _prompt_days_of_group(
-    sums: ClusterSums, group: str, prompts: set[Any], dates: pd.Series, day: pd.Timestamp
+    sums: ClusterSums, group: str, prompts: set[Any], dates: pd.Series, action_day: pd.Timestamp
 ) -> PromptDays:
     """Return a group's numerators and denominators by prompt and day.
 
-    ``dates`` has the date of each group of ``sums``. ``day`` is the day of the action, from which
-    days are counted.
+    ``dates`` has the date of each group of ``sums``. ``action_day`` is the day of the action, from
+    which days are counted.
     """
     prompt_positions = sums.cluster_labels.get_indexer(pd.Index(list(prompts)))
-    pairs = np.flatnonzero(np.isin(sums.cluster_ids, prompt_positions))
-    days_from_action = (dates - day).dt.days.to_numpy(np.float64)[sums.group_ids[pairs]]
+    sum_positions = np.flatnonzero(np.isin(sums.cluster_ids, prompt_positions))
+    days_from_action = (dates - action_day).dt.days.to_numpy(np.float64)[
+        sums.group_ids[sum_positions]
+    ]
 
     def explain(tracer: Any, position: int) -> Any:
-        key = {**sums.cluster_of_pair(int(pairs[position])), "day": days_from_action[position]}
+        key = {
+            **sums.cluster_of_sum(int(sum_positions[position])),
+            "day": days_from_action[position],
+        }
         return tracer.explain_setting("day", days_from_action[position], key)
 
-    days = input_numbers("day", days_from_action, explain)
-    y_and_n = sums.y_and_n(pairs)
+    days = trace_inputs("day", days_from_action, explain)
+    y_and_n = sums.y_and_n(sum_positions)
     return PromptDays(
-        group, sums.cluster_ids[pairs], days, *y_and_n, max(len(sums.cluster_labels), 1)
+        group, sums.cluster_ids[sum_positions], days, *y_and_n, max(len(sums.cluster_labels), 1)
     )
 
 
 def _difference_of_groups(
-    difference_kind: str, day: pd.Timestamp | None, group_changes: Sequence[GroupChange], level: Any
-) -> DoubleDifference:
+    difference_kind: str,
+    first_day_after: pd.Timestamp | None,
+    group_changes: Sequence[GroupChange],
+    level: Any,
+) -> DiffInDiff:
     """Return the difference between the changes of two groups, with Welch's test.
 
     ``difference_kind`` is "effect", or the name of a check such as "placebo".
     """
     change_by_group = dict(zip(GROUP_NAMES, group_changes, strict=True))
     for name, group_change in change_by_group.items():
-        name_traced(
+        name_traced_values(
             **{
                 f"{name}_before": group_change.before,
                 f"{name}_after": group_change.after,
-                f"n_{name}": group_change.n,
+                f"n_{name}": group_change.answer_count,
             }
         )
     treated, control = (group_change.mean_change for group_change in group_changes)
     change = two_sample_change(treated, control, level)
-    means = [
-        plain_value(mean)
+    group_means = [
+        untrace(mean)
         for group_change in group_changes
         for mean in (group_change.before, group_change.after)
     ]
     smaller_cluster_count = np.minimum(treated.clusters, control.clusters)
-    if smaller_cluster_count < MIN_CLUSTERS or not varies(change.error, np.max(np.abs(means))):
-        change = Change(change.change)
-    n = group_changes[0].n + group_changes[1].n
-    change = replace(change, before=NAN, size_after=n, clusters=smaller_cluster_count)
-    return DoubleDifference(difference_kind, day, change_by_group, change)
+    if smaller_cluster_count < MIN_CLUSTERS or not has_variation(
+        change.error, np.max(np.abs(group_means))
+    ):
+        change = Change(change.value)
+    n = group_changes[0].answer_count + group_changes[1].answer_count
+    change = replace(change, value_before=NAN, size_after=n, clusters=smaller_cluster_count)
+    return DiffInDiff(difference_kind, first_day_after, change_by_group, change)
 
 
-def change_within(panel: PromptDays, day: float) -> GroupChange:
-    """Return the mean change within prompts, from the days before ``day`` to the days since."""
-    periods = [panel.select(panel.days >= day), panel.select(panel.days < day)]
-    sums = [period.by_prompt(values) for period in periods for values in (period.y, period.n)]
-    has_answers_after, has_answers_before = (plain_value(sums[position]) > 0 for position in (1, 3))
+def change_within_prompts(prompt_days: PromptDays, split_day: float) -> GroupChange:
+    """Return the mean change within prompts, from the days before ``split_day`` to those since."""
+    after_and_before = [
+        prompt_days.select(prompt_days.days >= split_day),
+        prompt_days.select(prompt_days.days < split_day),
+    ]
+    sums = [
+        period.sum_by_prompt(y_or_n)
+        for period in after_and_before
+        for y_or_n in (period.y, period.n)
+    ]
+    has_answers_after, has_answers_before = (untrace(sums[position]) > 0 for position in (1, 3))
     used_prompts = np.flatnonzero(has_answers_after & has_answers_before)
-    left_out_count = int((has_answers_after ^ has_answers_before).sum())
+    excluded_prompt_count = int((has_answers_after ^ has_answers_before).sum())
     if not len(used_prompts):
-        return GroupChange(left_out_count=left_out_count)
-    y1, n1, y0, n0 = (take(values, used_prompts) for values in sums)
+        return GroupChange(excluded_prompt_count=excluded_prompt_count)
+    y1, n1, y0, n0 = (take(y_or_n, used_prompts) for y_or_n in sums)
     m = n1 * n0 / (n1 + n0)
     weight = total_of(m)
     name_traced_variables()
     # The values before and after are means with the same weights.
-    before, after = (total_of(m * y / n) / weight for y, n in ((y0, n0), (y1, n1)))
-    mean_change = estimate_sample(m * (y1 / n1 - y0 / n0), m, panel.group_name)
-    return GroupChange(mean_change, before, after, total_of(n1) + total_of(n0), left_out_count)
+    mean_before, mean_after = (total_of(m * y / n) / weight for y, n in ((y0, n0), (y1, n1)))
+    mean_change = estimate_sample(m * (y1 / n1 - y0 / n0), m, prompt_days.group_name)
+    return GroupChange(
+        mean_change, mean_before, mean_after, total_of(n1) + total_of(n0), excluded_prompt_count
+    )
 
 
 def _placebo_checks(
-    panels: Sequence[PromptDays], action_day: pd.Timestamp, level: Any
-) -> list[DoubleDifference]:
+    group_prompt_days: Sequence[PromptDays], action_day: pd.Timestamp, level: Any
+) -> list[DiffInDiff]:
     """Return the checks that use only the days before the action: trend and placebo effects.
 
     ``action_day`` is the day of the action.
     """
-    panels_before = [panel.select(panel.days < 0) for panel in panels]
-    days = np.unique(np.concatenate([panel.days for panel in panels]))
+    prompt_days_before = [
+        prompt_days.select(prompt_days.days < 0) for prompt_days in group_prompt_days
+    ]
+    days = np.unique(np.concatenate([prompt_days.days for prompt_days in group_prompt_days]))
     days_before = days[days < 0]
     days_after = days[days >= 0]
     if len(days_before) < _MIN_DAYS:
         return []
-    days_between = setting(
+    days_between = trace_setting(
         "span", float(days_after.mean() - days_before.mean()) if len(days_after) else NAN
     )
-    group_trends = [slope_within([panel], days_between) for panel in panels_before]
+    group_trends = [
+        slope_within_prompts([prompt_days], days_between) for prompt_days in prompt_days_before
+    ]
     differences = [_difference_of_groups("pre-trend", None, group_trends, level)]
-    quarters = (2,) if len(days_before) < 16 else (1, 2, 3)
-    for day_position in dict.fromkeys(
-        quarter_number * len(days_before) // 4 for quarter_number in quarters
-    ):
+    quartiles = (2,) if len(days_before) < 16 else (1, 2, 3)
+    for day_position in dict.fromkeys(quartile * len(days_before) // 4 for quartile in quartiles):
         placebo_day = float(days_before[day_position])
-        group_changes = [change_within(panel, placebo_day) for panel in panels_before]
+        group_changes = [
+            change_within_prompts(prompt_days, placebo_day) for prompt_days in prompt_days_before
+        ]
         differences.append(
             _difference_of_groups(
                 "placebo", action_day + pd.Timedelta(days=placebo_day), group_changes, level
@@ -457,47 +493,52 @@ def _placebo_checks(
     return differences
 
 
-def slope_within(panels: Sequence[PromptDays], days_between: Any) -> GroupChange:
+def slope_within_prompts(periods: Sequence[PromptDays], days_between: Any) -> GroupChange:
     """Return the mean linear trend within the prompts of a group, over ``days_between`` days.
 
-    ``panels`` are the periods of the group. In the fit, each prompt has its own level in each
+    ``periods`` are the periods of the group. In the fit, each prompt has its own level in each
     period, and one slope in all periods.
     """
     sums = []
-    for panel in panels:
-        size = panel.by_prompt(panel.n)
-        total = panel.by_prompt(panel.y)
-        middle = panel.by_prompt(panel.n * panel.day) / size
-        offset = panel.day - take(middle, panel.prompt_positions)
+    for period in periods:
+        size = period.sum_by_prompt(period.n)
+        total = period.sum_by_prompt(period.y)
+        middle = period.sum_by_prompt(period.n * period.days_from_action) / size
+        offset = period.days_from_action - take(middle, period.prompt_positions)
         name_traced_variables()
         sums.append(
-            (panel.by_prompt(panel.n * offset**2), panel.by_prompt(offset * panel.y), size, total)
+            (
+                period.sum_by_prompt(period.n * offset**2),
+                period.sum_by_prompt(offset * period.y),
+                size,
+                total,
+            )
         )
     spread, products, size, total = (
         reduce(add, prompt_sums) for prompt_sums in zip(*sums, strict=True)
     )
     name_traced_variables()
-    used_prompts = np.flatnonzero(plain_value(spread) > 0)
+    used_prompts = np.flatnonzero(untrace(spread) > 0)
     if not len(used_prompts):
         return GroupChange()
     m = take(spread, used_prompts)
     used_products = take(products, used_prompts)
-    usable_prompts = np.flatnonzero(plain_value(size) > 0)
+    usable_prompts = np.flatnonzero(untrace(size) > 0)
     y = take(total, usable_prompts)
     n = take(size, usable_prompts)
     name_traced_variables()
-    start = total_of(y) / total_of(n)
-    slope = estimate_sample(used_products * days_between, m, panels[0].group_name)
-    return GroupChange(slope, start, start + slope.value, total_of(n))
+    start_mean = total_of(y) / total_of(n)
+    slope = estimate_sample(used_products * days_between, m, periods[0].group_name)
+    return GroupChange(slope, start_mean, start_mean + slope.value, total_of(n))
 
 
 # --- whether it is one ------------------------------------------------------------------------
 
 
 def _reason_to_doubt(
-    differences: Sequence[DoubleDifference],
+    differences: Sequence[DiffInDiff],
     p_values: Sequence[float],
-    panels: Sequence[PromptDays],
+    group_prompt_days: Sequence[PromptDays],
     cluster: str,
     is_rate: bool,
     level: float,
@@ -507,30 +548,44 @@ def _reason_to_doubt(
     ``differences`` has the effect, followed by its checks: the changes of the days before the
     action. ``p_values`` has the p-value of each.
     """
-    effect_difference, *checks = differences
+    effect_difference, *check_differences = differences
     failed_checks = [
-        check.kind + (f" of {check.day:%Y-%m-%d}" if check.day is not None else "")
-        for check, p in zip(checks, p_values[1:], strict=True)
+        check_difference.kind
+        + (
+            f" of {check_difference.first_day_after:%Y-%m-%d}"
+            if check_difference.first_day_after is not None
+            else ""
+        )
+        for check_difference, p in zip(check_differences, p_values[1:], strict=True)
         if p < 1 - level
     ]
     if failed_checks:
         return f"the groups differed before already ({', '.join(failed_checks)})"
-    if not checks or not p_values[0] < 1 - level:
+    if not check_differences or not p_values[0] < 1 - level:
         return ""
     # The difference of the trends within both periods, from the middle of one to the other.
-    all_days = np.unique(np.concatenate([panel.days for panel in panels]))
+    all_days = np.unique(np.concatenate([prompt_days.days for prompt_days in group_prompt_days]))
     days_between = float(all_days[all_days >= 0].mean() - all_days[all_days < 0].mean())
-    periods = [(panel.select(panel.days < 0), panel.select(panel.days >= 0)) for panel in panels]
-    group_slopes = [slope_within(period_panels, days_between) for period_panels in periods]
+    periods = [
+        (prompt_days.select(prompt_days.days < 0), prompt_days.select(prompt_days.days >= 0))
+        for prompt_days in group_prompt_days
+    ]
+    group_slopes = [
+        slope_within_prompts(period_prompt_days, days_between) for period_prompt_days in periods
+    ]
     trend_difference = _difference_of_groups("trend", None, group_slopes, level).change
-    error = np.hypot(effect_difference.change.error, trend_difference.error)
+    standard_error = np.hypot(effect_difference.change.error, trend_difference.error)
     df = min(effect_difference.change.df, trend_difference.df)
-    effect_change = effect_difference.change.change
-    trend_change = trend_difference.change
-    excess_change = (effect_change - trend_change) * np.sign(effect_change)
-    if not np.isfinite(error) or excess_change > t_quantile(_TREND_LEVEL, df) * error:
+    effect_change = effect_difference.change.value
+    change_by_trend = trend_difference.value
+    excess_over_trend = (effect_change - change_by_trend) * np.sign(effect_change)
+    if (
+        not np.isfinite(standard_error)
+        or excess_over_trend > t_quantile(_TREND_TEST_LEVEL, df) * standard_error
+    ):
         return ""
     return (
         f"the treated {cluster} may have been moving already: the trend within both periods, "
-        f"continued, comes to {points(trend_change, is_rate)} of {points(effect_change, is_rate)}"
+        f"continued, comes to {format_points(change_by_trend, is_rate)} of "
+        f"{format_points(effect_change, is_rate)}"
     )

@@ -8,7 +8,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError, ItemNotFound
-from aatoolkit.stats.interval import bounds
+from aatoolkit.stats.interval import confidence_bounds
 
 
 @pytest.fixture(scope="module")
@@ -63,14 +63,14 @@ def test_without_owners_of_pages_nobody_knows_what_is_cited(data: aa.Dataset) ->
 
 def test_a_mark_has_the_interval_over_the_prompts_that_add_up_to_it(data: aa.Dataset) -> None:
     engines, prompts = data["overview"]["overview_engines"], data["prompts"]["prompt_engines"]
-    drawn = bounds(engines, "mention_rate", prompts, ["engine"])
+    drawn = confidence_bounds(engines, "mention_rate", prompts, ["engine"])
     expected = prompts.aa.interval("mention_rate", "engine", "prompt_id").set_index("engine")
     lows = expected["mention_rate_low"].reindex(engines["engine"]).to_numpy(float, na_value=np.nan)
     assert np.array_equal(drawn.low, lows, equal_nan=True)
-    alone = bounds(engines, "mention_rate")
+    alone = confidence_bounds(engines, "mention_rate")
     assert "independent" in alone.method
     assert np.nansum(drawn.high - drawn.low) > np.nansum(alone.high - alone.low)
     some = prompts[prompts["prompt_id"] != prompts["prompt_id"].iloc[0]]
-    assert not bounds(engines, "mention_rate", some, ["engine"]).method.startswith(
+    assert not confidence_bounds(engines, "mention_rate", some, ["engine"]).method.startswith(
         "95% interval for prompts"
     )

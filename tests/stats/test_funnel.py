@@ -11,7 +11,7 @@ from serving import demo_dataset
 import aatoolkit as aa
 from aatoolkit import Dataset
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.stats.funnel import funnel, normal_path
+from aatoolkit.stats.funnel import funnel, normalize_path
 
 SECTIONS = ["crawl", "conversions", "overview", "domains"]
 
@@ -148,6 +148,6 @@ def test_a_stage_is_declared_in_one_place() -> None:
 
 @given(st.text(max_size=30))
 def test_a_path_in_one_spelling_stays_so(address: str) -> None:
-    once = normal_path(address)
-    assert normal_path(once) == once
+    once = normalize_path(address)
+    assert normalize_path(once) == once
     assert once == "(not set)" or (once.startswith("/") and not once.endswith("//"))

@@ -44,7 +44,7 @@ from aatoolkit.sections.aggregation import (
     Aggregation,
 )  # fmt: skip
 from aatoolkit.sections.section import Column
-from aatoolkit.stats.interval import Bounds, bounds
+from aatoolkit.stats.interval import Bounds, confidence_bounds
 
 Numbers = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -1027,7 +1027,7 @@ def whiskers(data: PlotData, y: str, rows: PlotData | None = None, by: Texts = (
     by which it was grouped.
     """
     unaggregated_frame = None if rows in (None, data, data.all_rows) else rows.frame
-    return bounds(data.frame, y, unaggregated_frame, by)
+    return confidence_bounds(data.frame, y, unaggregated_frame, by)
 
 
 # --- why there is no number -------------------------------------------------------------------

@@ -15,7 +15,7 @@ from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.html import attribute, escape
 from aatoolkit.display.report.words import plain_words
 from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation
-from aatoolkit.stats.explain.explanation import describe_number
+from aatoolkit.stats.explain.explanation import describe_explanation
 
 
 @dataclass
@@ -148,7 +148,7 @@ def explanation_html(explanation: Explanation, seen_lines: dict[str, Any]) -> st
     value = explanation.value
     value_text = f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else str(value)
     seen_lines[""] = explanation.response  # is named above
-    lines = [*describe_number(explanation, seen_lines, None)]
+    lines = [*describe_explanation(explanation, seen_lines, None)]
     if value is None:
         value_text = "missing"
         lines = lines or ["the response has no value here"]

@@ -32,12 +32,12 @@ from aatoolkit.stats.explain.explanation import (
     Explanation,
     are_equal,
     equal_cells_mask,
-    in_words,
-    sum_in_words,
+    sum_to_text,
     to_json_value,
+    to_text,
 )
-from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
-from aatoolkit.stats.results import equals_text
+from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, UntraceableError
+from aatoolkit.stats.results import equal_text_mask
 
 
 class RecomputedFrame(Protocol):
@@ -86,14 +86,14 @@ class PlainPandasResult:
         self,
         base_frame: RecomputedFrame | None,
         changes: Mapping[str, Any],
-        why_base_unknown: str = "",
+        unknown_base_reason: str = "",
     ) -> None:
         self._base = base_frame
-        self._why_base_unknown = why_base_unknown
+        self._unknown_base_reason = unknown_base_reason
         self._unknown_columns = changes.get("unknown", ())
         if "lost" in changes or (base_frame is None and self._unknown_columns):
-            raise TrailEnd(
-                changes.get("lost", f"{why_base_unknown}; it is too large to be carried along")
+            raise UntraceableError(
+                changes.get("lost", f"{unknown_base_reason}; it is too large to be carried along")
             )
         self.new_values = {
             name: load_values(values) for name, values in changes.get("values", {}).items()
@@ -138,7 +138,7 @@ class PlainPandasResult:
         ):
             return self._base.explain(int(self._base_rows[position]), column)
         cell = describe_cell(flatten_index(self.frame), self.metadata, position, column)
-        reason = self._why_base_unknown or f"{column} was set by a plain pandas step"
+        reason = self._unknown_base_reason or f"{column} was set by a plain pandas step"
         return Explanation(cell.value, column, cell.row, end=reason)
 
 
@@ -169,7 +169,7 @@ class MethodResult:
         return flatten_index(self.inputs[0].frame)
 
     @cached_property
-    def merge_sides(self) -> list[tuple[str, RecomputedFrame, pd.Series, dict[str, str]]]:
+    def merge_inputs(self) -> list[tuple[str, RecomputedFrame, pd.Series, dict[str, str]]]:
         """How the rows and columns of the result come from the left and the right frame.
 
         There is a tuple for each of the two frames: "left" or "right"; the recomputed frame; a
@@ -182,24 +182,28 @@ class MethodResult:
             for argument_name, argument in self.arguments.items()
             if argument_name not in ("left", "right")
         }
-        left, right = (input_frame.frame for input_frame in self.inputs)
-        merged_frame = left.assign(_left=range(len(left))).merge(
-            right.assign(_right=range(len(right))), **merge_options
+        left_frame, right_frame = (input_frame.frame for input_frame in self.inputs)
+        merged_frame = left_frame.assign(_left=range(len(left_frame))).merge(
+            right_frame.assign(_right=range(len(right_frame))), **merge_options
         )
-        name_maps = [
+        old_names_of_inputs = [
             {new_name: old_name for old_name, new_name in reversed(new_names.items())}
-            for new_names in names_after_merge(left, right, merge_options)
+            for new_names in names_after_merge(left_frame, right_frame, merge_options)
         ]
         input_positions = (merged_frame["_left"], merged_frame["_right"])
-        return [*zip(("left", "right"), self.inputs, input_positions, name_maps, strict=True)]
+        return [
+            *zip(("left", "right"), self.inputs, input_positions, old_names_of_inputs, strict=True)
+        ]
 
-    def describe(self, position: int, column: str, *notes: str, **other_fields: Any) -> Explanation:
+    def describe(
+        self, position: int, column: str, *notes: str, **explanation_fields: Any
+    ) -> Explanation:
         """Explain a cell from the metadata of the result alone.
 
-        ``notes`` are texts to add, and ``other_fields`` are other fields of `Explanation` to set.
+        ``notes`` are texts to add, ``explanation_fields`` other fields of `Explanation` to set.
         """
         explanation = describe_cell(self.flat_frame, self.metadata, position, column)
-        return replace(explanation, operation=self.verb, notes=notes, **other_fields)
+        return replace(explanation, operation=self.verb, notes=notes, **explanation_fields)
 
     def copy_cell(self, cell: Explanation, position: int, column: str, note: str) -> Explanation:
         """Explain a cell that a method copied from an input frame.
@@ -254,22 +258,24 @@ def _explain_concat(result: MethodResult, position: int, column: str) -> Explana
 
 def _explain_merge(result: MethodResult, position: int, column: str) -> Explanation:
     """Explain a cell of ``merge`` by the input cell that it was copied from."""
-    sides_without_match = [
-        side_name
-        for side_name, _, input_positions, _ in result.merge_sides
+    inputs_without_match = [
+        input_name
+        for input_name, _, input_positions, _ in result.merge_inputs
         if pd.isna(input_positions.iloc[position])
     ]
-    sides_with_column = [side for side in result.merge_sides if column in side[-1]]
-    for side_name, input_frame, input_positions, old_name_by_new in sides_with_column:
-        if side_name not in sides_without_match:
+    inputs_with_column = [
+        merge_input for merge_input in result.merge_inputs if column in merge_input[-1]
+    ]
+    for input_name, input_frame, input_positions, old_name_by_new in inputs_with_column:
+        if input_name not in inputs_without_match:
             input_row = int(input_positions.iloc[position])
-            note = f"by merge: from the {side_name} frame, its row {input_row + 1}"
-            note += "; the other side has no match" * bool(sides_without_match)
+            note = f"by merge: from the {input_name} frame, its row {input_row + 1}"
+            note += "; the other side has no match" * bool(inputs_without_match)
             return result.copy_cell(
                 input_frame.explain(input_row, old_name_by_new[column]), position, column, note
             )
-    if sides_with_column:
-        reason = f"no row of the {sides_with_column[0][0]} frame matches this one"
+    if inputs_with_column:
+        reason = f"no row of the {inputs_with_column[0][0]} frame matches this one"
         return result.describe(position, column, missing=reason)
     return result.describe(position, column, "by merge: which of the sides has the row")
 
@@ -297,16 +303,16 @@ def _explain_answers(result: MethodResult, position: int, column: str) -> Explan
     chats, mentions, citations = result.inputs
     brand = result.arguments.get("brand")
     chat_id = result.frame["chat_id"].iloc[position]
-    input_frame, input_column, missing_text = {
+    input_frame, input_column, missing_reason = {
         "date": (chats, "ran_at", ""),
         "cited": (citations, "domain_type", "nothing says of any citation whose page it is"),
     }.get(column, (mentions, "brand" if brand else "own", "it does not mention the brand"))
 
-    def find_rows(input_frame: RecomputedFrame) -> Any:
-        return np.flatnonzero(equals_text(input_frame.frame["chat_id"], chat_id))
+    def find_chat_rows(input_frame: RecomputedFrame) -> Any:
+        return np.flatnonzero(equal_text_mask(input_frame.frame["chat_id"], chat_id))
 
-    (chat_position,) = find_rows(chats).tolist()
-    row_positions = find_rows(input_frame)
+    (chat_position,) = find_chat_rows(chats).tolist()
+    row_positions = find_chat_rows(input_frame)
     if column in chats.frame.columns:
         return result.copy_cell(
             chats.explain(chat_position, column), position, column, "of the answer"
@@ -315,16 +321,16 @@ def _explain_answers(result: MethodResult, position: int, column: str) -> Explan
     if column == "brand":
         return replace(cell, formula="the brand that was asked for, else the own ones")
     if column == "position":
-        has_brand = input_frame.frame[input_column].eq(brand or True).fillna(False)
-        if has_brand.iloc[row_positions].any():
-            row_positions = row_positions[has_brand.iloc[row_positions].to_numpy(bool)]
+        is_of_brand = input_frame.frame[input_column].eq(brand or True).fillna(False)
+        if is_of_brand.iloc[row_positions].any():
+            row_positions = row_positions[is_of_brand.iloc[row_positions].to_numpy(bool)]
             input_column = column
     children = tuple(input_frame.explain(int(position), input_column) for position in row_positions)
     is_missing = cell.value is None
     return replace(
         cell,
         formula=None if is_missing else f"by {input_column}, of {len(row_positions)} rows",
-        missing=missing_text if is_missing else None,
+        missing=missing_reason if is_missing else None,
         rows=len(row_positions),
         children=children or (chats.explain(chat_position, "chat_id"),),
     )
@@ -373,7 +379,7 @@ def explain_sum(
                 f"{columns[0]} × {columns[1]}",
                 cell.row,
                 operation="product",
-                formula=f"{in_words(cell.value)} × {in_words(weight_cell.value)}",
+                formula=f"{to_text(cell.value)} × {to_text(weight_cell.value)}",
                 children=(cell, weight_cell),
             )
             for cell, weight_cell in zip(
@@ -383,14 +389,14 @@ def explain_sum(
         summands = summands * as_floats(frame[columns[1]])[row_positions]
         column = " × ".join(columns)
     *values, total = (
-        int(number) if number.is_integer() else number
-        for number in (*summands.tolist(), float(np.sum(summands)))
+        int(summand) if summand.is_integer() else summand
+        for summand in (*summands.tolist(), float(np.sum(summands)))
     )
     return Explanation(
         total,
         name or f"sum of {column}",
         operation="sum",
-        formula=f"sum of {column} = {sum_in_words(values)}",
+        formula=f"sum of {column} = {sum_to_text(values)}",
         rows=len(row_positions),
         children=children,
     )
@@ -468,21 +474,21 @@ class AggregateCells(MethodResult):
             formula = f"sum over {count_text}: {str(numerator.formula).partition(' = ')[2]}"
             children = numerator.children
         elif rule.rule in ("mean", "ratio"):
-            response_text = ""
+            response_count_text = ""
             denominator_rows = used_rows
             if plan.response_totals is not None:
-                group_ids, first_rows = plan.response_totals.find_used_totals(
+                group_ids, first_row_positions = plan.response_totals.find_used_totals(
                     cells.has_number, planned_cells.groups
                 )
-                denominator_rows = first_rows[group_ids == position].tolist()
-                response_text = f" over {len(denominator_rows)} responses"
+                denominator_rows = first_row_positions[group_ids == position].tolist()
+                response_count_text = f" over {len(denominator_rows)} responses"
             children = numerator, denominator = (
                 explain_sum(plan, self.first_input, False, used_rows, self._explain_cells),
                 explain_sum(plan, self.first_input, True, denominator_rows, self._explain_cells),
             )
             formula = (
-                f"{numerator.column} / {denominator.column}{response_text} over {count_text} = "
-                f"{in_words(numerator.value)} / {in_words(denominator.value)}"
+                f"{numerator.column} / {denominator.column}{response_count_text} over {count_text} "
+                f"= {to_text(numerator.value)} / {to_text(denominator.value)}"
             )
         else:
             formula = f"{_PHRASE_BY_RULE.get(rule.rule, rule.rule)} of {count_text}"
@@ -491,30 +497,32 @@ class AggregateCells(MethodResult):
             [str(cells.availabilities[int(cells.codes[row])]) for row in unused_rows], dtype=object
         )
         if rule.over:
-            is_zero = (as_floats(self.first_input[plan.inputs[1]]) == 0) & cells.is_applicable
-            reasons[is_zero[unused_rows]] = f"{plan.inputs[1]} is 0, and it is " + reasons
+            is_zero_total = (as_floats(self.first_input[plan.inputs[1]]) == 0) & cells.is_applicable
+            reasons[is_zero_total[unused_rows]] = f"{plan.inputs[1]} is 0, and it is " + reasons
         counts_by_reason = Counter(reasons)
         notes = [
             f"{counted(row_count, 'row')} left out: {reason}"
             for reason, row_count in counts_by_reason.items()
         ]
         notes += [rule.why] if rule.why else []
-        why_missing = None
+        missing_reason = None
         if cell.value is None:
-            why_missing = "no row is in this group"
+            missing_reason = "no row is in this group"
             if unused_rows:
-                why_missing = f"{len(unused_rows)} of its {len(row_positions)} rows have no number "
-                why_missing += f"({'; '.join(counts_by_reason)})"
-                why_missing += "; skip_missing=True leaves them out" * bool(used_rows)
+                missing_reason = (
+                    f"{len(unused_rows)} of its {len(row_positions)} rows have no number "
+                )
+                missing_reason += f"({'; '.join(counts_by_reason)})"
+                missing_reason += "; skip_missing=True leaves them out" * bool(used_rows)
             elif used_rows:
-                why_missing = "its denominator is 0, and there is no rate of nothing"
+                missing_reason = "its denominator is 0, and there is no rate of nothing"
             children = (*children, *self._explain_cells(plan.inputs[0], unused_rows))
         return replace(
             cell,
-            formula=None if why_missing and (unused_rows or not used_rows) else formula,
+            formula=None if missing_reason and (unused_rows or not used_rows) else formula,
             rows=len(used_rows),
             children=children,
-            missing=why_missing,
+            missing=missing_reason,
             notes=tuple(notes),
         )
 
@@ -544,20 +552,20 @@ class ArchivedCells(MethodResult):
         for source in islice(self._find_sources(position), _MAX_SEARCHED_RESPONSES):
             try:
                 response = self._finder.find(source)
-            except TrailEnd as trail_end:
+            except UntraceableError as trail_end:
                 reason = str(trail_end)
                 continue
             if table_name not in response.tables:
                 continue
             table_cells = TableCells(response, table_name)
-            positions = self._find_rows_like(position, table_name, table_cells)
+            positions = self._find_matching_rows(position, table_name, table_cells)
             if len(positions) == 1 and are_equal(
                 table_cells.frame[name].iloc[positions[0]], cell.value
             ):
                 return self.copy_cell(
                     table_cells.explain(positions[0], name), position, column, "kept in the archive"
                 )
-            reason = f"no response at hand has {in_words(cell.value)} in this row"
+            reason = f"no response at hand has {to_text(cell.value)} in this row"
         return replace(cell, end=reason)
 
     def _find_sources(self, position: int) -> Any:
@@ -566,22 +574,24 @@ class ArchivedCells(MethodResult):
             str(column_name): to_json_value(value)
             for column_name, value in self.frame.iloc[position].items()
         }
-        latest_time = str(row.get("fetched_at") or row["last_seen"])[:19]
+        latest_fetch_time = str(row.get("fetched_at") or row["last_seen"])[:19]
         days_filter = f"days={row.get('days')}"
         for source in sorted(
             self._sources, key=lambda source: source.fetched_at or "", reverse=True
         ):
             fetched_at = (source.fetched_at or "")[:19]
-            is_of_days = days_filter in ("days=None", *(source.scope or days_filter).split("&"))
+            has_same_days = days_filter in ("days=None", *(source.scope or days_filter).split("&"))
             is_candidate = (
-                fetched_at == latest_time and is_of_days
+                fetched_at == latest_fetch_time and has_same_days
                 if "fetched_at" in row
-                else fetched_at <= latest_time
+                else fetched_at <= latest_fetch_time
             )
             if source.host == row["host"] and is_candidate:
                 yield source
 
-    def _find_rows_like(self, position: int, table_name: str, table_cells: TableCells) -> list[int]:
+    def _find_matching_rows(
+        self, position: int, table_name: str, table_cells: TableCells
+    ) -> list[int]:
         """Return the positions of the rows in a response's table that have the key of a given row.
 
         The given row is that at ``position`` in the frame that was read from the archive.

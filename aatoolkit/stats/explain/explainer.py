@@ -42,11 +42,11 @@ from aatoolkit.stats.explain.explanation import (
     RowChoice,
     are_equal,
     equal_cells_mask,
-    in_words,
-    key_in_words,
+    key_to_text,
     to_json_value,
+    to_text,
 )
-from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
+from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, UntraceableError
 from aatoolkit.stats.explain.statistics import StatisticCells, Tracer
 
 T = TypeVar("T")
@@ -137,10 +137,14 @@ class Explainer:
             missing=f"the frame has no rows; {column} is {availability}",
         )
         try:
-            recomputed = self._require_replay(frame)
-        except TrailEnd as trail_end:
+            recomputed_frame = self._replay_or_raise(frame)
+        except UntraceableError as trail_end:
             return replace(cell, end=str(trail_end))
-        return recomputed.describe_column(cell) if isinstance(recomputed, TableCells) else cell
+        return (
+            recomputed_frame.add_column_description(cell)
+            if isinstance(recomputed_frame, TableCells)
+            else cell
+        )
 
     @staticmethod
     def rows_with(frame: pd.DataFrame, value_by_column: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
@@ -167,12 +171,12 @@ class Explainer:
         flat_frame, metadata = self._compute_once(_flatten_with_metadata, frame)
         array_by_column = self._compute_once(arrays_of, frame)
         try:
-            recomputed_frame = self._require_replay(frame)
+            recomputed_frame = self._replay_or_raise(frame)
             recomputed_position = self._find_recomputed_row(
                 frame, position, recomputed_frame, column
             )
             explanation = recomputed_frame.explain(recomputed_position, column)
-        except TrailEnd as trail_end:
+        except UntraceableError as trail_end:
             return replace(
                 describe_cell(flat_frame, metadata, position, column), end=str(trail_end)
             )
@@ -187,13 +191,13 @@ class Explainer:
             or not are_equal(recomputed_value, array_by_column[column][position])
             or is_changed(flat_frame, column)
         ):
-            change_note = (
+            changed_value_note = (
                 f"{column} was changed since by a plain pandas step: "
-                f"this was {in_words(recomputed_value)}"
+                f"this was {to_text(recomputed_value)}"
             )
             return replace(
                 describe_cell(flat_frame, metadata, position, column),
-                end=change_note,
+                end=changed_value_note,
                 children=(explanation,),
             )
         key = {
@@ -208,53 +212,57 @@ class Explainer:
     ) -> int:
         """Return the position, in the recomputed frame, of the row ``frame.iloc[position]``.
 
-        Raises `TrailEnd` if no row matches, or several do.
+        Raises `UntraceableError` if no row matches, or several do.
         """
         # Two rows match if their key columns are equal; without a key, all shared columns except
         # ``column``. If several rows match, the index label decides.
-        arrays, recomputed_arrays = (
+        frame_arrays, recomputed_arrays = (
             self._compute_once(arrays_of, compared_frame)
             for compared_frame in (frame, recomputed_frame.frame)
         )
         if column not in recomputed_arrays:
-            raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
+            raise UntraceableError(f"{column} was added or renamed by a plain pandas step")
         label_positions = np.zeros(0, np.intp)
         if frame.index.names == recomputed_frame.frame.index.names:
             label_positions = _find_label_positions(recomputed_frame.frame, frame.index[position])
         key_columns = [*recomputed_frame.metadata.key]
-        has_key = bool(key_columns) and {*key_columns} <= {*arrays} & {*recomputed_arrays}
-        shared_columns = [name for name in arrays if name in recomputed_arrays and name != column]
+        has_key = bool(key_columns) and {*key_columns} <= {*frame_arrays} & {*recomputed_arrays}
+        shared_columns = [
+            name for name in frame_arrays if name in recomputed_arrays and name != column
+        ]
         if not shared_columns and not has_key and len(label_positions) != 1:
-            raise TrailEnd("no column identifies its row any longer")
+            raise UntraceableError("no column identifies its row any longer")
         matching_positions = np.arange(len(recomputed_frame.frame))
         for columns in [key_columns, shared_columns] if has_key else [shared_columns]:
             label_position = label_positions[0] if len(label_positions) == 1 else -1
             if label_position in matching_positions and all(
-                are_equal(recomputed_arrays[name][label_position], arrays[name][position])
+                are_equal(recomputed_arrays[name][label_position], frame_arrays[name][position])
                 for name in columns
             ):
                 return int(label_position)
             for name in columns:
                 cells = recomputed_arrays[name].take(matching_positions).astype(object)
                 matching_positions = matching_positions[
-                    [are_equal(cell, arrays[name][position]) for cell in cells]
+                    [are_equal(cell, frame_arrays[name][position]) for cell in cells]
                 ]
             if len(matching_positions) == 1:
                 return int(matching_positions[0])
             if columns is key_columns and not len(matching_positions):
-                raise TrailEnd("no row that was read has its key: the key was changed since")
+                raise UntraceableError(
+                    "no row that was read has its key: the key was changed since"
+                )
         if len(matching_positions):
             advice = f"; keep its key: {', '.join(key_columns)}" if key_columns else ""
-            raise TrailEnd(
+            raise UntraceableError(
                 f"{len(matching_positions)} rows that were read could be this one{advice}"
             )
-        raise TrailEnd("no row that was read is like this one: its row was changed since")
+        raise UntraceableError("no row that was read is like this one: its row was changed since")
 
-    def _require_replay(self, frame: pd.DataFrame) -> RecomputedFrame:
-        """Recompute a frame from its responses; raise `TrailEnd` with the reason if that fails."""
+    def _replay_or_raise(self, frame: pd.DataFrame) -> RecomputedFrame:
+        """Recompute a frame from its responses; raise `UntraceableError` if that fails."""
         frame_or_reason = self._compute_once(self._try_replay, frame)
         if isinstance(frame_or_reason, str):
-            raise TrailEnd(frame_or_reason)
+            raise UntraceableError(frame_or_reason)
         return frame_or_reason
 
     def _try_replay(self, frame: pd.DataFrame) -> RecomputedFrame | str:
@@ -267,7 +275,7 @@ class Explainer:
             return "the frame has no metadata, so its origin is not known"
         try:
             return replay(stored_metadata.recipe, stored_metadata.sources, self.finder)
-        except TrailEnd as trail_end:
+        except UntraceableError as trail_end:
             return str(trail_end)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             return f"what the frame says of how it was made is damaged: {error}"
@@ -287,8 +295,8 @@ class Explainer:
         ]
         reasons = [cell.missing or cell.end or str(cell.availability) for cell in explanations]
         causes = tuple(
-            MissingRows(count, reason, explanations[reasons.index(reason)].row)
-            for reason, count in Counter(reasons).most_common(_MAX_LISTED_CAUSES)
+            MissingRows(missing_count, reason, explanations[reasons.index(reason)].row)
+            for reason, missing_count in Counter(reasons).most_common(_MAX_LISTED_CAUSES)
         )
         note = f"{len(missing_positions):,} of {len(flat_frame):,} have none"
         if len(missing_positions) > _MAX_EXPLAINED_VALUES:
@@ -312,7 +320,7 @@ def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice
     if isinstance(row, Mapping):
         row_key = dict(row)
         positions = np.flatnonzero(Explainer.rows_with(flat_frame, row))
-        description = key_in_words(row)
+        description = key_to_text(row)
     else:
         positions = _find_label_positions(frame, row)
         description = f"the label {row!r}"
@@ -345,36 +353,36 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
     ``recipe`` is the last step; it contains the steps that made its inputs. ``sources`` identify
     the responses.
     """
-    step_kind, *step_details = recipe
+    step_kind, *step_fields = recipe
     if step_kind == READ:
-        source_position, table_name = step_details
+        source_position, table_name = step_fields
         if not 0 <= source_position < len(sources):
-            raise TrailEnd("its metadata does not name the response it was read from")
+            raise UntraceableError("its metadata does not name the response it was read from")
         response = finder.find(sources[source_position])
         table_name = table_name.rpartition(":")[2]
         if table_name not in response.tables:
-            raise TrailEnd(f"the response has no table {table_name} as it is declared now")
+            raise UntraceableError(f"the response has no table {table_name} as it is declared now")
         return TableCells(response, table_name)
     if step_kind == VIEW:
-        base_recipe, changes = step_details
+        base_recipe, changes = step_fields
         if base_recipe[0] == END:
             return PlainPandasResult(None, changes, base_recipe[1])
         return PlainPandasResult(replay(base_recipe, sources, finder), changes)
     if step_kind == END:
-        raise TrailEnd(step_details[0])
+        raise UntraceableError(step_fields[0])
     if step_kind == ARCHIVED:
         return ArchivedCells(
-            finder.read_archived_frame(step_details[0], step_details[1]), sources, finder
+            finder.read_archived_frame(step_fields[0], step_fields[1]), sources, finder
         )
     # Each module of frames and statistics registers its verbs in `VERBS` when it is imported.
-    for package in ("aatoolkit.frame", "aatoolkit.stats"):
-        for module in iter_modules(import_module(package).__path__, f"{package}."):
+    for package_name in ("aatoolkit.frame", "aatoolkit.stats"):
+        for module in iter_modules(import_module(package_name).__path__, f"{package_name}."):
             import_module(module.name)
-    if step_details[0] not in METHOD_BY_VERB:
-        raise TrailEnd(f"{step_details[0]} cannot be replayed by this version")
-    verb, arguments, input_recipes = step_details
+    if step_fields[0] not in METHOD_BY_VERB:
+        raise UntraceableError(f"{step_fields[0]} cannot be replayed by this version")
+    verb, arguments, input_recipes = step_fields
     input_frames = [replay(input_recipe, sources, finder) for input_recipe in input_recipes]
-    function, frame_arguments = METHOD_BY_VERB[verb]
+    method, frame_arguments = METHOD_BY_VERB[verb]
     argument_by_name = {
         argument_name: [input_frames[position].frame for position in argument]
         if argument_name in frame_arguments and isinstance(argument, list)
@@ -386,9 +394,9 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
     try:
         with warnings.catch_warnings(), Tracer(input_frames) as tracer:
             warnings.simplefilter("ignore", AAToolkitWarning)
-            frame = function(**argument_by_name)
+            frame = method(**argument_by_name)
     except (AAToolkitError, LookupError, TypeError, ValueError) as error:
-        raise TrailEnd(f"{verb} cannot be replayed: {error}") from None
+        raise UntraceableError(f"{verb} cannot be replayed: {error}") from None
     if verb == "aggregate":
         return AggregateCells(verb, frame, input_frames, argument_by_name)
     if verb in EXPLAIN_CELL_BY_VERB:

@@ -51,12 +51,12 @@ def to_json_value(value: Any) -> Any:
     return str(value)
 
 
-def in_words(value: Any) -> str:
+def to_text(value: Any) -> str:
     """Return the value of a cell as text, which is "missing" for a missing cell.
 
     Examples
     --------
-    >>> in_words(None), in_words(0.30000000000000004), in_words("Acme")
+    >>> to_text(None), to_text(0.30000000000000004), to_text("Acme")
     ('missing', '0.30000000000000004', 'Acme')
     """
     json_value = to_json_value(value)
@@ -97,15 +97,15 @@ def equal_cells_mask(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
     return np.array([is_equal_cell(cell) for cell in values.astype(object)], bool)
 
 
-def sum_in_words(values: list[object]) -> str:
+def sum_to_text(values: list[object]) -> str:
     """Return numbers as the text of a sum, without the middle terms if there are many.
 
     Examples
     --------
-    >>> sum_in_words([1, 2.5]), sum_in_words([*range(12)])
+    >>> sum_to_text([1, 2.5]), sum_to_text([*range(12)])
     ('1 + 2.5', '0 + 1 + 2 + 3 + 4 + 5 + … + 11')
     """
-    number_texts = [in_words(value) for value in values]
+    number_texts = [to_text(value) for value in values]
     if len(number_texts) > 8:
         number_texts = [*number_texts[:6], "…", number_texts[-1]]
     return " + ".join(number_texts)
@@ -130,7 +130,7 @@ class CitedResponse(Source):
     checked: bool = False
 
     def __str__(self) -> str:
-        details = [
+        response_details = [
             f"response of {self.section}" if self.section else "response",
             self.host and f"about {self.host}",
             self.scope,
@@ -139,7 +139,7 @@ class CitedResponse(Source):
             "stale" if self.stale else None,
             self.sha256 and f"SHA-256 {self.sha256[:12]}",
         ]
-        line = ", ".join(clipped(detail) for detail in details if detail)
+        line = ", ".join(clipped(detail) for detail in response_details if detail)
         return f"{line} ({'checked, ' if self.checked else ''}{self.found_in or 'not at hand'})"
 
 
@@ -357,11 +357,13 @@ class Explanation:
     @property
     def headline(self) -> str:
         """The column, the row and the value as one line of text."""
-        name = clipped(self.column) + (f", {clipped(key_in_words(self.row))}" if self.row else "")
-        if self.value is None and self.missing is None and self.operation in _VALUELESS_OPERATIONS:
-            return name
+        cell_label = clipped(self.column) + (
+            f", {clipped(key_to_text(self.row))}" if self.row else ""
+        )
+        if self.value is None and self.missing is None and self.operation in _NO_VALUE_OPERATIONS:
+            return cell_label
         unit_note = f" ({self.unit})" if self.unit and self.value is not None else ""
-        return f"{name}: {in_words(self.value)}{unit_note}"
+        return f"{cell_label}: {to_text(self.value)}{unit_note}"
 
     def __repr__(self) -> str:
         return "\n".join(_indent_tree(_build_tree(self, _MAX_CHILDREN_IN_TEXT, {})))
@@ -375,12 +377,12 @@ class Explanation:
 
 _EMPTY_VALUES: tuple[Any, ...] = (None, [], {})
 # Explanations by these operations have no value of their own.
-_VALUELESS_OPERATIONS = ("path", "column", "rows")
+_NO_VALUE_OPERATIONS = ("path", "column", "rows")
 
 
-def key_in_words(row: Mapping[str, Any]) -> str:
+def key_to_text(row: Mapping[str, Any]) -> str:
     """Return the key of a row as text, such as ``brand = Acme``."""
-    return ", ".join(f"{name} = {in_words(value)}" for name, value in row.items())
+    return ", ".join(f"{name} = {to_text(value)}" for name, value in row.items())
 
 
 def _to_json(value: Any) -> Any:
@@ -413,17 +415,17 @@ def _build_tree(
     Lines in ``written_lines`` were written before and are not repeated. Of each number, at most
     ``max_children`` of the numbers that it was computed from are listed.
     """
-    further_lines = [*describe_number(explanation, written_lines, parent)]
+    detail_lines = [*describe_explanation(explanation, written_lines, parent)]
     child_trees = [
         _build_tree(child, max_children, written_lines, explanation)
         for child in explanation.children[:max_children]
     ]
     if len(explanation.children) > max_children:
         child_trees.append((f"… {len(explanation.children) - max_children:,} more", [], []))
-    return explanation.headline, further_lines, child_trees
+    return explanation.headline, detail_lines, child_trees
 
 
-def describe_number(
+def describe_explanation(
     explanation: Explanation, written_lines: dict[str, Any], parent: Explanation | None
 ) -> Iterator[str]:
     """Yield lines of text about an explained number, without the numbers it was computed from.
@@ -461,7 +463,7 @@ def describe_number(
         yield str(explanation.response)
     yield from map(clipped, explanation.notes)
     for cause in explanation.causes:
-        example_text = f", such as {clipped(key_in_words(cause.first))}" if cause.first else ""
+        example_text = f", such as {clipped(key_to_text(cause.first))}" if cause.first else ""
         predicate = (
             "are missing for the same reason"
             if cause.why == explanation.missing
@@ -474,20 +476,20 @@ def describe_number(
 
 def _indent_tree(tree: ExplanationTree, indent: str = "") -> Iterator[str]:
     """Yield the lines of a tree as text; children are indented below their parent."""
-    headline, further_lines, child_trees = tree
+    headline, detail_lines, child_trees = tree
     yield indent + headline
-    yield from (f"{indent}  {line}" for line in further_lines)
+    yield from (f"{indent}  {line}" for line in detail_lines)
     for child_tree in child_trees:
         yield from _indent_tree(child_tree, indent + "  ")
 
 
 def _tree_to_html(tree: ExplanationTree, attribute: str = "") -> str:
     """Convert a tree to HTML with foldable branches; the outermost gets the HTML ``attribute``."""
-    headline, further_lines, child_trees = tree
-    if not further_lines and not child_trees:
+    headline, detail_lines, child_trees = tree
+    if not detail_lines and not child_trees:
         return markup(headline)
     items = "".join(
         f"<li>{item_html}</li>"
-        for item_html in (*map(markup, further_lines), *map(_tree_to_html, child_trees))
+        for item_html in (*map(markup, detail_lines), *map(_tree_to_html, child_trees))
     )
     return f"<details{attribute}><summary>{markup(headline)}</summary>\n<ul>{items}</ul></details>"

@@ -35,21 +35,21 @@ from aatoolkit.stats.explain.explanation import (
     Explanation,
     StatedAvailability,
     ValuePlace,
-    in_words,
     to_json_value,
+    to_text,
 )
 
-_NOT_IN_MEMORY = (
+_NOT_IN_MEMORY_REASON = (
     "its response is no longer in memory; give a study or an archive that holds it, with within="
 )
 
 
-class TrailEnd(Exception):
+class UntraceableError(Exception):
     """Raised if a number cannot be traced to the bytes of a response; the text is the reason."""
 
 
 @dataclass(frozen=True, eq=False)
-class ReadResponse:
+class ParsedResponse:
     """A stored response, verified by its hash and parsed into tables."""
 
     source: Source
@@ -58,7 +58,7 @@ class ReadResponse:
     storage_place: str  # where the response was found, such as "in memory"
 
     @cached_property
-    def citation(self) -> CitedResponse:
+    def cited_response(self) -> CitedResponse:
         """The reference to this response in explanations: source, HTTP status and location."""
         if self.body is None:
             return CitedResponse(**asdict(self.source))
@@ -86,7 +86,7 @@ class ReadResponse:
         return ByteIndex(self.body or b"")
 
     @cached_property
-    def extra_by_path(self) -> Mapping[str, tuple[str, str]]:
+    def extra_value_by_path(self) -> Mapping[str, tuple[str, str]]:
         """The values that are in no column: by JSON path, the value as text and the reason."""
         extra_rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, reason) for path, value, reason in extra_rows}
@@ -101,21 +101,21 @@ class ResponseFinder:
     def __init__(self, within: Any = None) -> None:
         self._stores = [*_iterate_stores(within)]
         self.responses_in_memory: dict[HeldResponse, None] = {}
-        self._response_by_source: dict[Source, ReadResponse] = {}
+        self._response_by_source: dict[Source, ParsedResponse] = {}
 
-    def find(self, source: Source) -> ReadResponse:
-        """Return the response that a `Source` record identifies; raise `TrailEnd` if not found."""
+    def find(self, source: Source) -> ParsedResponse:
+        """Return the response of a `Source` record; raise `UntraceableError` if not found."""
         if source not in self._response_by_source:
             self._response_by_source[source] = self._find_in_stores(source)
         return self._response_by_source[source]
 
-    def _find_in_stores(self, source: Source) -> ReadResponse:
+    def _find_in_stores(self, source: Source) -> ParsedResponse:
         """Return the response of a `Source` record, from a study, an archive or memory."""
         reason = ""
         bodyless_response = None
         for store in (*self._stores, self.responses_in_memory):
             try:
-                for place, response in _find_candidates(store, source):
+                for place, response in _find_candidate_responses(store, source):
                     body = response.body
                     if body is None:
                         bodyless_response = bodyless_response or (place, response)
@@ -123,13 +123,13 @@ class ResponseFinder:
                         reason = f"the response in {place} does not have the SHA-256 of its source"
                     else:
                         place = f"{place}; {reason}" if reason else place
-                        return ReadResponse(source, response.tables(), body, place)
+                        return ParsedResponse(source, response.tables(), body, place)
             except AAToolkitError as error:
                 reason = str(error)
         if bodyless_response is not None and not reason:
             place, response = bodyless_response
-            return ReadResponse(source, response.tables(), None, place)
-        raise TrailEnd(reason or _NOT_IN_MEMORY)
+            return ParsedResponse(source, response.tables(), None, place)
+        raise UntraceableError(reason or _NOT_IN_MEMORY_REASON)
 
     def read_archived_frame(self, reader_name: str, options: Mapping[str, Any]) -> pd.DataFrame:
         """Read a frame from an archive again.
@@ -142,9 +142,11 @@ class ResponseFinder:
                 try:
                     frame: pd.DataFrame = store._archived_frame(reader_name, options)
                 except AAToolkitError as error:
-                    raise TrailEnd(str(error)) from None
+                    raise UntraceableError(str(error)) from None
                 return frame
-        raise TrailEnd("it was read from an archive, which is not at hand; give it with within=")
+        raise UntraceableError(
+            "it was read from an archive, which is not at hand; give it with within="
+        )
 
 
 def _iterate_stores(within: Any) -> Iterator[Any]:
@@ -166,7 +168,7 @@ def _iterate_stores(within: Any) -> Iterator[Any]:
         )
 
 
-def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
+def _find_candidate_responses(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
     """Yield the responses in a store (a study, an archive or a list) that a `Source` may identify.
 
     Each response comes with a text that says where it is stored.
@@ -181,7 +183,7 @@ def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResp
             yield "in memory", response
 
 
-_NOT_TAKEN_TEXT_BY_REASON = {
+_EXTRA_NOTE_BY_REASON = {
     DENIED_REASON: ", and states that it was not measured",
     "wrong type": ", which is no {dtype}; it is kept in tables.extra",
     "missing": ", which is declared to mean that there is no value",
@@ -219,10 +221,10 @@ class _ColumnCells:
         count_names = self.declaration.aggregate.over or self.declaration.aggregate.counts or ()
         self.count_columns = count_names if {*count_names} <= {*frame.columns} else ()
         for signal in table.response.tables._origin.signals:
-            is_about_all_rows = signal.scope in ("section", "engine")
+            covers_all_rows = signal.scope in ("section", "engine")
             extent = (
                 "all"
-                if is_about_all_rows
+                if covers_all_rows
                 else find_extent(signal.target or "", self.declaration.pattern)
             )
             if extent and signal.rule != ENGINE_LIST_RULE:
@@ -232,7 +234,7 @@ class _ColumnCells:
 class TableCells:
     """One table that was read from a response; it explains its cells."""
 
-    def __init__(self, response: ReadResponse, name: str) -> None:
+    def __init__(self, response: ParsedResponse, name: str) -> None:
         self.response = response
         self.name = name
         self.frame = response.tables[name]
@@ -255,14 +257,14 @@ class TableCells:
         """Return the value in a row and column; None if it is missing."""
         return to_json_value(self.cells_of_column(column).values[position])
 
-    def explain(self, position: int, column: str, *, with_counts: bool = True) -> Explanation:
+    def explain(self, position: int, column: str, *, with_rate_counts: bool = True) -> Explanation:
         """Return the explanation of the value in a row and column.
 
-        ``with_counts`` says whether to explain also the two counts that a rate is made of.
+        ``with_rate_counts`` says whether to explain also the two counts that a rate is made of.
         """
         cells = self.cells_of_column(column)
         value = self.value_at(position, column)
-        explanation = self.describe_column(
+        explanation = self.add_column_description(
             Explanation(
                 value, column, {name: self.value_at(position, name) for name in self._key_columns}
             )
@@ -271,22 +273,22 @@ class TableCells:
         availability = str(cells.availability.availabilities[availability_code])
         value_place = None
         note_texts = []
-        end_reason = _NOT_IN_MEMORY if self.response.body is None else None
+        end_reason = _NOT_IN_MEMORY_REASON if self.response.body is None else None
         if cells.declaration is not None:
-            is_counted = (cells.declaration.source or "").lstrip("^")[:1] == "#"
+            is_array_position = (cells.declaration.source or "").lstrip("^")[:1] == "#"
             path = None if end_reason else cells.path_at(position)
             if path is not None:
-                value_place = ValuePlace(path) if is_counted else self.response.locate(path)
-            has_text = value_place is not None and value_place.text is not None
-            if is_counted:
+                value_place = ValuePlace(path) if is_array_position else self.response.locate(path)
+            is_text_found = value_place is not None and value_place.text is not None
+            if is_array_position:
                 note_texts.append("counted from its place in the array")
             elif path is not None and path.endswith(KEY_SIGN):
                 note_texts.append("it is the key of an object")
-            elif path is not None and not has_text and value is not None:
+            elif path is not None and not is_text_found and value is not None:
                 note_texts.append(
                     "the value is not in the response as such: it was asked for, or stands for null"
                 )
-            if cells.declaration.reading is not None and has_text:
+            if cells.declaration.reading is not None and is_text_found:
                 scale_note = (
                     f", times {cells.declaration.scale:g}"
                     if cells.declaration.scale is not None
@@ -296,7 +298,7 @@ class TableCells:
                     f"read as {cells.declaration.parse or cells.declaration.dtype}{scale_note}"
                 )
         formula, children = (
-            self._explain_rate(position, cells, value) if with_counts else (None, ())
+            self._explain_rate(position, cells, value) if with_rate_counts else (None, ())
         )
         return replace(
             explanation,
@@ -307,8 +309,8 @@ class TableCells:
             formula=formula,
             place=value_place,
             availability=availability,
-            statements=self._find_statements(position, cells, value_place),
-            missing=self._why_missing(position, column, value_place, availability)
+            statements=self._find_availability_statements(position, cells, value_place),
+            missing=self._missing_reason(position, column, value_place, availability)
             if value is None
             else None,
             notes=tuple(note_texts),
@@ -316,15 +318,15 @@ class TableCells:
             end=end_reason,
         )
 
-    def describe_column(self, explanation: Explanation) -> Explanation:
+    def add_column_description(self, explanation: Explanation) -> Explanation:
         """Return a copy of an explanation with the response, unit and meaning added."""
         column_cells = self.cells_of_column(explanation.column)
         return replace(
             explanation,
             unit=column_cells.declaration.unit if column_cells.declaration else None,
             meaning=(column_cells.declaration and column_cells.declaration.doc) or None,
-            response=self.response.citation,
-            statements=self._find_statements(None, column_cells, None),
+            response=self.response.cited_response,
+            statements=self._find_availability_statements(None, column_cells, None),
         )
 
     def _explain_rate(
@@ -332,10 +334,10 @@ class TableCells:
     ) -> tuple[str | None, tuple[Explanation, ...]]:
         """Return the formula of a rate, and the explanations of its numerator and denominator."""
         # Nothing if one of them is missing, or their quotient is not ``value``.
-        count_values = [
+        rate_counts = [
             self.value_at(position, count_name) for count_name in column_cells.count_columns
         ]
-        numerator, denominator = count_values or (None, None)
+        numerator, denominator = rate_counts or (None, None)
         if numerator is None or denominator is None or (value is None and denominator):
             return None, ()
         if denominator and abs(numerator / denominator - value) > 5e-7:
@@ -345,11 +347,11 @@ class TableCells:
             "as the response gives it"
         )
         return formula, tuple(
-            self.explain(position, count_name, with_counts=False)
+            self.explain(position, count_name, with_rate_counts=False)
             for count_name in column_cells.count_columns
         )
 
-    def _find_statements(
+    def _find_availability_statements(
         self, position: int | None, column_cells: _ColumnCells, value_place: ValuePlace | None
     ) -> tuple[StatedAvailability, ...]:
         """Return what the response states on whether a cell, or its whole column, was measured.
@@ -381,7 +383,7 @@ class TableCells:
             )
         )
 
-    def _why_missing(
+    def _missing_reason(
         self, position: int, column: str, value_place: ValuePlace | None, availability_text: str
     ) -> str:
         """Return the reason why a cell has no value.
@@ -400,13 +402,13 @@ class TableCells:
             reason = "the response has no such key here"
         else:
             default_reason = "null" if value_place.text == "null" else "no value"
-            _, extra_reason = self.response.extra_by_path.get(
+            _, extra_reason = self.response.extra_value_by_path.get(
                 value_place.path, ("", default_reason)
             )
-            not_taken_text = _NOT_TAKEN_TEXT_BY_REASON.get(
-                extra_reason, ", which no column takes"
-            ).format(dtype=cells.declaration.dtype)
-            reason = f"the response holds {in_words(value_place.text)} here{not_taken_text}"
+            extra_note = _EXTRA_NOTE_BY_REASON.get(extra_reason, ", which no column takes").format(
+                dtype=cells.declaration.dtype
+            )
+            reason = f"the response holds {to_text(value_place.text)} here{extra_note}"
         if cells.count_columns and self.value_at(position, cells.count_columns[1]) == 0:
             reason += f"; {cells.count_columns[1]} is 0, and there is no rate of nothing"
         elif availability_text.startswith(
@@ -417,11 +419,11 @@ class TableCells:
             reason += f"; it is {availability_text}"
         # Add the row's own state or reason, unless rows with a value have it, too.
         rows_with_value = self.plain_frame[self.plain_frame[column].notna()]
-        for name in filter(_REASON_COLUMN_PATTERN.search, self.plain_frame.columns):
-            stated_reason = self.value_at(position, name)
-            is_new_reason = isinstance(stated_reason, str) and in_words(stated_reason) not in reason
-            if is_new_reason and not rows_with_value[name].eq(stated_reason).any():
-                reason += f"; its {name} is {in_words(stated_reason)}"
+        for reason_column in filter(_REASON_COLUMN_PATTERN.search, self.plain_frame.columns):
+            stated_reason = self.value_at(position, reason_column)
+            is_unstated = isinstance(stated_reason, str) and to_text(stated_reason) not in reason
+            if is_unstated and not rows_with_value[reason_column].eq(stated_reason).any():
+                reason += f"; its {reason_column} is {to_text(stated_reason)}"
                 break
         return reason
 
@@ -454,7 +456,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
     """
     response = None
     for held_response in tables._origin.responses:  # one at most
-        response = ReadResponse(held_response.source, tables, held_response.body, "in memory")
+        response = ParsedResponse(held_response.source, tables, held_response.body, "in memory")
     try:
         json_path = format_json_path(parse_path(path.removesuffix(KEY_SIGN)))
         json_path += KEY_SIGN * path.endswith(KEY_SIGN)
@@ -466,7 +468,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         json_path,
         operation="path",
         place=value_place,
-        response=response.citation if response else None,
+        response=response.cited_response if response else None,
         statements=tuple(
             _convert_to_statement(signal)
             for signal in tables._origin.signals
@@ -477,10 +479,10 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         return replace(explanation, end="the bytes of the response are no longer in memory")
     if value_place.start is None:
         return replace(explanation, missing="the response has no such path")
-    cells = [*_explain_cells_at(tables, response, json_path)]
+    cells = [*_explain_cells_at_path(tables, response, json_path)]
     extra_values = [
         Explanation(value, "tables.extra", {"path": extra_path}, operation="extra", notes=(reason,))
-        for extra_path, (value, reason) in response.extra_by_path.items()
+        for extra_path, (value, reason) in response.extra_value_by_path.items()
         if is_within(extra_path, json_path)
     ]
     return replace(
@@ -490,7 +492,9 @@ def explain_path(tables: Tables, path: str) -> Explanation:
     )
 
 
-def _explain_cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Explanation]:
+def _explain_cells_at_path(
+    tables: Tables, response: ParsedResponse, path: str
+) -> Iterator[Explanation]:
     """Yield an explanation of each cell whose value is at a JSON path or below it."""
     for table_name, built_table in tables._origin.built_tables.items():
         table_cells = TableCells(response, table_name)
@@ -500,5 +504,5 @@ def _explain_cells_at(tables: Tables, response: ReadResponse, path: str) -> Iter
             for position in range(len(table_cells.frame)):
                 cell_path = table_cells.cells_of_column(column.name).path_at(position)
                 if cell_path is not None and is_within(cell_path, path):
-                    explanation = table_cells.explain(position, column.name, with_counts=False)
+                    explanation = table_cells.explain(position, column.name, with_rate_counts=False)
                     yield replace(explanation, column=f"{table_name}.{column.name}")

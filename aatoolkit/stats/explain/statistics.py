@@ -1,7 +1,7 @@
 """Explain the results of statistics: the formula of each number, down to the input cells.
 
 To explain a result, its function is called again while the variable ``CURRENT_TRACER`` holds a
-`Tracer`. The numbers are then `Traced` objects, which store the formula that computed them.
+`Tracer`. The numbers are then `TracedValue` objects, which store the formula that computed them.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.stats.explain.cells import MethodResult, RecomputedFrame, explain_sum
-from aatoolkit.stats.explain.explanation import Explanation, sum_in_words, to_json_value
+from aatoolkit.stats.explain.explanation import Explanation, sum_to_text, to_json_value
 from aatoolkit.stats.sums import ClusterSums
 from aatoolkit.stats.trace import (
     CURRENT_TRACER,
-    DRAWN_OP,
     GROUP_TOTAL_OP,
-    LEAF_OP,
+    INPUT_OP,
+    RANDOM_OP,
     SETTING_OP,
     TAKE_OP,
     TOTAL_OP,
-    Traced,
-    formula_text,
+    TracedValue,
+    format_formula,
     named_operands,
-    plain_value,
+    untrace,
 )
 
 _MAX_CELLS = 5000
 """The maximum number of cells of one result that are explained one by one."""
 
-_TOO_MANY_REASON = "these are too many rows to list them all here"
+_TOO_MANY_CELLS_REASON = "these are too many rows to list them all here"
 
 
 class Tracer:
@@ -55,24 +55,30 @@ class Tracer:
     def __exit__(self, *_: object) -> None:
         CURRENT_TRACER.reset(self._token)
 
-    def record_copy(
-        self, frame: pd.DataFrame, source_frame: pd.DataFrame, rows: Any, names: Mapping[str, str]
+    def record_copied_frame(
+        self,
+        frame: pd.DataFrame,
+        source_frame: pd.DataFrame,
+        row_positions: Any,
+        source_name_by_column: Mapping[str, str],
     ) -> None:
         """Record that the rows of ``frame`` were copied from rows of ``source_frame``.
 
-        ``rows`` has the positions of these rows in ``source_frame``; None if all were copied.
-        ``names`` maps columns of ``frame`` to their names in ``source_frame``.
+        ``row_positions`` has the positions of these rows in ``source_frame``; None if all were
+        copied. ``source_name_by_column`` maps columns of ``frame`` to their names in
+        ``source_frame``.
         """
-        explain = self._frames[id(source_frame)][1]
+        explain_cell = self._frames[id(source_frame)][1]
         if frame is not source_frame:
             self._frames[id(frame)] = (
                 frame,
-                lambda position, column: explain(
-                    position if rows is None else int(rows[position]), names.get(column, column)
+                lambda position, column: explain_cell(
+                    position if row_positions is None else int(row_positions[position]),
+                    source_name_by_column.get(column, column),
                 ),
             )
 
-    def keep_columns(self, column_by_name: Mapping[str, Any], row_order: Any) -> dict[str, Any]:
+    def record_columns(self, column_by_name: Mapping[str, Any], row_order: Any) -> dict[str, Any]:
         """Store the columns of a result for later explanations, and return them as plain numbers.
 
         ``row_order`` has the positions of the rows after sorting; None if they are not sorted.
@@ -80,9 +86,7 @@ class Tracer:
         self._traced_columns = column_by_name
         self._row_order = row_order
         return {
-            name: [*map(plain_value, column)]
-            if isinstance(column, list | tuple)
-            else plain_value(column)
+            name: [*map(untrace, column)] if isinstance(column, list | tuple) else untrace(column)
             for name, column in column_by_name.items()
         }
 
@@ -92,7 +96,9 @@ class Tracer:
         row = int(position if self._row_order is None else self._row_order[position])
         if isinstance(node, list | tuple):
             node = node[row]
-        return TracedExplainer().explain_number(node, row) if isinstance(node, Traced) else None
+        return (
+            TracedExplainer().explain_number(node, row) if isinstance(node, TracedValue) else None
+        )
 
     def explain_by_rows(
         self,
@@ -109,12 +115,12 @@ class Tracer:
         ``name`` and ``value`` are those of the number. ``formula`` says in words how it was
         computed from the cells. ``row`` is its key, as a dict by column.
         """
-        explain = self._cell_explainer(frame)
+        explain_cells = self._cell_explainer(frame)
         cells = tuple(
             cell
             for position in row_positions
             for column in columns
-            for cell in explain(column, [position])
+            for cell in explain_cells(column, [position])
         )
         if row is None and cells:
             value = cells[0].value
@@ -123,11 +129,11 @@ class Tracer:
             to_json_value(value),
             name,
             to_json_value(row or {}),
-            operation=DRAWN_OP,
+            operation=RANDOM_OP,
             formula=formula,
             rows=len(row_positions),
             children=cells,
-            end=_TOO_MANY_REASON if len(row_positions) and not cells else None,
+            end=_TOO_MANY_CELLS_REASON if len(row_positions) and not cells else None,
         )
 
     def explain_setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
@@ -135,46 +141,50 @@ class Tracer:
         return Explanation(to_json_value(value), name, to_json_value(row), operation=SETTING_OP)
 
     def explain_total(
-        self, sums: ClusterSums, name: str, pair_position: int, is_denominator: bool
+        self, sums: ClusterSums, name: str, sum_position: int, is_denominator: bool
     ) -> Explanation:
         """Explain the numerator or denominator of one cluster, such as a prompt, in one group.
 
-        ``pair_position`` is the position of the number in the arrays of ``sums``, which have an
+        ``sum_position`` is the position of the number in the arrays of ``sums``, which have an
         element per pair of group and cluster. ``name`` is its name in formulas.
         """
-        cell_key = (id(sums), name, pair_position, is_denominator)
+        cell_key = (id(sums), name, sum_position, is_denominator)
         if cell_key not in self._cells:
             row_positions = sums.row_positions[
-                np.flatnonzero(sums.pair_of_row == pair_position)
+                np.flatnonzero(sums.sum_position_of_row == sum_position)
             ].tolist()
-            explain = self._cell_explainer(sums.frame)
+            explain_cells = self._cell_explainer(sums.frame)
             if sums.is_count and is_denominator:
                 formula = f"one {sums.cluster_column}"
-                cells = explain(sums.plan.inputs[0], row_positions)
+                cells = explain_cells(sums.plan.inputs[0], row_positions)
                 total_explanation = Explanation(
                     1, name, operation="count", formula=formula, children=cells
                 )
             else:
                 total_explanation = explain_sum(
-                    sums.plan, sums.frame, is_denominator, row_positions, explain, name
+                    sums.plan, sums.frame, is_denominator, row_positions, explain_cells, name
                 )
             self._cells[cell_key] = replace(
                 total_explanation,
-                row=to_json_value(sums.cluster_of_pair(pair_position)),
-                end=_TOO_MANY_REASON if row_positions and not total_explanation.children else None,
+                row=to_json_value(sums.cluster_of_sum(sum_position)),
+                end=_TOO_MANY_CELLS_REASON
+                if row_positions and not total_explanation.children
+                else None,
             )
         return self._cells[cell_key]
 
     def _cell_explainer(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
         """Return a function that explains the cells in a column and several rows of ``frame``."""
-        explain = self._frames[id(frame)][1]
+        explain_cell = self._frames[id(frame)][1]
 
         def explain_column(column: str, row_positions: Iterable[int]) -> tuple[Explanation, ...]:
             cell_keys = [(id(frame), column, int(row)) for row in row_positions]
-            new_keys = [cell_key for cell_key in cell_keys if cell_key not in self._cells]
-            if len(self._cells) + len(new_keys) > _MAX_CELLS:
+            unexplained_keys = [cell_key for cell_key in cell_keys if cell_key not in self._cells]
+            if len(self._cells) + len(unexplained_keys) > _MAX_CELLS:
                 return ()
-            self._cells |= {cell_key: explain(cell_key[2], column) for cell_key in new_keys}
+            self._cells |= {
+                cell_key: explain_cell(cell_key[2], column) for cell_key in unexplained_keys
+            }
             return tuple(self._cells[cell_key] for cell_key in cell_keys)
 
         return explain_column
@@ -218,37 +228,39 @@ class StatisticCells(MethodResult):
 
 
 class TracedExplainer:
-    """Converts `Traced` numbers, which store their formula, to explanations; each only once."""
+    """Converts each `TracedValue`, which stores its formula, to an explanation, only once."""
 
     def __init__(self) -> None:
         self._explained_numbers: set[tuple[int, int | None]] = set()
 
-    def explain_number(self, node: Traced, position: int | None = None) -> Explanation:
+    def explain_number(self, node: TracedValue, position: int | None = None) -> Explanation:
         """Explain the number ``node``; of an array, the element at ``position``."""
         position = position if node.is_vector else None
         value = to_json_value(node.value if position is None else node.value[position])
         input_explanation: Explanation | None = None
-        if node.operation == LEAF_OP and node.describe is not None:
-            input_explanation = node.describe(position or 0)
+        if node.operation == INPUT_OP and node.describe_at is not None:
+            input_explanation = node.describe_at(position or 0)
         if node.operation == SETTING_OP or (
             input_explanation is not None and input_explanation.operation == SETTING_OP
         ):
             return input_explanation or Explanation(value, node.name, operation=SETTING_OP)
-        key = _find_key(node, position) if position is not None else {}
+        key = _find_row_key(node, position) if position is not None else {}
         if (id(node), position) in self._explained_numbers:
             return Explanation(value, node.name, key, operation="above")
         self._explained_numbers.add((id(node), position))
         if input_explanation is not None:
             return replace(input_explanation, column=node.name)
         children = tuple(self._explain_operands(node, position))
-        operation = DRAWN_OP
+        operation = RANDOM_OP
         formula = node.description
-        if node.operation != DRAWN_OP:
+        if node.operation != RANDOM_OP:
             operation = "formula"
-            numbers = formula_text(node, position, in_numbers=True)
+            numbers_text = format_formula(node, position, with_numbers=True)
             if node.operation == TOTAL_OP and node.operands[0].name:
-                numbers = sum_in_words([float(f"{x:.12g}") for x in node.operands[0].value]) or "0"
-            formula = f"{formula_text(node, position)} = {numbers}"
+                numbers_text = (
+                    sum_to_text([float(f"{x:.12g}") for x in node.operands[0].value]) or "0"
+                )
+            formula = f"{format_formula(node, position)} = {numbers_text}"
         return Explanation(
             value,
             node.name,
@@ -259,7 +271,7 @@ class TracedExplainer:
             children=children,
         )
 
-    def _explain_operands(self, node: Traced, position: int | None) -> Iterable[Explanation]:
+    def _explain_operands(self, node: TracedValue, position: int | None) -> Iterable[Explanation]:
         """Yield an explanation of each number in the formula of ``node``.
 
         ``position`` selects the element if ``node`` is an array.
@@ -274,20 +286,22 @@ class TracedExplainer:
                 yield self.explain_number(operand, operand_position)
 
 
-def _find_key(node: Traced, position: int) -> dict[str, Any]:
+def _find_row_key(node: TracedValue, position: int) -> dict[str, Any]:
     """Return the key of an element of array ``node`` as a dict, such as ``{"prompt_id": "p1"}``."""
-    if node.describe is not None:
-        element = node.describe(position)
-        return dict(element.row) if node.operation == LEAF_OP else to_json_value(element)
+    if node.describe_at is not None:
+        element = node.describe_at(position)
+        return dict(element.row) if node.operation == INPUT_OP else to_json_value(element)
     if node.operation == GROUP_TOTAL_OP:
         keys = [
-            _find_key(node.operands[0], int(position_in_array))
+            _find_row_key(node.operands[0], int(position_in_array))
             for position_in_array in np.flatnonzero(node.positions == position)[:1]
         ]
         return {name: value for key in keys for name, value in key.items() if name != "day"}
     if node.operation == TAKE_OP:
         position = int(node.positions[position])
     array_operands = (
-        operand for operand in node.operands if isinstance(operand, Traced) and operand.is_vector
+        operand
+        for operand in node.operands
+        if isinstance(operand, TracedValue) and operand.is_vector
     )
-    return next((_find_key(operand, position) for operand in array_operands), {})
+    return next((_find_row_key(operand, position) for operand in array_operands), {})
