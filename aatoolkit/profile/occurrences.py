@@ -266,9 +266,11 @@ class OccurrenceSearch:
         the total was counted) instead.
         """
         value = value_at(response, path)
-        if not self.total_fields.get(path):
+        total_field = self.total_fields.get(path)
+        if not total_field:
             return value
-        return to_extent(value, value_at(response, (*path[:-1], Field(self.total_fields[path]))))
+        total = value_at(response, (*path[:-1], Field(total_field)))
+        return to_extent(value, Scope().days if total_field == DAYS_PLACEHOLDER else total)
 
     def _find_count_extents(self, record: Mapping[str, Any], path: Steps) -> dict[str, str | None]:
         """Compare the counts in an object with their totals.
@@ -493,7 +495,9 @@ class OccurrenceSearch:
             self._engine_map_paths.add(row_path)
             flags_and_engines = [(self._is_measured_by_engine[engine], engine) for engine in value]
             self._add_rows([*value.values()], row_path, flags_and_engines)
-        elif path in self._structure.data_key_object_paths:
+        elif path in self._structure.data_key_object_paths and not all(
+            map(is_code, value.values())
+        ):
             self._add_rows([*value.values()], row_path)
         else:
             return False
