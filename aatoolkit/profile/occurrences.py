@@ -482,6 +482,9 @@ class OccurrenceSearch:
                     self._add_items(value, field_path)
             elif extent_by_count_key.get(key) is not None:
                 self._add_occurrence(field_path, extent_by_count_key[key], self._has_numbers)
+            elif to_count(value) is not None and _counts_what_waits(key):
+                self._add_occurrence(field_path, "*" if to_count(value) else "0", self._has_numbers)
+                self.evidence[field_path] = "counts what is still to come"
             elif _is_word(value) and not TIMESTAMP_PATTERN.fullmatch(str(value)):
                 self._add_occurrence(field_path, value, self._has_numbers)
 
@@ -843,6 +846,14 @@ def _is_word_for_part(token: str) -> bool:
     """
     means_done = token in words_of("part") or token.endswith("ed")
     return means_done and token not in words_of("whole", "lack_count")
+
+
+def _counts_what_waits(key: str) -> bool:
+    """Return whether a key names what is still to be measured, as ``answersBacklog`` does.
+
+    A single word, such as ``pending``, may be a state of the section's own business.
+    """
+    return has_word_of(key, "waiting") and not is_word_of(key, "waiting")
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:

@@ -186,7 +186,7 @@ class Rule:
         True
         """
         value = self._value_at_path(document)
-        return isinstance(value, str | bool) or (value is None and "null" in self.words)
+        return isinstance(value, str | int) or (value is None and "null" in self.words)
 
     def _value_at_path(self, document: Any) -> Any:
         """Return the value at the path ``at``; None for null, `Ellipsis` if there is no path."""
