@@ -150,6 +150,8 @@ class OccurrenceSearch:
         the keys of an object.
         """
         self.notice_paths: set[Steps] = set()
+        self.mild_codes: set[str] = set()
+        """The codes of notices of the severity ``info``."""
         self.total_fields: dict[Steps, str] = {}
         """Maps the path of a count to the name of the field with its total."""
         self._total_fields_by_path: dict[Steps, dict[str, str]] = {}
@@ -539,9 +541,10 @@ class OccurrenceSearch:
                 engine = record[engine_keys[0]] if engine_keys else ""
                 text_keys = [key for key, value in record.items() if isinstance(value, str)]
                 # A record in a list of gaps states a lack, whatever its text is.
-                steps_and_codes = [*_iter_codes(record)] or [
-                    ((Field(key),), "*") for key in text_keys[:is_gap_list]
-                ]
+                severity_keys = {key for key in record if is_word_of(key, "severity")}
+                steps_and_codes = [
+                    item for item in _iter_codes(record) if item[0][0].name not in severity_keys
+                ] or [((Field(key),), "*") for key in text_keys[:is_gap_list]]
                 if engine:
                     steps_and_codes = [
                         (steps, code)
@@ -549,6 +552,8 @@ class OccurrenceSearch:
                         if steps != (Field(engine_keys[0]),) or code == "*"
                     ]
                 has_code = any(" " not in code for _, code in steps_and_codes)
+                if any(is_word_of(str(record[key]), "mild") for key in severity_keys):
+                    self.mild_codes.update(code for _, code in steps_and_codes)
                 for steps, code in steps_and_codes:
                     if engine and has_code and " " in code:
                         continue
