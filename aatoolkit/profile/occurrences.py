@@ -541,10 +541,12 @@ class OccurrenceSearch:
                 engine = record[engine_keys[0]] if engine_keys else ""
                 text_keys = [key for key, value in record.items() if isinstance(value, str)]
                 # A record in a list of gaps states a lack, whatever its text is.
-                severity_keys = {key for key in record if is_word_of(key, "severity")}
-                steps_and_codes = [
-                    item for item in _iter_codes(record) if item[0][0].name not in severity_keys
-                ] or [((Field(key),), "*") for key in text_keys[:is_gap_list]]
+                severities = {
+                    str(value) for key, value in record.items() if is_word_of(key, "severity")
+                }
+                steps_and_codes = [*_iter_codes(record)] or [
+                    ((Field(key),), "*") for key in text_keys[:is_gap_list]
+                ]
                 if engine:
                     steps_and_codes = [
                         (steps, code)
@@ -552,7 +554,7 @@ class OccurrenceSearch:
                         if steps != (Field(engine_keys[0]),) or code == "*"
                     ]
                 has_code = any(" " not in code for _, code in steps_and_codes)
-                if any(is_word_of(str(record[key]), "mild") for key in severity_keys):
+                if any(is_word_of(severity, "mild") for severity in severities):
                     self.mild_codes.update(code for _, code in steps_and_codes)
                 for steps, code in steps_and_codes:
                     if engine and has_code and " " in code:
@@ -825,6 +827,8 @@ def _iter_codes(
     ``are_messages`` says whether all texts are messages, such as one message in two languages.
     """
     for key, value in record.items():
+        if is_word_of(key, "severity"):
+            continue
         is_message = are_messages or has_word_of(key, "place_reason")
         if isinstance(value, dict):
             inner_codes = _iter_codes(value, is_message)
