@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, takewhile
+from itertools import chain, filterfalse, takewhile
 from typing import Any
 
 from aatoolkit._util.lexicon import has_word_of
@@ -245,6 +245,8 @@ def find_candidate_paths(
         meaning_by_word = WordMeanings(
             path, occurrences, mixed_word, legend, is_notice=is_notice, is_count=bool(total_field)
         ).guess_meanings()
+        mild_codes = {*filterfalse(states_missing_data, candidate_search.mild_codes)}
+        meaning_by_word |= dict.fromkeys(mild_codes & meaning_by_word.keys(), NO_MEANING)
         is_in_gap_list = leads_into_gap_list(path)
         may_list_gaps = any(map(states_missing_data, meaning_by_word)) or is_in_gap_list
         if len(meaning_by_word) > MAX_NOTICES and not may_list_gaps:

@@ -150,6 +150,8 @@ class OccurrenceSearch:
         the keys of an object.
         """
         self.notice_paths: set[Steps] = set()
+        self.mild_codes: set[str] = set()
+        """The codes of notices of the severity ``info``."""
         self.total_fields: dict[Steps, str] = {}
         """Maps the path of a count to the name of the field with its total."""
         self._total_fields_by_path: dict[Steps, dict[str, str]] = {}
@@ -266,9 +268,11 @@ class OccurrenceSearch:
         the total was counted) instead.
         """
         value = value_at(response, path)
-        if not self.total_fields.get(path):
+        total_field = self.total_fields.get(path)
+        if not total_field:
             return value
-        return to_extent(value, value_at(response, (*path[:-1], Field(self.total_fields[path]))))
+        total = value_at(response, (*path[:-1], Field(total_field)))
+        return to_extent(value, Scope().days if total_field == DAYS_PLACEHOLDER else total)
 
     def _find_count_extents(self, record: Mapping[str, Any], path: Steps) -> dict[str, str | None]:
         """Compare the counts in an object with their totals.
@@ -480,6 +484,9 @@ class OccurrenceSearch:
                     self._add_items(value, field_path)
             elif extent_by_count_key.get(key) is not None:
                 self._add_occurrence(field_path, extent_by_count_key[key], self._has_numbers)
+            elif to_count(value) is not None and _counts_what_waits(key):
+                self._add_occurrence(field_path, "*" if to_count(value) else "0", self._has_numbers)
+                self.evidence[field_path] = "counts what is still to come"
             elif _is_word(value) and not TIMESTAMP_PATTERN.fullmatch(str(value)):
                 self._add_occurrence(field_path, value, self._has_numbers)
 
@@ -493,7 +500,9 @@ class OccurrenceSearch:
             self._engine_map_paths.add(row_path)
             flags_and_engines = [(self._is_measured_by_engine[engine], engine) for engine in value]
             self._add_rows([*value.values()], row_path, flags_and_engines)
-        elif path in self._structure.data_key_object_paths:
+        elif path in self._structure.data_key_object_paths and not all(
+            map(is_code, value.values())
+        ):
             self._add_rows([*value.values()], row_path)
         else:
             return False
@@ -532,6 +541,9 @@ class OccurrenceSearch:
                 engine = record[engine_keys[0]] if engine_keys else ""
                 text_keys = [key for key, value in record.items() if isinstance(value, str)]
                 # A record in a list of gaps states a lack, whatever its text is.
+                severities = {
+                    str(value) for key, value in record.items() if is_word_of(key, "severity")
+                }
                 steps_and_codes = [*_iter_codes(record)] or [
                     ((Field(key),), "*") for key in text_keys[:is_gap_list]
                 ]
@@ -542,6 +554,8 @@ class OccurrenceSearch:
                         if steps != (Field(engine_keys[0]),) or code == "*"
                     ]
                 has_code = any(" " not in code for _, code in steps_and_codes)
+                if any(is_word_of(severity, "mild") for severity in severities):
+                    self.mild_codes.update(code for _, code in steps_and_codes)
                 for steps, code in steps_and_codes:
                     if engine and has_code and " " in code:
                         continue
@@ -813,6 +827,8 @@ def _iter_codes(
     ``are_messages`` says whether all texts are messages, such as one message in two languages.
     """
     for key, value in record.items():
+        if is_word_of(key, "severity"):
+            continue
         is_message = are_messages or has_word_of(key, "place_reason")
         if isinstance(value, dict):
             inner_codes = _iter_codes(value, is_message)
@@ -839,6 +855,14 @@ def _is_word_for_part(token: str) -> bool:
     """
     means_done = token in words_of("part") or token.endswith("ed")
     return means_done and token not in words_of("whole", "lack_count")
+
+
+def _counts_what_waits(key: str) -> bool:
+    """Return whether a key names what is still to be measured, as ``answersBacklog`` does.
+
+    A single word, such as ``pending``, may be a state of the section's own business.
+    """
+    return has_word_of(key, "waiting") and not is_word_of(key, "waiting")
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:

@@ -407,7 +407,7 @@ def propose_rule(candidate: Candidate) -> dict[str, Any]:
         subject = None if {*candidate.at} & {*"[{"} else "engine"
         rule_arguments = {"at": f"{candidate.at}{{}}", "of": subject}
     elif candidate.total_field and {*candidate.at}.isdisjoint("[{"):
-        rule_arguments = {"at": parent_path, "status": field_name}
+        rule_arguments = {"at": parent_path or "$", "status": field_name}
     elif candidate.engine_field == "{}":
         rule_arguments["of"] = "engine"
     elif candidate.engine_field:

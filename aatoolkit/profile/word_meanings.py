@@ -182,6 +182,8 @@ class WordMeanings:
         number_flags = {*self._number_flags_by_word[text]}
         if text.endswith("UNSPECIFIED") or (text in ("", "NONE") and True in number_flags):
             return NO_MEANING  # how Protocol Buffers write that nothing is said
+        if has_word_of(self._key, "waiting") and text in ("0", "*"):
+            return "partial" if text == "*" else NO_MEANING
         is_flag = text in FLAG_WORDS
         says_missing = self._says_missing
         key_tokens = tokens(self._key)

@@ -37,6 +37,7 @@ class Rule:
         The path in the response at which the status is stated:
 
         - ``meta.dataStatus`` for an object, a text or a boolean;
+        - ``$`` for the response itself, of which ``status`` is a field;
         - ``engineStates{}`` for an object whose keys are engines or fields;
         - ``rows[].quality`` for a field of each row;
         - ``header x-data-state`` for an HTTP header.
@@ -89,7 +90,7 @@ class Rule:
         object.__setattr__(self, "words", meaning_by_word)
         if self.of not in (None, "engine", "field", "section"):
             raise ArgumentError(f"of={self.of!r} is none of 'engine', 'field' and 'section'")
-        if self.kind != "header" and not parse_pattern(self.at):
+        if self.kind != "header" and self.at != "$" and not parse_pattern(self.at):
             raise ArgumentError(
                 f"{self.at!r} is no place of availability; give the path of a field, of a field "
                 "of rows (rows[].quality), of a map (states{}), or a header (header x-state)"
@@ -185,7 +186,7 @@ class Rule:
         True
         """
         value = self._value_at_path(document)
-        return isinstance(value, str | bool) or (value is None and "null" in self.words)
+        return isinstance(value, str | int) or (value is None and "null" in self.words)
 
     def _value_at_path(self, document: Any) -> Any:
         """Return the value at the path ``at``; None for null, `Ellipsis` if there is no path."""

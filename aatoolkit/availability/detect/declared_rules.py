@@ -482,7 +482,7 @@ def _read_object(
     for scope, target, statement, field_names, path, _ in rule_values:
         status = rule.value_in(statement, response_scan.requested_days)
         meaning, engine = rule.meaning_of(status)
-        if meaning == NO_MEANING:
+        if meaning == NO_MEANING or (rule.total and status is None):
             continue
         if engine and scope == "section":
             scope, target = "engine", response_scan.engine_names.get(fold(engine), engine)
@@ -496,7 +496,9 @@ def _read_object(
             availability,
             path,
             rule.name,
-            statement,
+            {name: statement[name] for name in (rule.status, rule.total) if name in statement}
+            if rule.total
+            else statement,
             sample_size=sample_size,
             as_of=as_of,
         )
