@@ -440,27 +440,13 @@ class JsonStructure:
             return False  # elements of a list are records
         columns = [[value.get(key) for value in objects] for key in keys]
         entries = [entry for column in columns for entry in _nonempty_entries(column)]
-        grids = [
-            entry for entry in entries if isinstance(entry, dict) and _has_list_of_lists(entry)
-        ]
-        headers_of_grids = {
-            str(names)
-            for grid in grids
-            for key, names in grid.items()
-            if isinstance(names, list) and _HEADER_PATTERN.fullmatch(to_snake_case(key))
-        }
-        if len(headers_of_grids) > 1:
-            return False  # tables of different columns
-        column_kinds = [frozenset(_detailed_kinds_of(column)) for column in columns]
-        are_fields = len(objects) > 1 and {*map(len, column_kinds)} == {1} != {len({*column_kinds})}
         similarity = _measure_similarity(entries)
         last_field = to_snake_case(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
         has_map_name = {"by", "per"} & {*last_field.split("_")}
-        are_fields &= not has_map_name and similarity < _MIN_LIST_SIMILARITY
         are_translations = all(isinstance(entry, str) for entry in entries) and all(
             map(_LANGUAGE_PATTERN.fullmatch, keys)
         )
-        if are_fields or are_translations or similarity < _MIN_SIMILARITY:
+        if are_translations or similarity < _MIN_SIMILARITY:
             return False
         if dimension is not None or has_map_name:
             return True
@@ -473,9 +459,7 @@ class JsonStructure:
             len(keys) >= 3 <= len(entries)
             and all(isinstance(entry, dict) and len(entry) > 1 for entry in entries)
             # Lists of different things may have some fields in common.
-            and not (
-                has_lists and (are_measure_names or not steps or similarity < _MIN_LIST_SIMILARITY)
-            )
+            and not (has_lists and similarity < _MIN_LIST_SIMILARITY)
         )
         return are_records or (are_known_texts and not are_measure_names)
 
@@ -1095,12 +1079,6 @@ def _nonempty_entries(values: Iterable[Any]) -> list[Any]:
         items = [item for entry in entries for item in entry]
         objects = items if {*map(type, items)} == {dict} else []
     return objects or entries
-
-
-def _has_list_of_lists(record: Mapping[str, Any]) -> bool:
-    """Return whether any field of an object has a list of lists as its value."""
-    lists = [value for value in record.values() if isinstance(value, list)]
-    return any(isinstance(item, list) for items in lists for item in items)
 
 
 def _measure_similarity(entries: list[Any]) -> float:

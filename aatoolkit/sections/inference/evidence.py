@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -71,20 +71,19 @@ class PossibleTotals:
         For each row of the table that is summed, the position of its group.
     totals_by_group : array of float
         For each group, the number that may be its sum.
-    totals_text, groups_text : str
-        Descriptions of the sums and of the groups, for messages: ``facts.total``, ``responses``.
+    text : str
+        A description of the sums and of the groups, for messages: ``facts.total in responses``.
     row_key_names : set of str
         The names of the columns that identify a row within its group.
-    totals_column : DraftColumn, optional
+    column : DraftColumn, optional
         The column with the possible sums, if they are in a column.
     """
 
     group_by_row: RowPositions
     totals_by_group: FloatArray
-    totals_text: str
-    groups_text: str
+    text: str
     row_key_names: set[str]
-    totals_column: DraftColumn | None = None
+    column: DraftColumn | None = None
 
 
 def _record_sums(table: DraftTable, tables: list[DraftTable]) -> None:
@@ -92,25 +91,20 @@ def _record_sums(table: DraftTable, tables: list[DraftTable]) -> None:
 
     Notes on these numbers are stored in the ``arithmetic`` of the column.
     """
-    enclosing_totals = [*_find_totals_in_enclosing_rows(table)]
-    for column in table.columns if table.data_row_mask.any() else ():
-        if not column.may_be_summed:
-            continue
-        for possible_totals in [*enclosing_totals, *_find_other_totals(column, tables)]:
-            if not _adds_up_to(column, possible_totals):
+    summable_columns = [column for column in table.columns if column.may_be_summed]
+    for column in summable_columns if table.data_row_mask.any() else ():
+        for totals in chain(_find_enclosing_totals(table), _find_other_totals(column, tables)):
+            if not _adds_up_to(column, totals):
                 continue
-            column.arithmetic.sum_notes.append(
-                f"its rows sum to {possible_totals.totals_text} in {possible_totals.groups_text}"
-            )
-            column.arithmetic.summed_over |= possible_totals.row_key_names
-            if possible_totals.totals_column is not None:
-                column.arithmetic.sum_columns.append(possible_totals.totals_column)
-                possible_totals.totals_column.arithmetic.sum_notes.append(
-                    f"the rows of {table.name} sum to it"
-                )
+            column.arithmetic.sum_notes.append(f"its rows sum to {totals.text}")
+            column.arithmetic.summed_over |= totals.row_key_names
+            if totals.column is not None:
+                column.arithmetic.sum_columns.append(totals.column)
+                note = f"the rows of {table.name} sum to it"
+                totals.column.arithmetic.sum_notes.append(note)
 
 
-def _find_totals_in_enclosing_rows(table: DraftTable) -> Iterator[PossibleTotals]:
+def _find_enclosing_totals(table: DraftTable) -> Iterator[PossibleTotals]:
     """Yield the numbers next to a nested table that may be the sums of its rows.
 
     An example is ``total`` in ``{"total": 5, "rows": [{"n": 2}, {"n": 3}]}``.
@@ -121,10 +115,8 @@ def _find_totals_in_enclosing_rows(table: DraftTable) -> Iterator[PossibleTotals
         groups_text = "rows" if ancestor.steps else "responses"
         for column in ancestor.columns:
             if column.may_be_summed:
-                totals_text = f"{ancestor.name}.{column.name}"
-                yield PossibleTotals(
-                    enclosing_rows, column.numbers, totals_text, groups_text, row_key_names, column
-                )
+                text = f"{ancestor.name}.{column.name} in {groups_text}"
+                yield PossibleTotals(enclosing_rows, column.numbers, text, row_key_names, column)
 
 
 def _find_other_totals(column: DraftColumn, tables: list[DraftTable]) -> Iterator[PossibleTotals]:
@@ -138,7 +130,7 @@ def _find_other_totals(column: DraftColumn, tables: list[DraftTable]) -> Iterato
             table.total_row_positions
         ]
         yield PossibleTotals(
-            response_positions, totals_by_response, "their total", "responses", key_names
+            response_positions, totals_by_response, "their total in responses", key_names
         )
     sums = _sum_by_response(column)
     is_nested = any(ancestor.steps for ancestor, _ in [*table.iter_with_ancestors()][1:])
@@ -154,13 +146,8 @@ def _find_other_totals(column: DraftColumn, tables: list[DraftTable]) -> Iterato
         ):
             other_sums = _sum_by_response(other_table[column.name])
             if np.array_equal(other_sums > 0, sums > 0):
-                yield PossibleTotals(
-                    response_positions,
-                    other_sums,
-                    f"those of {other_table.name}",
-                    "responses",
-                    key_names,
-                )
+                text = f"those of {other_table.name} in responses"
+                yield PossibleTotals(response_positions, other_sums, text, key_names)
 
 
 def _sum_by_response(column: DraftColumn) -> FloatArray:
