@@ -17,7 +17,7 @@ position as the row.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -332,40 +332,41 @@ class JsonStructure:
     def _split_by_fields(self, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
         """Split a table into several if its rows have different fields in each enclosing row.
 
-        For example, the rows ``blocks[].items[]`` may have different fields in each block.
+        For example, the rows ``blocks[].items[]`` may have different fields in each block. They
+        stay in one table if one block has all the fields that each row of the other has.
         """
         for ancestor in [*row_set.iter_with_ancestors()][1:-1]:
             ancestor_keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
-            row_counts = Counter(ancestor_keys)
-            paths_by_key: dict[Any, set[Steps]] = {}
-            text_paths_by_key: dict[Any, set[Steps]] = defaultdict(set)
-            for column in raw_columns:
-                types_by_key: dict[Any, list[type]] = defaultdict(list)
-                for ancestor_key, value in zip(ancestor_keys, column.values, strict=True):
-                    if value is not MISSING:
-                        types_by_key[ancestor_key].append(type(value))
-                for ancestor_key, value_types in types_by_key.items():
-                    paths_by_key.setdefault(ancestor_key, set()).add(column.steps)
-                    if value_types == [str] * row_counts[ancestor_key]:
-                        text_paths_by_key[ancestor_key].add(column.steps)
+            counts_by_path = {
+                column.steps: Counter(
+                    key
+                    for key, value in zip(ancestor_keys, column.values, strict=True)
+                    if value is not MISSING
+                )
+                for column in raw_columns
+            }
             variants: list[tuple[set[Steps], set[Steps], list[Any]]] = []
-            for ancestor_key, paths in paths_by_key.items():
-                text_paths = text_paths_by_key[ancestor_key]
+            for key, row_count in Counter(ancestor_keys).items():
+                paths = {path for path, counts in counts_by_path.items() if counts[key]}
+                # A single row does not show which of its fields are optional.
+                required_paths = {
+                    path for path in paths if counts_by_path[path][key] == row_count > 1
+                }
                 similar_variants = (
                     variant
                     for variant in variants
-                    if _have_similar_paths(variant[0], paths)
-                    # Rows by engine and rows by page are two tables.
-                    and (variant[1] <= paths or text_paths <= variant[0])
+                    if variant[0] <= paths or required_paths <= variant[1]
                 )
-                variant = next(similar_variants, (set(), set(), []))
-                variants += [variant] * (not variant[2])
-                variant[0].update(paths)
-                variant[1].update(text_paths)
-                variant[2].append(ancestor_key)
+                variant = next(similar_variants, None)
+                if variant is None:
+                    variants.append((required_paths, paths, [key]))
+                else:
+                    variant[0].intersection_update(required_paths)
+                    variant[1].update(paths)
+                    variant[2].append(key)
             if 1 < len(variants) <= _MAX_TUPLE_LENGTH:
                 self.row_sets.remove(row_set)
-                for kept_paths, _, kept_keys in variants:
+                for _, kept_paths, kept_keys in variants:
                     self._add_partial_row_set(row_set, raw_columns, ancestor, kept_paths, kept_keys)
                 return
 
@@ -663,13 +664,10 @@ class JsonStructure:
         first_item_lengths = [
             len(items[0]) if items is not MISSING and items else None for items in list_group.lists
         ]
-        neighbour_lengths = (
-            other_group.lengths
-            for other_group, _ in _iter_neighbour_groups(
-                row_set, list_group, includes_same_rows=True
-            )
+        neighbours = _iter_neighbours(
+            row_set, list_group, first_item_lengths, includes_same_rows=True
         )
-        is_grid = is_square or any(lengths == first_item_lengths for lengths in neighbour_lengths)
+        is_grid = is_square or any(True for _ in neighbours)
         is_uniform = max(len(_kinds_of(item)) for item in list_group.items) == 1
         return is_uniform and (is_mixed or not is_grid)
 
@@ -685,7 +683,8 @@ class JsonStructure:
             Whether columns were added.
         """
         kinds_by_position = [
-            _detailed_kinds_of(cells) for cells in zip_longest(*list_group.present_lists)
+            _kinds_of(value for cell in cells for value in (cell if type(cell) is list else [cell]))
+            for cells in zip_longest(*list_group.present_lists)
         ]
         is_mixed = (
             all(len(kinds) <= 1 for kinds in kinds_by_position)
@@ -789,17 +788,13 @@ class JsonStructure:
             The parsed path to the names; and a list that has, for each row, its list of names.
         """
         possible_headers = []
-        for other_group, list_positions in _iter_neighbour_groups(
-            row_set, list_group, includes_same_rows=list_group.is_of_lists
+        for other_group, list_positions in _iter_neighbours(
+            row_set, list_group, list_group.lengths, includes_same_rows=list_group.is_of_lists
         ):
             if other_group.field_and_texts is None:
                 continue
             field_name, text_lists = other_group.field_and_texts
             names_by_row = [text_lists[position] for position in list_positions]
-            items_and_names = zip(list_group.lists, names_by_row, strict=True)
-            has_equal_lengths = all(
-                items is MISSING or len(items) == len(names) for items, names in items_and_names
-            )
             has_header_name = (
                 _HEADER_PATTERN.fullmatch(to_snake_case(_last_field(other_group.steps))) is not None
             )
@@ -821,7 +816,7 @@ class JsonStructure:
                 is_header |= self.vocabulary.find_dimension(names_by_row[0]) is None
             if list_group.kinds == {"text"} and are_names_fixed:
                 is_header |= _are_tuples(row_set, list_group, max(4, 2 * list_group.max_length))
-            if has_equal_lengths and is_header:
+            if is_header:
                 possible_headers.append((closeness, other_group, field_name, names_by_row))
         if not possible_headers:
             return None
@@ -869,10 +864,9 @@ class JsonStructure:
         if list_group.max_length < 2:
             return None
         possible_lists = []
-        for other_group, list_positions in _iter_neighbour_groups(
-            row_set, list_group, includes_same_rows=includes_same_rows
+        for other_group, list_positions in _iter_neighbours(
+            row_set, list_group, list_group.lengths, includes_same_rows=includes_same_rows
         ):
-            lengths_and_positions = zip(list_group.lengths, list_positions, strict=True)
             may_be_names = other_group.kinds.isdisjoint(("dict", "list")) and not (
                 includes_same_rows and other_group.holds_names
             )
@@ -883,10 +877,7 @@ class JsonStructure:
                 or record_path == list_group.steps[: len(record_path)]
             )
             may_be_names &= not any(type(item) is float for item in other_group.items)
-            if may_be_names and all(
-                length in (None, other_group.lengths[position])
-                for length, position in lengths_and_positions
-            ):
+            if may_be_names:
                 possible_lists.append((other_group, list_positions))
         return max(
             possible_lists,
@@ -900,10 +891,16 @@ class JsonStructure:
 # --- paths --------------------------------------------------------------------------------------
 
 
-def _iter_neighbour_groups(
-    row_set: RowSet, list_group: ListGroup, *, includes_same_rows: bool
+def _iter_neighbours(
+    row_set: RowSet,
+    list_group: ListGroup,
+    lengths: list[int | None],
+    *,
+    includes_same_rows: bool,
 ) -> Iterator[tuple[ListGroup, list[int]]]:
-    """Yield the other lists in the rows that enclose the rows of given lists, the nearest first.
+    """Yield the other lists of some lengths in the rows that enclose the rows of given lists.
+
+    The nearest ones come first.
 
     Parameters
     ----------
@@ -911,6 +908,8 @@ def _iter_neighbour_groups(
         The rows with the given lists.
     list_group : ListGroup
         The given lists.
+    lengths : list
+        For each row, the length that the other list must have; None for any length.
     includes_same_rows : bool
         Whether to begin with the other lists in the rows with the given lists.
 
@@ -925,15 +924,11 @@ def _iter_neighbour_groups(
     for ancestor in [*row_set.iter_with_ancestors()][not includes_same_rows :]:
         list_positions = row_set.enclosing_rows(ancestor)
         for other_group in ancestor.list_groups:
-            if other_group.steps != list_group.steps[: len(other_group.steps)]:
+            if other_group.steps != list_group.steps[: len(other_group.steps)] and all(
+                length in (None, other_group.lengths[position])
+                for length, position in zip(lengths, list_positions, strict=True)
+            ):
                 yield other_group, list_positions
-
-
-def _have_similar_paths(paths: set[Steps], other_paths: set[Steps]) -> bool:
-    """Return whether at least half of all paths are in both sets, or one set contains the other."""
-    return len(paths & other_paths) >= min(
-        0.5 * len(paths | other_paths), len(paths), len(other_paths)
-    )
 
 
 def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any]) -> bool:
@@ -944,12 +939,9 @@ def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any])
     >>> _have_equal_lengths([3, None], (3, 2)), _have_equal_lengths([3, 1], (3, 2))
     (True, False)
     """
-    are_equal = [
-        length == other_length
-        for length, other_length in {*zip(lengths, other_lengths, strict=False)}
-        if None not in (length, other_length)
-    ]
-    return len(lengths) == len(other_lengths) and any(are_equal) and all(are_equal)
+    pairs = [pair for pair in zip(lengths, other_lengths, strict=False) if None not in pair]
+    is_comparable = len(lengths) == len(other_lengths) and len(pairs) > 0
+    return is_comparable and all(length == other_length for length, other_length in pairs)
 
 
 def _last_field(steps: Steps) -> str:
@@ -1029,25 +1021,6 @@ def _kind_of(value: Any) -> str:
     return type(value).__name__
 
 
-def _detailed_kinds_of(values: Iterable[Any]) -> set[str]:
-    """Return the set of the kinds of some values, such as ``number``.
-
-    For a dict, its field names are returned instead, as one text. For a list, the kinds of its
-    items are returned, each after ``[``.
-
-    Examples
-    --------
-    >>> sorted(_detailed_kinds_of([{"b": 1, "a": 2}, [3], "x"]))
-    ["['a', 'b']", '[number', 'text']
-    """
-    values = [*values]
-    kinds = {str(sorted(value)) for value in values if isinstance(value, dict)}
-    list_kinds = {
-        f"[{kind}" for value in values if isinstance(value, list) for kind in _kinds_of(value)
-    }
-    return kinds | list_kinds | (_kinds_of(values) - {"dict", "list"})
-
-
 def _kinds_of(values: Iterable[Any]) -> set[str]:
     """Return the set of kinds of some values, such as ``number``.
 
@@ -1101,19 +1074,6 @@ def _measure_similarity(entries: list[Any]) -> float:
     return kind_counts.total() / (len(kind_counts) * len(entry_kinds)) if kind_counts else 0.0
 
 
-def _unwrap_single_fields(value: Any) -> Any:
-    """Return the innermost value of nested objects that have one field each.
-
-    Examples
-    --------
-    >>> _unwrap_single_fields({"value": {"n": 3}}), _unwrap_single_fields({"a": 1, "b": 2})
-    (3, {'a': 1, 'b': 2})
-    """
-    while isinstance(value, dict) and len(value) == 1:
-        (value,) = value.values()
-    return value
-
-
 def _are_tuples(row_set: RowSet, list_group: ListGroup, min_lists: int) -> bool:
     """Return whether at least ``min_lists`` lists are short tuples of scalars, like ``[x, y]``.
 
@@ -1130,9 +1090,7 @@ def _are_tuples(row_set: RowSet, list_group: ListGroup, min_lists: int) -> bool:
         len({*map(len, list_group.present_lists)}) == 1
         and list_group.max_length <= _MAX_TUPLE_LENGTH
     )
-    is_flat = {*map(_kind_of, map(_unwrap_single_fields, list_group.items))}.isdisjoint(
-        {"dict", "list"}
-    )
+    is_flat = list_group.kinds.isdisjoint(("dict", "list"))
     return (
         row_set.parent is not None
         and is_regular
