@@ -273,7 +273,7 @@ def _record_ratios(table: DraftTable) -> None:
                     count_arithmetic = table[numerator.name].arithmetic
                     count_arithmetic.sum_notes.append(f"{column.name} is its share of its sum")
                     count_arithmetic.summed_over |= {*table.key}
-            if not equal_ratios and name_meaning.kind == "share" and not name_meaning.is_in_points:
+            if not equal_ratios and name_meaning.kind == "share" and not name_meaning.has_word_of("point"):
                 arithmetic.row_count_by_denominator |= _find_denominators(
                     numbers, rounding_error, percent_factor, operands
                 )

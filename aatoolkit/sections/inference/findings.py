@@ -187,7 +187,7 @@ class DraftColumn:
         """The kind of values that the column's name suggests, such as ``count``."""
         field_meaning = meaning_of(self.field)
         name_meaning = meaning_of(qualify_generic_name(self.name, self.path))
-        is_share = name_meaning.kind == "share" and not name_meaning.is_percent
+        is_share = name_meaning.kind == "share" and not name_meaning.has_word_of("percent")
         is_count = field_meaning.kind == "count" and self.format.dtype == "Int64"
         is_field_decisive = (is_share and is_count) or not name_meaning.kind
         return field_meaning if is_field_decisive else name_meaning

@@ -120,21 +120,21 @@ def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
         unit = SIGNED_FRACTION_UNIT if lowest_number < 0 else FRACTION
         unit = FRACTION_CHANGE if name_meaning.kind == "change" else unit
         return Guess(unit, PROVED, "a per cent sign in the text"), 0.01
+    decimals = field_format.max_decimals
     is_met_by_condition = {
         "": True,
         "factor": name_meaning.factor != 1.0,
-        "mean": name_meaning.is_mean,
-        "coarse": name_meaning.is_percent and field_format.max_decimals < 3,
-        "fine points": name_meaning.is_in_points and field_format.max_decimals > 2,
-        "points": name_meaning.is_in_points,
-        "percent": name_meaning.is_percent,
-        "places": name_meaning.is_in_ranks,
-        "counted": name_meaning.has_counted_noun,
+        "coarse percent": name_meaning.has_word_of("percent") and decimals < 3,
+        "fine point": name_meaning.has_word_of("point") and decimals > 2,
     }
     for kind, condition, is_whole, min_value, max_value, named_unit, factor in _UNIT_CONDITIONS:
         is_match = (
             kind == name_meaning.kind
-            and is_met_by_condition[condition]
+            and (
+                is_met_by_condition[condition]
+                if condition in is_met_by_condition
+                else name_meaning.has_word_of(condition)
+            )
             and is_whole in (None, field_format.dtype == "Int64")
         )
         if is_match and min_value <= lowest_number and highest_number <= max_value:
