@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile, zip_longest
@@ -652,7 +652,7 @@ class JsonStructure:
 
         ``is_mixed`` says whether the inner lists hold different kinds of values.
         """
-        if list_group.max_length < 2 or {*map(type, list_group.items)} != {list}:
+        if {*map(type, list_group.items)} != {list}:
             return False
         item_length_sets = [{*map(len, values)} for values in list_group.present_lists]
         if max(map(len, item_length_sets)) > 1:
@@ -695,11 +695,7 @@ class JsonStructure:
         ):
             return False
         header = self._find_header(row_set, list_group, is_mixed=is_mixed)
-        lists_of_names = (
-            None
-            if is_mixed or list_group.is_of_lists
-            else self._find_lists_of_names(row_set, list_group)
-        )
+        lists_of_names = None if is_mixed else self._find_lists_of_names(row_set, list_group)
         if header is not None and lists_of_names is not None:
             are_names_nearer = count_shared_steps(
                 lists_of_names[0].steps, list_group.steps

@@ -22,6 +22,7 @@ MIN_DISTINCT_ROWS = 5
 _MIN_ROWS_OF_SMALL_COUNTS = 20
 """How many different rows must agree to prove a ratio of counts that are at most 3."""
 
+_NON_RATE_KINDS = ("milliseconds", "seconds", "money")
 _MIN_ENGINE_ROWS = 3
 """How many rows must agree to prove how numbers of single engines combine."""
 
@@ -219,15 +220,17 @@ class Ratio:
 
     Attributes
     ----------
-    numerator, denominator : Operand
-        The two counts.
+    numerator : Operand or None
+        The upper count; None if it is not in the response, but whole on all rows.
+    denominator : Operand
+        The lower count.
     percent_factor : float
         The factor that the ratio is multiplied by: 100 for percent, else 1.
     row_count : int
         The number of distinct rows for which it was tested.
     """
 
-    numerator: Operand
+    numerator: Operand | None
     denominator: Operand
     percent_factor: float
     row_count: int
@@ -238,7 +241,7 @@ class Ratio:
     @property
     def operand_names(self) -> tuple[str, str]:
         """The names of the numerator and the denominator."""
-        return self.numerator.name, self.denominator.name
+        return self.numerator.name if self.numerator else "", self.denominator.name
 
 
 def _record_ratios(table: DraftTable) -> None:
@@ -250,37 +253,38 @@ def _record_ratios(table: DraftTable) -> None:
     for column in table.columns:
         field_format = column.format
         name_meaning = column.name_meaning
+        kind = name_meaning.kind
         arithmetic = column.arithmetic
         # A whole percentage is too coarse: it is left to experiments.
         if not (field_format.is_number and column.is_row_field and field_format.max_decimals):
             continue
         numbers = np.where(table.data_row_mask, column.numbers, np.nan)
-        rounding_error = column.rounding_error + _TOLERANCE
-        max_number = np.nanmax(numbers)
-        min_number = np.nanmin(numbers)
-        may_be_share = name_meaning.kind not in (
-            "position", "rank", "milliseconds", "seconds", "money"
-        )  # fmt: skip
-        factors = [100.0] if field_format.has_percent_sign or max_number > 1.5 else [1.0, 100.0]
-        for percent_factor in factors if may_be_share and min_number >= 0 else ():
-            equal_ratios = [
-                *_find_exact_ratios(numbers, rounding_error, percent_factor, operands, column.name)
-            ]
-            arithmetic.equal_ratios += equal_ratios
-            for ratio in equal_ratios:
-                numerator = ratio.numerator
-                if numerator.is_in_table and ratio.denominator.name == f"sum of {numerator.name}":
-                    count_arithmetic = table[numerator.name].arithmetic
-                    count_arithmetic.sum_notes.append(f"{column.name} is its share of its sum")
-                    count_arithmetic.summed_over |= {*table.key}
-            if not equal_ratios and name_meaning.kind == "share" and not name_meaning.has_word_of("point"):
-                arithmetic.row_count_by_denominator |= _find_denominators(
-                    numbers, rounding_error, percent_factor, operands
-                )
-        if name_meaning.kind in ("position", "rank") or name_meaning.is_mean:
-            arithmetic.row_count_by_denominator |= _find_denominators(
-                numbers, rounding_error, 1.0, operands
-            )
+        is_mean = kind in ("position", "rank") or name_meaning.is_mean
+        if not is_mean and (kind in _NON_RATE_KINDS or np.nanmin(numbers) < 0):
+            continue
+        is_percent = field_format.has_percent_sign or np.nanmax(numbers) > 1.5
+        factors = [1.0] if is_mean else [100.0] if is_percent else [1.0, 100.0]
+        ratios = [
+            ratio
+            for percent_factor in factors
+            for ratio in _find_ratios(column, numbers, percent_factor, operands)
+        ]
+        arithmetic.equal_ratios = (
+            [] if is_mean else [ratio for ratio in ratios if ratio.numerator is not None]
+        )
+        for ratio in arithmetic.equal_ratios:
+            numerator = ratio.numerator
+            if numerator.is_in_table and ratio.denominator.name == f"sum of {numerator.name}":
+                count_arithmetic = table[numerator.name].arithmetic
+                count_arithmetic.sum_notes.append(f"{column.name} is its share of its sum")
+                count_arithmetic.summed_over |= {*table.key}
+        is_share = kind == "share" and not name_meaning.has_word_of("point")
+        if not arithmetic.equal_ratios and (is_mean or is_share):
+            arithmetic.row_count_by_denominator = {
+                ratio.denominator.name: ratio.row_count
+                for ratio in ratios
+                if ratio.numerator is None
+            }
 
 
 def _find_operands(table: DraftTable) -> Iterator[Operand]:
@@ -304,101 +308,59 @@ def _find_operands(table: DraftTable) -> Iterator[Operand]:
                 yield Operand(f"sum of {column.name}", sums, False)
 
 
-def _find_exact_ratios(
-    numbers: FloatArray,
-    rounding_error: float,
-    percent_factor: float,
-    operands: list[Operand],
-    column_name: str,
+def _find_ratios(
+    column: DraftColumn, numbers: FloatArray, percent_factor: float, operands: list[Operand]
 ) -> Iterator[Ratio]:
     """Yield the ratios of two counts that equal the numbers of a column on all rows.
 
     Parameters
     ----------
+    column : DraftColumn
+        The column.
     numbers : array of float
-        The numbers of the column, NaN if missing.
-    rounding_error : float
-        The largest rounding error of the numbers.
+        Its numbers, NaN if missing.
     percent_factor : float
         100 if the numbers are in percent, else 1.
     operands : list of Operand
-        The counts that may be the numerator or the denominator.
-    column_name : str
-        The name of the column.
+        The counts that may be the numerator or the denominator. If a number times a denominator is
+        whole on all rows, it may be the denominator of a numerator that is not in the table.
     """
+    rounding_error = (column.rounding_error + _TOLERANCE) / percent_factor
+    rates = numbers / percent_factor
     for denominator in operands:
-        has_denominator = ~np.isnan(numbers) & (denominator.numbers > 0)
-        for numerator in operands if has_denominator.any() else ():
-            if numerator is denominator or numerator.name.startswith("sum of "):
-                continue
-            has_both_counts = has_denominator & ~np.isnan(numerator.numbers)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratio_errors = np.abs(
-                    percent_factor * numerator.numbers / denominator.numbers - numbers
-                )
-            if (ratio_errors[has_both_counts] > rounding_error).any():
+        totals = denominator.numbers
+        is_rate = ~np.isnan(rates) & (totals > 0)
+        for numerator in operands if is_rate.any() else ():
+            counts = numerator.numbers
+            is_wrong = np.abs(rates * totals - counts) > rounding_error * totals
+            is_same = numerator is denominator or numerator.name.startswith("sum of ")
+            if is_same or is_wrong[is_rate].any():
                 continue
             # Rates of 0 and counts that are equal prove nothing.
-            has_both_counts &= (numbers != 0) & (numerator.numbers != denominator.numbers)
-            distinct_triples = np.stack([numbers, numerator.numbers, denominator.numbers])[
-                :, has_both_counts
-            ]
-            row_count = np.unique(distinct_triples, axis=1).shape[1] if has_both_counts.any() else 0
-            has_small_counts = row_count and numerator.numbers[has_both_counts].max() <= 3
+            is_proof = is_rate & (rates != 0) & (counts != totals) & ~np.isnan(counts)
+            row_count = _find_distinct_rows(is_proof, rates, counts, totals).shape[1]
+            has_small_counts = counts[is_proof].max(initial=0) <= 3
             numerator_word = to_singular(numerator.name.removesuffix("_count").rpartition(".")[2])
             # A name such as ``citation_rate`` is evidence, too: a row less proves the ratio.
-            is_named_after_numerator = numerator_word in column_name and rounding_error < 0.001
+            is_named_after_numerator = numerator_word in column.name and rounding_error < 0.001
             if row_count >= (
                 _MIN_ROWS_OF_SMALL_COUNTS
                 if has_small_counts
                 else MIN_DISTINCT_ROWS - is_named_after_numerator
             ):
                 yield Ratio(numerator, denominator, percent_factor, row_count)
+        distinct_rates, distinct_totals = _find_distinct_rows(is_rate & (rates != 0), rates, totals)
+        counts = distinct_rates * distinct_totals
+        errors = rounding_error * distinct_totals
+        may_be_whole = (np.floor(counts + errors) >= np.ceil(counts - errors)).all()
+        probability = np.prod(np.clip(2 * errors, 0.0, 1.0))
+        if may_be_whole and len(counts) >= MIN_DISTINCT_ROWS and probability <= _MAX_CHANCE:
+            yield Ratio(None, denominator, percent_factor, len(counts))
 
 
-def _find_denominators(
-    rates: FloatArray,
-    rounding_error: float,
-    percent_factor: float,
-    possible_denominators: list[Operand],
-) -> dict[str, int]:
-    """Find the counts that may be the denominator of a rate whose numerator is not in the table.
-
-    The rate times the denominator must be a whole number on every row.
-
-    Parameters
-    ----------
-    rates : array of float
-        The rates, NaN if missing.
-    rounding_error : float
-        The largest rounding error of the rates.
-    percent_factor : float
-        100 if the rates are in percent, else 1.
-    possible_denominators : list of Operand
-        The counts to test.
-
-    Returns
-    -------
-    dict of str to int
-        Maps the name of each possible denominator to the number of distinct rows tested.
-    """
-    row_count_by_name = {}
-    for denominator in possible_denominators:
-        is_usable = ~np.isnan(rates) & (denominator.numbers > 0) & (rates != 0)
-        distinct_pairs = np.unique(
-            np.stack([rates[is_usable], denominator.numbers[is_usable]]), axis=1
-        )
-        min_numerators = (distinct_pairs[0] - rounding_error) * distinct_pairs[1] / percent_factor
-        max_numerators = (distinct_pairs[0] + rounding_error) * distinct_pairs[1] / percent_factor
-        probability = float(np.prod(np.clip(max_numerators - min_numerators, 0.0, 1.0)))
-        may_be_whole = (np.floor(max_numerators) >= np.ceil(min_numerators)).all()
-        if (
-            may_be_whole
-            and distinct_pairs.shape[1] >= MIN_DISTINCT_ROWS
-            and probability <= _MAX_CHANCE
-        ):
-            row_count_by_name[denominator.name] = distinct_pairs.shape[1]
-    return row_count_by_name
+def _find_distinct_rows(row_mask: Any, *columns: FloatArray) -> FloatArray:
+    """Return the distinct rows of some columns, as an array with one row for each column."""
+    return np.unique(np.stack(columns)[:, row_mask], axis=1)
 
 
 def _record_sibling_columns(table: DraftTable) -> None:
@@ -417,22 +379,14 @@ def _record_sibling_columns(table: DraftTable) -> None:
         ):
             columns_by_object.setdefault(column.source.rpartition(".")[0], []).append(column)
     for columns in columns_by_object.values():
-        columns = columns[:_MAX_SIBLING_COLUMNS]
-        column_groups = (
-            sibling_columns
-            for group_size in range(len(columns), 1, -1)
-            for sibling_columns in combinations(columns, group_size)
+        sizes = range(min(len(columns), _MAX_SIBLING_COLUMNS), 1, -1)
+        column_groups = chain.from_iterable(
+            combinations(columns[:_MAX_SIBLING_COLUMNS], size) for size in sizes
         )
-        groups_and_sums = (
-            (sibling_columns, _find_common_sum(sibling_columns))
-            for sibling_columns in column_groups
-        )
-        sibling_columns, common_sum = next(
-            (group_and_sum for group_and_sum in groups_and_sums if group_and_sum[1]), ((), 0.0)
-        )
-        for column in sibling_columns:
-            column.arithmetic.sibling_names = tuple(sibling.name for sibling in sibling_columns)
-            column.arithmetic.sibling_sum = common_sum
+        siblings = next(filter(_find_common_sum, column_groups), ())
+        for column in siblings:
+            column.arithmetic.sibling_names = tuple(sibling.name for sibling in siblings)
+            column.arithmetic.sibling_sum = _find_common_sum(siblings)
 
 
 def _find_common_sum(columns: tuple[DraftColumn, ...]) -> float:
@@ -579,33 +533,13 @@ def _compare_with_sums(column: DraftColumn, matched_rows: MatchedRows) -> tuple[
         is_comparable[overall_rows]
     ].all():
         return "", row_count  # the filter changed no number that is there
-    largest_engine_numbers = _find_group_ranges(engine_numbers, overall_rows, table_length)[1]
+    largest_engine_numbers = np.full(table_length, -np.inf)
+    np.fmax.at(largest_engine_numbers, overall_rows, engine_numbers)
     if ((numbers <= sums + tolerance) & (numbers >= largest_engine_numbers - tolerance))[
         is_comparable
     ].all():
         return ("distinct" if row_count else ""), row_count
     return "differs", row_count
-
-
-def _find_group_ranges(
-    numbers: FloatArray, group_by_number: RowPositions, group_count: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return two arrays: the lowest and the highest number of each group.
-
-    Parameters
-    ----------
-    numbers : array of float
-        The numbers.
-    group_by_number : array of int
-        For each number, the position of its group.
-    group_count : int
-        The number of groups.
-    """
-    minima = np.full(group_count, np.inf)
-    maxima = np.full(group_count, -np.inf)
-    np.fmin.at(minima, group_by_number, numbers)
-    np.fmax.at(maxima, group_by_number, numbers)
-    return minima, maxima
 
 
 def _count_weighted_mean_rows(
@@ -640,18 +574,13 @@ def _count_weighted_mean_rows(
     is_tested &= np.bincount(overall_rows, engine_weights > 0, size) >= 2
     if is_tested.sum() < _MIN_ENGINE_ROWS:
         return 0
-    sums = np.bincount(overall_rows, np.nan_to_num(engine_rates) * engine_weights, size)[is_tested]
-    are_weighted_means = (
-        np.abs(sums / total_weights[is_tested] - rates[is_tested]) <= 2 * rounding_error
-    ).all()
-    minima, maxima = _find_group_ranges(
-        engine_rates[engine_weights > 0], overall_rows[engine_weights > 0], size
-    )
-    has_spread = ((maxima - minima)[is_tested] > 4 * rounding_error).sum() >= _MIN_ENGINE_ROWS
+    sums = np.bincount(overall_rows, np.nan_to_num(engine_rates) * engine_weights, size)
+    weighted_means = sums[is_tested] / total_weights[is_tested]
+    are_weighted_means = np.abs(weighted_means - rates[is_tested]) <= 2 * rounding_error
     # Where any weights would do, none are proved.
-    plain_sums = np.bincount(
-        overall_rows, np.nan_to_num(engine_rates) * (engine_weights > 0), size
-    )[is_tested]
-    engine_counts = np.bincount(overall_rows, engine_weights > 0, size)[is_tested]
-    has_spread &= (np.abs(plain_sums / engine_counts - rates[is_tested]) > 2 * rounding_error).any()
-    return int(is_tested.sum()) if are_weighted_means and has_spread else 0
+    has_weight = engine_weights > 0
+    plain_sums = np.bincount(overall_rows, np.nan_to_num(engine_rates) * has_weight, size)
+    plain_means = plain_sums[is_tested] / np.bincount(overall_rows, has_weight, size)[is_tested]
+    are_plain_means = np.abs(plain_means - rates[is_tested]) <= 2 * rounding_error
+    is_proved = are_weighted_means.all() and (~are_plain_means).sum() >= _MIN_ENGINE_ROWS
+    return int(is_tested.sum()) if is_proved else 0

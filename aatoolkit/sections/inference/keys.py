@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain, combinations, takewhile
 from typing import Any
 
@@ -17,7 +18,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, pa
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.axes import bind_to_row
 from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
-from aatoolkit.sections.inference.readings import FieldFormat, find_format, try_month_day_format
+from aatoolkit.sections.inference.readings import FieldFormat, find_format
 from aatoolkit.sections.inference.words import (
     is_id_name,
     is_measure_name,
@@ -63,8 +64,11 @@ def set_keys(tables: list[DraftTable], year_path: str | None) -> list[str]:
             _add_position_column(table)
         for column in [*table.columns]:
             column.format = find_format(column.values, column.name)
-            if year_path and column.format.dtype == "string" and not column.is_label:
-                column.format = try_month_day_format(column.values, column.format, year_path)
+            if column.format.parse == "month day":
+                if year_path and not column.is_label:
+                    column.format = replace(column.format, year=year_path)
+                else:
+                    column.format = FieldFormat("string", reason="text; days without a year")
             if column.format.parse == "money":
                 _add_currency_column(column)
         notes += _find_total_rows(table)
@@ -368,17 +372,14 @@ def find_year_path(documents: list[Any]) -> str | None:
     >>> find_year_path([{"window": {"from": "2026-10-10", "to": "2026-11-08"}}])
     '$.window.to'
     """
-    paths_of_documents = [dict.fromkeys(_iter_day_paths(document, ())) for document in documents]
-    shared_paths = [
-        path
-        for path in paths_of_documents[0]
-        if all(path in document_paths for document_paths in paths_of_documents)
-    ]
-    for word in ("end", "to", "until", "through", "year"):
-        for path in shared_paths:
-            if split_name(path[-1])[-1:] == [word]:
-                return f"$.{format_path(map(Field, path))}"
-    return None
+    path_counts = Counter(path for document in documents for path in _iter_day_paths(document, ()))
+    paths = (
+        f"$.{format_path(map(Field, path))}"
+        for word in ("end", "to", "until", "through", "year")
+        for path, count in path_counts.items()
+        if count == len(documents) and split_name(path[-1])[-1:] == [word]
+    )
+    return next(paths, None)
 
 
 def _iter_day_paths(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -393,7 +394,6 @@ def _iter_day_paths(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ..
         for name, inner_value in value.items():
             yield from _iter_day_paths(inner_value, (*path, name))
     elif path:
-        is_day = isinstance(value, str) and re.match(r"\d{4}-\d{2}-\d{2}", value)
-        is_year = type(value) is int and 1900 < value < 2200
-        if is_day or (is_year and split_name(path[-1])[-1:] == ["year"]):
+        is_year = type(value) is int and split_name(path[-1])[-1:] == ["year"]
+        if is_year or re.match(r"\d{4}-\d\d-\d\d", str(value)):
             yield path

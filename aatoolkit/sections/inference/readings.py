@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,9 @@ from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 NO_VALUE_REASON = "no value in any response"
+_TRIAL_YEAR = "2024"
+"""The year for days without one, such as ``Nov 3``, if they are parsed as a test."""
+
 _DOT_GROUPS_PATTERN = re.compile(r"[+\-\u2212]?[1-9]\d{0,2}(?:\.\d{3})+")
 _COMMA_THOUSANDS_PATTERN = re.compile(r"[+\-\u2212]?\d{1,3},\d{3}")
 _CURRENCY_SIGN_PATTERN = re.compile(rf"[{CURRENCY_SIGNS}]|[A-Z]{{3}}|kr\.?|zł|Kč|Ft")
@@ -156,7 +159,8 @@ def _parse_all(values: Sequence[Any], dtype: str, parse: str | None, missing_val
 
     The arguments ``dtype``, ``parse`` (the notation) and ``missing_values`` are as in `Column`.
     """
-    parsed_values = read_as(values, Reading(dtype, parse, missing=missing_values))
+    reading = Reading(dtype, parse, missing=missing_values)
+    parsed_values = read_as(values, reading, _TRIAL_YEAR)
     return None if parsed_values.invalid_positions else parsed_values.array
 
 
@@ -396,45 +400,3 @@ def _try_number_format(
                 numbers=_to_floats(array),
             )  # fmt: skip
     return None
-
-
-# --- days without a year ------------------------------------------------------------------------
-
-
-def try_month_day_format(
-    values: Iterable[Any], other_format: FieldFormat, year_path: str
-) -> FieldFormat:
-    """Parse a column as days without a year, such as ``Nov 3``, if all its texts are such days.
-
-    Parameters
-    ----------
-    values : iterable
-        The values, one for each row.
-    other_format : FieldFormat
-        How to parse the values if they are no such days.
-    year_path : str
-        The path to the year in the response, such as ``$.window.end``.
-
-    Returns
-    -------
-    FieldFormat
-        The format of the days, or ``other_format`` if not all texts are days.
-
-    Examples
-    --------
-    >>> try_month_day_format(["Nov 3", "Nov 4"], FieldFormat("string"), "$.to").parse
-    'month day'
-    """
-    texts = [
-        value
-        for value in values
-        if value is not MISSING and value is not None and value not in other_format.missing
-    ]
-    if (
-        not texts
-        or not all(type(text) is str for text in texts)
-        or read_as(texts, Reading("date", "month day"), "2024").invalid_positions
-    ):
-        return other_format
-    reason = f"days without a year, which {year_path} has"
-    return replace(other_format, dtype="date", parse="month day", year=year_path, reason=reason)
