@@ -489,7 +489,7 @@ class JsonStructure:
         groups_by_length: dict[Any, list[ListGroup]] = {}
         groups_by_names: dict[Any, tuple[ListsOfNames, list[ListGroup]]] = {}
         for list_group in remaining_groups:
-            if list_group.holds_names and list_group.kinds != {"dict"}:
+            if list_group.holds_names:
                 continue
             lists_of_names = self._find_lists_of_names(row_set, list_group)
             if lists_of_names is not None:
@@ -791,27 +791,19 @@ class JsonStructure:
                 continue
             field_name, text_lists = other_group.field_and_texts
             names_by_row = [text_lists[position] for position in list_positions]
-            has_header_name = (
-                _HEADER_PATTERN.fullmatch(to_snake_case(_last_field(other_group.steps))) is not None
-            )
-            # ``index_names`` is that of ``index``.
-            is_named_after_list = _last_field(list_group.steps) in _last_field(other_group.steps)
+            list_name = _last_field(list_group.steps)
+            other_name = _last_field(other_group.steps)
+            has_header_name = _HEADER_PATTERN.fullmatch(to_snake_case(other_name)) is not None
+            # A single name, or one for the positions of some rows only, is a value of theirs.
+            are_names_fixed = len({*map(tuple, names_by_row)}) == 1 < list_group.max_length
+            # ``index_names`` is the header of ``index``.
             closeness = (
                 count_shared_steps(other_group.steps, list_group.steps),
-                is_named_after_list,
-                has_header_name,
-            )
-            # What names only the positions of some rows are values of theirs.
-            are_names_fixed = (
-                len({*map(tuple, names_by_row)}) == 1 and "dict" not in list_group.kinds
+                list_name in other_name,
             )
             is_header = has_header_name or (
-                is_mixed and not list_group.is_of_lists and are_names_fixed
+                are_names_fixed and (is_mixed or other_name == list_name)
             )
-            if _last_field(other_group.steps) == _last_field(list_group.steps) and are_names_fixed:
-                is_header |= self.vocabulary.find_dimension(names_by_row[0]) is None
-            if list_group.kinds == {"text"} and are_names_fixed:
-                is_header |= _are_tuples(row_set, list_group, max(4, 2 * list_group.max_length))
             if is_header:
                 possible_headers.append((closeness, other_group, field_name, names_by_row))
         if not possible_headers:
