@@ -193,10 +193,8 @@ def _format_rows(table: DraftTable) -> str:
         rows_code = (
             f"records({path if list_path.endswith(']') else list_path!r}{key_code}{first_code})"
         )
-    elif path.endswith("{}" * len(key_names)):
-        rows_code = f"keyed({path[: -2 * len(key_names)]!r}{key_code})"
     else:
-        rows_code = f"Rows(parse_pattern({path!r}), {key_names!r})"
+        rows_code = f"keyed({path.rstrip('{}')!r}{key_code})"
     filters = {"without": dict(rows.without), "only": dict(rows.only)}
     filter_code = ", ".join(f"{name}={values!r}" for name, values in filters.items() if values)
     return f"{rows_code}.where({filter_code})" if filter_code else rows_code
