@@ -10,7 +10,7 @@ position as the row.
 >>> structure = JsonStructure([{"trend": trend}], Vocabulary({}))
 >>> [format_path(row_set.steps) for row_set in structure.row_sets]
 ['', 'trend.days[]']
->>> [format_path(column.steps) for column in structure.raw_columns]
+>>> [format_path(steps) for row_set in structure.row_sets for steps, _ in row_set.columns]
 ['trend.days[]', 'trend.hits[@0]']
 """
 
@@ -93,11 +93,16 @@ class RowSet:
     kept_values_by_path : dict of str to tuple
         Which rows to keep, as ``only`` in `Rows`: maps the path from a row to a field to
         its values in these rows.
+    columns : list of tuple
+        The future columns of the table. Each tuple has the parsed path to the values, and a list
+        with one value for each row; `MISSING` where a row has no such field.
     list_groups : list of ListGroup
         The lists that are values of the rows: one group for each path.
     data_key_objects : list of tuple
         The objects in the rows whose keys are data. Each tuple has a parsed path, and a list with
         one object or `MISSING` for each row.
+    table : DraftTable, optional
+        The table of the rows, if there is one.
     """
 
     steps: Steps
@@ -108,8 +113,10 @@ class RowSet:
     first_position: int = 0
     has_element_names: bool = False
     kept_values_by_path: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    columns: list[PathAndValues] = field(default_factory=list)
     list_groups: list[ListGroup] = field(default_factory=list)
     data_key_objects: list[PathAndValues] = field(default_factory=list)
+    table: Any = None
 
     def __len__(self) -> int:
         return len(self.row_keys)
@@ -129,25 +136,6 @@ class RowSet:
                 break
             row_positions = [row_set.parent_row_positions[position] for position in row_positions]
         return row_positions
-
-
-@dataclass(eq=False)
-class RawColumn:
-    """The values of one future column of a table.
-
-    Attributes
-    ----------
-    row_set : RowSet
-        The rows of the table.
-    steps : tuple of Step
-        The parsed path to the values.
-    values : list
-        One value for each row; `MISSING` where a row has no such field.
-    """
-
-    row_set: RowSet
-    steps: Steps
-    values: list[Any]
 
 
 class ListGroup:
@@ -230,8 +218,6 @@ class JsonStructure:
     ----------
     row_sets : list of RowSet
         The rows of each table; nested rows come after the rows that enclose them.
-    raw_columns : list of RawColumn
-        The columns of all tables, in the order of the responses.
     header_paths : set of tuple of Step
         The parsed paths of lists that contain column names, and no data.
     """
@@ -239,21 +225,19 @@ class JsonStructure:
     def __init__(self, documents: Sequence[Any], vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self.row_sets: list[RowSet] = []
-        self.raw_columns: list[RawColumn] = []
         self.header_paths: set[Steps] = set()
         root_row_set = RowSet((), None, [], list(range(len(documents))), ())
         self.row_sets.append(root_row_set)
-        self._add_raw_columns(root_row_set, [((), [*documents])])
+        self._add_columns(root_row_set, [((), [*documents])])
         for row_set in self.row_sets[1:]:
             if any(child_set.parent is row_set for child_set in self.row_sets):
                 continue
-            raw_columns = [column for column in self.raw_columns if column.row_set is row_set]
-            self._split_by_fields(row_set, raw_columns)
-            is_header = row_set.steps[:-1] in self.header_paths and len(raw_columns) == 1
+            self._split_by_fields(row_set)
+            is_header = row_set.steps[:-1] in self.header_paths and len(row_set.columns) == 1
             if is_header and row_set in self.row_sets:
                 self.row_sets.remove(row_set)
 
-    def _add_raw_columns(self, row_set: RowSet, paths_and_values: Iterable[PathAndValues]) -> None:
+    def _add_columns(self, row_set: RowSet, paths_and_values: Iterable[PathAndValues]) -> None:
         """Add scalar values of rows as columns, and lists or objects of rows as nested tables.
 
         Parameters
@@ -299,7 +283,7 @@ class JsonStructure:
                             not parsed_parts.invalid_positions
                             and parsed_parts.array.null_count < len(dicts)
                         ):
-                            self.raw_columns.append(RawColumn(row_set, steps, dicts))
+                            row_set.columns.append((steps, dicts))
                 for name in field_names:
                     field_values = [
                         MISSING if value is MISSING else value.get(name, MISSING) for value in dicts
@@ -323,13 +307,13 @@ class JsonStructure:
             elif list_group.max_length:
                 row_set.list_groups.append(list_group)
             else:
-                self.raw_columns.append(RawColumn(row_set, steps, list_group.lists))
+                row_set.columns.append((steps, list_group.lists))
         scalar_types = value_types - {dict, list}
         if scalar_types - {NoneType} or (scalar_types and scalar_types == value_types):
             scalars = [MISSING if type(value) in (dict, list) else value for value in values]
-            self.raw_columns.append(RawColumn(row_set, steps, scalars))
+            row_set.columns.append((steps, scalars))
 
-    def _split_by_fields(self, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
+    def _split_by_fields(self, row_set: RowSet) -> None:
         """Split a table into several if its rows have different fields in each enclosing row.
 
         For example, the rows ``blocks[].items[]`` may have different fields in each block. They
@@ -338,12 +322,12 @@ class JsonStructure:
         for ancestor in [*row_set.iter_with_ancestors()][1:-1]:
             ancestor_keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
             counts_by_path = {
-                column.steps: Counter(
+                path: Counter(
                     key
-                    for key, value in zip(ancestor_keys, column.values, strict=True)
+                    for key, value in zip(ancestor_keys, values, strict=True)
                     if value is not MISSING
                 )
-                for column in raw_columns
+                for path, values in row_set.columns
             }
             variants: list[tuple[set[Steps], set[Steps], list[Any]]] = []
             for key, row_count in Counter(ancestor_keys).items():
@@ -367,13 +351,12 @@ class JsonStructure:
             if 1 < len(variants) <= _MAX_TUPLE_LENGTH:
                 self.row_sets.remove(row_set)
                 for _, kept_paths, kept_keys in variants:
-                    self._add_partial_row_set(row_set, raw_columns, ancestor, kept_paths, kept_keys)
+                    self._add_partial_row_set(row_set, ancestor, kept_paths, kept_keys)
                 return
 
     def _add_partial_row_set(
         self,
         row_set: RowSet,
-        raw_columns: list[RawColumn],
         ancestor: RowSet,
         kept_paths: set[Steps],
         ancestor_keys: list[Any],
@@ -384,8 +367,6 @@ class JsonStructure:
         ----------
         row_set : RowSet
             The rows of the existing table.
-        raw_columns : list of RawColumn
-            The columns of the existing table.
         ancestor : RowSet
             Rows that enclose the rows of the existing table.
         kept_paths : set of tuple of Step
@@ -409,15 +390,13 @@ class JsonStructure:
             parent_row_positions=[row_set.parent_row_positions[row] for row in kept_rows],
             row_keys=[row_set.row_keys[row] for row in kept_rows],
             kept_values_by_path={**row_set.kept_values_by_path, key_path: tuple(ancestor_keys)},
-            list_groups=[],
-            data_key_objects=[],
+            columns=[
+                (path, [values[row] for row in kept_rows])
+                for path, values in row_set.columns
+                if path in kept_paths
+            ],
         )
         self.row_sets.append(new_row_set)
-        self.raw_columns += [
-            RawColumn(new_row_set, column.steps, [column.values[row] for row in kept_rows])
-            for column in raw_columns
-            if column.steps in kept_paths
-        ]
 
     # --- maps -----------------------------------------------------------------------------------
 
@@ -643,7 +622,7 @@ class JsonStructure:
             row_group = ListGroup(steps, paths_and_values[0][1])
             paths_and_values = self._split_into_columns(row_group, (header_path, header_names))
         self.row_sets.append(new_row_set)
-        self._add_raw_columns(new_row_set, paths_and_values)
+        self._add_columns(new_row_set, paths_and_values)
 
     def _may_be_columns(self, row_set: RowSet, list_group: ListGroup, *, is_mixed: bool) -> bool:
         """Return whether lists of lists may be tables in which each inner list is a column.
@@ -708,7 +687,7 @@ class JsonStructure:
             if list_group.is_of_lists:
                 self._add_row_set_of_columns(row_set, list_group, paths_and_values)
             else:
-                self._add_raw_columns(row_set, paths_and_values)
+                self._add_columns(row_set, paths_and_values)
             return True
         return False
 
@@ -728,10 +707,10 @@ class JsonStructure:
         # A text that is first in one list and second in another is no cell of a column.
         are_members = are_texts and sum(map(len, texts_by_position)) > len({*list_group.items})
         if not are_members and _are_tuples(row_set, list_group, max(4, 2 * list_group.max_length)):
-            self._add_raw_columns(row_set, self._split_into_columns(list_group))
+            self._add_columns(row_set, self._split_into_columns(list_group))
             return True
         if are_texts:
-            self.raw_columns.append(RawColumn(row_set, list_group.steps, list_group.lists))
+            row_set.columns.append((list_group.steps, list_group.lists))
         return are_texts
 
     @staticmethod

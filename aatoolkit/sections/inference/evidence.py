@@ -134,12 +134,10 @@ def _find_other_totals(column: DraftColumn, tables: list[DraftTable]) -> Iterato
             response_positions, totals_by_response, "their total in responses", key_names
         )
     sums = _sum_by_response(column)
-    is_nested = any(ancestor.steps for ancestor, _ in [*table.iter_with_ancestors()][1:])
-    for other_table in tables if not is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
-        is_top_level = other_table.parent is None or not other_table.parent.steps
+    for other_table in tables if not table.is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
         if (
             other_table.steps
-            and is_top_level
+            and not other_table.is_nested
             and other_table is not table
             and not {*other_table.key} & key_names
             and column.name in other_table.column_names

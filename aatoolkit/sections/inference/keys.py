@@ -201,14 +201,8 @@ def _add_position_column(table: DraftTable, levels_up: int = 0) -> str:
     If ``levels_up`` is 1, it is the position of the enclosing row in the list that contains that
     row, and so on for higher numbers.
     """
-    parents = (
-        table.parent_row_positions if len(table.parent_row_positions) else table.response_positions
-    )
-    row_counts: Counter[int] = Counter()
-    positions = []
-    for enclosing_row in parents.tolist():
-        positions.append(row_counts[enclosing_row])
-        row_counts[enclosing_row] += 1
+    row_set = [*table.row_set.iter_with_ancestors()][levels_up]
+    positions = [row_set.row_keys[row] for row in table.row_set.enclosing_rows(row_set)]
     name = "position"
     if levels_up or name in table.column_names:
         name = unused_name("row" if levels_up else "row_number", table.column_names)
@@ -333,13 +327,10 @@ def _key_sort_order(column: DraftColumn) -> tuple[bool, bool, bool, int]:
     words = split_name(column.name)
     is_id = words[-1] in words_of("identifier") or is_serial_number(words)
     # A number that only counts the rows of each response identifies nothing.
-    rows_and_responses = [*enumerate(column.draft_table.response_positions.tolist())]
-    first_row_by_response = {response: row for row, response in reversed(rows_and_responses)}
-    positions = [row - first_row_by_response[response] for row, response in rows_and_responses]
+    row_keys = column.draft_table.row_set.row_keys
     texts = [str(value).lstrip("#") for value in column.values]
     is_position = any(
-        texts == [str(position + first_position) for position in positions]
-        for first_position in (0, 1)
+        texts == [str(key + first) for key in row_keys if type(key) is int] for first in (0, 1)
     )
     return is_position, not is_id, column.dtype == "Int64", len(words)
 
