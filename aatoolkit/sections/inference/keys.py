@@ -59,7 +59,7 @@ def set_keys(tables: list[DraftTable], year_path: str | None) -> list[str]:
     """
     notes: list[str] = []
     for table in tables:
-        _inherit_keys(table)
+        _inherit_columns(table, keys=True)
         if not table.columns:
             _add_position_column(table)
         for column in [*table.columns]:
@@ -85,54 +85,45 @@ def set_keys(tables: list[DraftTable], year_path: str | None) -> list[str]:
             ]
             table.key = (*label_names, *reversed(position_names))
     for table in tables:
-        _inherit_text_columns(table)
+        _inherit_columns(table, keys=False)
     return notes
 
 
 # --- from enclosing rows ------------------------------------------------------------------------
 
 
-def _inherit_keys(table: DraftTable) -> None:
-    """Copy the key columns of the enclosing table into a nested table, as its first columns.
+def _inherit_columns(table: DraftTable, *, keys: bool) -> None:
+    """Copy columns of the enclosing tables into a nested table.
 
-    The enclosing table is the one whose rows contain the rows of the nested table.
+    If ``keys`` is True, these are their key columns, which become its first columns. Otherwise,
+    they are the columns that describe each nested row as well.
     """
-    insert_position = 0
-    own_paths = {column.path for column in table.columns}
+    position = 0
     for ancestor, ancestor_rows in [*table.iter_with_ancestors()][1:]:
-        for column in map(ancestor.__getitem__, ancestor.key):
-            is_copied = column.source[0] != "@" and not column.is_inherited
-            if is_copied and column.path not in own_paths:
-                table.add_column(_inherit_column(table, ancestor_rows, column), insert_position)
-                insert_position += 1
+        for column in ancestor.columns:
+            is_copied = column.is_key if keys else _describes_nested_rows(column)
+            own_paths = [own_column.path for own_column in table.columns]
+            if is_copied and not column.is_inherited and column.path not in own_paths:
+                inherited_column = _inherit_column(table, ancestor_rows, column)
+                table.add_column(inherited_column, position if keys else None)
+                position += 1
 
 
-def _inherit_text_columns(table: DraftTable) -> None:
-    """Copy columns of the enclosing table into a nested table: short texts, days and booleans.
+def _describes_nested_rows(column: DraftColumn) -> bool:
+    """Return whether a column has short texts, days or booleans that hold for nested rows, too.
 
-    The enclosing table is the one whose rows contain the rows of the nested table. Its columns of
-    first and last times are not copied, because they do not hold for each nested row.
+    The first and last times of a row do not.
     """
-    first_last_words = words_of("extreme_time")
-    for ancestor, ancestor_rows in [*table.iter_with_ancestors()][1:]:
-        own_paths = {column.path for column in table.columns}
-        for column in ancestor.columns if ancestor.steps else ():
-            is_inheritable = (
-                column.source[0] != "@"
-                and not column.is_inherited
-                and not column.format.is_number
-                and column.dtype != "list<string>"
-                and column.path not in own_paths
-                and column.valid_path is None
-                and not (
-                    column.dtype in ("date", "timestamp")
-                    and first_last_words & {*split_name(column.name)}
-                )
-            )
-            texts = [value for value in column.values if isinstance(value, str)]
-            is_short = all(len(text) <= _MAX_LABEL_LENGTH for text in texts)
-            if is_inheritable and is_short:
-                table.add_column(_inherit_column(table, ancestor_rows, column))
+    is_time = column.dtype in ("date", "timestamp")
+    texts = [value for value in column.values if isinstance(value, str)]
+    return (
+        len(column.draft_table.steps) > 0
+        and not column.format.is_number
+        and column.dtype != "list<string>"
+        and column.valid_path is None
+        and not (is_time and words_of("extreme_time") & {*split_name(column.name)})
+        and all(len(text) <= _MAX_LABEL_LENGTH for text in texts)
+    )
 
 
 def _inherit_column(
@@ -241,30 +232,24 @@ def _find_total_rows(table: DraftTable) -> list[str]:
     """
     text_columns = [column for column in table.columns if column.format.is_text]
     arrays_of_counts = [column.numbers for column in table.columns if column.may_be_counts]
-    for column in text_columns if table.steps and arrays_of_counts else ():
-        is_total_row = [
-            type(value) is str and _TOTAL_LABEL_PATTERN.fullmatch(value) is not None
-            for value in column.values
+    for column in text_columns if table.steps else ():
+        total_rows = [
+            row
+            for row, value in enumerate(column.values)
+            if type(value) is str and _TOTAL_LABEL_PATTERN.fullmatch(value)
         ]
-        rows_with_total = np.flatnonzero(is_total_row)
-        responses_with_total = table.response_positions[rows_with_total].tolist()
-        numbers_and_totals = [
-            (numbers[table.response_positions == response_position], numbers[row])
-            for row, response_position in zip(rows_with_total, responses_with_total, strict=True)
+        responses = table.response_positions[total_rows].tolist()
+        are_highest = [
+            not (numbers[is_in_response] > numbers[row]).any()
+            for row, response in zip(total_rows, responses, strict=True)
+            for is_in_response in [table.response_positions == response]
             for numbers in arrays_of_counts
+            if is_in_response.sum() > 2
         ]
-        are_totals_highest = [
-            not (numbers > total).any() for numbers, total in numbers_and_totals if len(numbers) > 2
-        ]
-        total_labels = {column.values[row] for row in rows_with_total}
-        if (
-            total_labels
-            and len({*responses_with_total}) == len(responses_with_total)
-            and are_totals_highest
-            and all(are_totals_highest)
-        ):
+        if are_highest and all(are_highest) and len({*responses}) == len(responses):
+            total_labels = {column.values[row] for row in total_rows}
             table.total_labels_by_column = {column.name: tuple(sorted(total_labels))}
-            table.total_row_positions = rows_with_total
+            table.total_row_positions = np.array(total_rows, np.intp)
             label_text = repr(", ".join(sorted(total_labels)))
             return [f"{table.name}: {column.name} {label_text} sums up the other rows"]
     return []
