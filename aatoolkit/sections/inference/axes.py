@@ -32,6 +32,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.jsontree.vectors import MISSING, Missing
 from aatoolkit.sections.column import to_snake_case
 from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
+from aatoolkit.sections.section import widen_to_all_elements
 
 _NUMBER_PATTERN = re.compile(r"\s*[+-]?(\d{1,15}|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?\s*%?\s*")
 _DAY_PATTERN = re.compile(r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
@@ -581,7 +582,7 @@ class JsonStructure:
             if items is not MISSING
             for key in (items if step_type is Entries else range(first_position, len(items)))
         ]
-        steps = (*_widen_to_all_elements(main_container[0]), step_type())
+        steps = (*widen_to_all_elements(main_container[0]), step_type())
         parent_rows = [parent_row for parent_row, _ in rows_and_keys]
         keys = [key for _, key in rows_and_keys]
         containers_and_names = [*containers]
@@ -792,9 +793,9 @@ class JsonStructure:
         )
         other_group.holds_names = True
         self.header_paths.add(other_group.steps)
-        widened_steps = _widen_to_all_elements(other_group.steps)
+        widened_steps = widen_to_all_elements(other_group.steps)
         row_steps = (
-            _widen_to_all_elements(list_group.steps) if list_group.is_of_lists else row_set.steps
+            widen_to_all_elements(list_group.steps) if list_group.is_of_lists else row_set.steps
         )
         shared_count = count_shared_steps(widened_steps, row_steps)
         return (
@@ -914,11 +915,6 @@ def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any])
 def _last_field(steps: Steps) -> str:
     """Return the name of the last field in a parsed path; "" if there is none."""
     return next((step.name for step in reversed(steps) if isinstance(step, Field)), "")
-
-
-def _widen_to_all_elements(steps: Steps) -> Steps:
-    """Replace each step to a single element, such as ``[0]``, by ``[]``: all elements."""
-    return tuple(Each() if isinstance(step, Position | Named) else step for step in steps)
 
 
 def bind_to_row(steps: Iterable[Step]) -> Steps:
@@ -1075,16 +1071,12 @@ def _has_header_row(lists: list[list[Any]]) -> bool:
     >>> _has_header_row([rows]), _has_header_row([rows, rows[:1]])
     (True, True)
     """
-    longest_list = max(lists, key=len, default=[])
     for rows in lists:
-        if rows == longest_list[:1]:
-            continue  # there are no rows below the names
-        if len(rows) < 3 or not all(isinstance(row, list) for row in rows):
+        if not rows or not all(isinstance(row, list) for row in rows):
             return False
         header, *other_rows = rows
         are_names = {*map(_kind_of, header)} <= {"text", "mark"} and len({*header}) == len(header)
-        if not are_names or max(map(len, other_rows)) > len(header):
+        kinds = _kinds_of(cell for row in other_rows for cell in row)
+        if not are_names or max(map(len, rows)) > len(header) or (other_rows and kinds <= {"text"}):
             return False
-        if _kinds_of(item for row in other_rows for item in row) <= {"text"}:
-            return False
-    return len(longest_list) > 2
+    return max(map(len, lists), default=0) > 2

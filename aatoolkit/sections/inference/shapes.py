@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -136,10 +136,8 @@ def _add_column(
         (index for index, step in enumerate(steps) if isinstance(step, Named)),
         container_length if is_named_by_list else row_path_length,
     )
-    path_words = [word for word in map(_word_of_step, steps[first_name_index:]) if word]
-    specific_words = [word for word in path_words if word not in words_of("shell")] or path_words[
-        -1:
-    ]
+    path_words = _specific_words(steps[first_name_index:])
+    specific_words = _specific_words(steps[first_name_index:], "shell") or path_words[-1:]
     texts = [value for value in values if type(value) is str]
     name = specific_words[-1] if specific_words else ""
     dimension = vocabulary.find_dimension(texts)
@@ -161,25 +159,27 @@ def _declare_header(table: DraftTable) -> None:
 
     An example is ``{"columns": ["host", "n"], "rows": [["a.example", 3]]}``.
     """
-    row_steps = table.steps
-    paths = [steps for steps, _ in table.row_set.columns]
-    steps_below_row = [steps[len(row_steps) :] for steps in paths]
-    are_own_values = all(steps[: len(row_steps)] == row_steps for steps in paths)
-    header_paths = {
-        steps[0].header if steps and isinstance(steps[0], Named) else ()
-        for steps in steps_below_row
-    }
     rows = table.rows
-    is_plain_list = not (rows.one or rows.labels or rows.first) and rows.steps[-1] == Each()
-    if not (are_own_values and is_plain_list and len(header_paths) == 1) or any(
-        len(steps) > 1 for steps in steps_below_row
-    ):
-        return
-    header_path = header_paths.pop()
-    if header_path and not any(isinstance(step, Position) for step in header_path):
-        table.rows = replace(rows, header=header_path)
-        for column, (step,) in zip(table.columns, steps_below_row, strict=True):
-            column.source = f"[{step.name}]"  # type: ignore[union-attr]
+    named_steps = [
+        steps[-1]
+        for steps, _ in table.row_set.columns
+        if steps[:-1] == rows.steps and isinstance(steps[-1], Named)
+    ]
+    header_paths = {step.header for step in named_steps}
+    is_plain_list = rows.steps[-1:] == (Each(),) and not (rows.labels or rows.first)
+    if is_plain_list and len(named_steps) == len(table.columns) and len(header_paths) == 1:
+        (header_path,) = header_paths
+        if not any(isinstance(step, Position) for step in header_path):
+            table.rows = replace(rows, header=header_path)
+            for column, step in zip(table.columns, named_steps, strict=True):
+                column.source = f"[{step.name}]"
+
+
+def _specific_words(steps: Iterable[Step], *word_groups: str) -> list[str]:
+    """Return the words of a path that are in none of some word groups of the lexicon."""
+    return [
+        word for word in map(_word_of_step, steps) if word and word not in words_of(*word_groups)
+    ]
 
 
 def _word_of_step(step: Step) -> str:
@@ -198,11 +198,8 @@ def _word_of_step(step: Step) -> str:
 
 def _name_nameless_columns(table: DraftTable) -> None:
     """Name columns without a field name after their list, such as ``points`` and ``points_2``."""
-    bland_words = words_of("chart", "shell")
-    words = [to_snake_case(step.name) for step in table.steps if isinstance(step, Field)]
-    list_name = next(
-        (word for word in reversed(words) if word not in bland_words and "by_" not in word), "value"
-    )
+    words = reversed(_specific_words(table.steps, "chart", "shell"))
+    list_name = next((word for word in words if "by_" not in word), "value")
     for column in table.columns:
         if column.name == "" or column.name.isdigit():
             name = f"{list_name}_{column.name}" if column.name else list_name
@@ -221,15 +218,6 @@ def _name_table(table: DraftTable, section_name: str, used_names: set[str]) -> s
     used_names : set of str
         The names that other tables already have.
     """
-    path_words = [
-        to_snake_case(step.name)
-        for step in table.row_set.container_path
-        if isinstance(step, Field | Named)
-    ]
-    specific_words = [
-        word for word in path_words if word not in words_of("shell") and word != section_name
-    ]
-    name = (
-        "_".join([section_name, *specific_words[-1:]]) if table.steps else f"{section_name}_facts"
-    )
-    return unused_name(name, used_names)
+    words = _specific_words(table.row_set.container_path, "shell") if table.steps else ["facts"]
+    other_words = [word for word in words if word != section_name]
+    return unused_name("_".join([section_name, *other_words[-1:]]), used_names)
