@@ -32,7 +32,6 @@ from aatoolkit.sections.inference.words import (
     FACTOR_BY_UNIT_WORD,
     STEMS_BY_FILTER,
     Vocabulary,
-    qualify_generic_name,
     split_name,
     to_singular,
 )
@@ -234,7 +233,7 @@ def _find_standard_name(column: DraftColumn) -> str | None:
     rule = column.rule.value
     if column.is_key or column.unit.confidence == OPEN:
         return None
-    standard_words = _to_standard_words(qualify_generic_name(column.name, column.path))
+    standard_words = _to_standard_words(column.name)
     if rule is not None and column.rule.confidence == PROVED:
         if unit == FRACTION and rule.over in _RATIO_NAME_BY_COUNTS:
             return _RATIO_NAME_BY_COUNTS[rule.over]

@@ -14,7 +14,7 @@ from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections import NONE, Aggregation, Rows
 from aatoolkit.sections.inference.axes import RowSet
 from aatoolkit.sections.inference.readings import NO_VALUE_REASON, FieldFormat, FloatArray
-from aatoolkit.sections.inference.words import NameMeaning, meaning_of, qualify_generic_name
+from aatoolkit.sections.inference.words import NameMeaning, meaning_of
 
 T = TypeVar("T")
 RowPositions = np.ndarray[tuple[int], np.dtype[np.intp]]
@@ -188,7 +188,7 @@ class DraftColumn:
     def name_meaning(self) -> NameMeaning:
         """The kind of values that the column's name suggests, such as ``count``."""
         field_meaning = meaning_of(self.field)
-        name_meaning = meaning_of(qualify_generic_name(self.name, self.path))
+        name_meaning = meaning_of(self.name)
         is_share = name_meaning.kind == "share" and not name_meaning.has_word_of("percent")
         is_count = field_meaning.kind == "count" and self.format.dtype == "Int64"
         is_field_decisive = (is_share and is_count) or not name_meaning.kind

@@ -163,7 +163,7 @@ def _declare_header(table: DraftTable) -> None:
     named_steps = [
         steps[-1]
         for steps, _ in table.row_set.columns
-        if steps[:-1] == rows.steps and isinstance(steps[-1], Named)
+        if steps and steps[:-1] == rows.steps and isinstance(steps[-1], Named)
     ]
     header_paths = {step.header for step in named_steps}
     is_plain_list = rows.steps[-1:] == (Each(),) and not (rows.labels or rows.first)
@@ -199,7 +199,8 @@ def _word_of_step(step: Step) -> str:
 def _name_nameless_columns(table: DraftTable) -> None:
     """Name columns without a field name after their list, such as ``points`` and ``points_2``."""
     words = reversed(_specific_words(table.steps, "chart", "shell"))
-    list_name = next((word for word in words if "by_" not in word), "value")
+    stems = (re.sub("(^|_)by_.*", "", word) for word in words)
+    list_name = next(filter(None, stems), "value")
     for column in table.columns:
         if column.name == "" or column.name.isdigit():
             name = f"{list_name}_{column.name}" if column.name else list_name

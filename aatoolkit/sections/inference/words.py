@@ -142,39 +142,6 @@ def _has_word_of(words: list[str], word_group: str) -> bool:
     return not words_of(word_group.strip("^$")).isdisjoint(tested_words)
 
 
-def qualify_generic_name(name: str, path: str) -> str:
-    """Prefix a generic field name, such as ``value``, with the name of the enclosing object.
-
-    Parameters
-    ----------
-    name : str
-        The name of the field.
-    path : str
-        The path of the field, such as ``trend.visibility.value``.
-
-    Returns
-    -------
-    str
-        The longer name. Names that are not generic are returned unchanged.
-
-    Examples
-    --------
-    >>> qualify_generic_name("value", "trend.visibility.value")
-    'visibility_value'
-    >>> qualify_generic_name("citations", "rows[].citations")
-    'citations'
-    >>> qualify_generic_name("value", "answersByEngine{}[]")
-    'answersByEngine_value'
-    """
-    words = split_name(name)
-    if words and not set(words) <= words_of("value"):
-        return name
-    # The values of a map or list are named by it.
-    parent_path = path if path[-2:] in ("{}", "[]") else path.rpartition(".")[0]
-    parent_names = [parent for parent in re.split(r"[.$]|{}|\[\]", parent_path) if parent]
-    return f"{parent_names[-1]}_{name}" if parent_names else name
-
-
 def is_measure_name(name: str) -> bool:
     """Return whether the words in a name suggest a count, a share or another measure.
 
@@ -208,8 +175,8 @@ def is_flag_name(name: str) -> bool:
     >>> is_flag_name("isOwn"), is_flag_name("tracked"), is_flag_name("own")
     (True, True, True)
     """
-    words = split_name(name) or [""]
-    return words[0] in words_of("asks") or words[-1] in words_of("yes")
+    words = split_name(name)
+    return _has_word_of(words, "^asks") or _has_word_of(words, "yes$")
 
 
 def is_id_name(name: str) -> bool:
@@ -241,11 +208,7 @@ def is_serial_number(words: list[str]) -> bool:
 
 def _are_time_words(words: list[str]) -> bool:
     """Return whether the words in a name suggest a date or time, such as ``last seen``."""
-    outer_words = {*words[:1], *words[-1:]}
-    has_outer_time_words = not outer_words.isdisjoint(
-        {"first", "last"}
-    ) and not outer_words.isdisjoint(words_of("time"))
-    return has_outer_time_words or not words_of("time_end").isdisjoint(words[-1:])
+    return any(_has_word_of(words, end) for end in ("^first_last", "first_last$", "time_end$"))
 
 
 def to_singular(word: str) -> str:
@@ -368,24 +331,18 @@ def _find_ids_and_names(value: Any) -> set[str]:
     ['Atlas', 'Boreal', 'a', 'b']
     """
     if isinstance(value, dict):
-        if value and all(isinstance(item, dict) for item in value.values()):
+        if all(isinstance(item, dict) for item in value.values()):
             return {key for key in value if len(key) <= _MAX_NAME_LENGTH}
-        return set().union(
-            *(
-                _find_ids_and_names(inner_value)
-                for inner_value in value.values()
-                if type(inner_value) is list
-            )
-        )
+        lists = (item for item in value.values() if isinstance(item, list))
+        return set().union(*map(_find_ids_and_names, lists))
     items = value if isinstance(value, list) else []
     ids_and_names = {item for item in items if isinstance(item, str)}
     objects = [item for item in items if isinstance(item, dict)]
-    for field_name in dict.fromkeys(field_name for record in objects for field_name in record):
+    for field_name in objects[0] if objects else ():
         texts = {text for record in objects if isinstance(text := record.get(field_name), str)}
         are_days = any(map(_PATTERN_BY_DIMENSION["date"].match, texts))
-        ids_and_names |= (
-            {*filter(None, texts)} if len(texts) == len(objects) and not are_days else set()
-        )
+        if len(texts) == len(objects) and not are_days:
+            ids_and_names |= texts - {""}
     return ids_and_names
 
 
