@@ -424,6 +424,11 @@ class MatchedRows:
     all_engines_rows: RowPositions
     completeness_mask: Any
 
+    def sum(self, numbers: Any) -> FloatArray:
+        """Return an array: for each row for all engines, the sum of numbers for single engines."""
+        table_length = len(self.completeness_mask)
+        return np.bincount(self.all_engines_rows, np.nan_to_num(numbers), table_length)
+
 
 def _match_engine_rows(table: DraftTable, engine_count: int) -> MatchedRows | None:
     """Pair the rows for single engines (AI assistants) with those for all engines, by key.
@@ -511,13 +516,12 @@ def _compare_with_sums(column: DraftColumn, matched_rows: MatchedRows) -> tuple[
     numbers = column.numbers
     overall_rows = matched_rows.all_engines_rows
     engine_numbers = numbers[matched_rows.one_engine_rows]
-    table_length = len(numbers)
-    sums = np.bincount(overall_rows, np.nan_to_num(engine_numbers), table_length)
-    has_several_engines = np.bincount(overall_rows, engine_numbers > 0, table_length) >= 2
-    is_comparable = np.bincount(overall_rows, np.isnan(engine_numbers), table_length) == 0
-    is_comparable &= matched_rows.completeness_mask & ~np.isnan(numbers)
+    sums = matched_rows.sum(engine_numbers)
+    has_several_engines = matched_rows.sum(engine_numbers > 0) >= 2
+    is_comparable = matched_rows.completeness_mask & ~np.isnan(numbers)
+    is_comparable &= matched_rows.sum(np.isnan(engine_numbers)) == 0
     row_count = int((has_several_engines & is_comparable).sum())
-    engine_counts = np.bincount(overall_rows, minlength=table_length)
+    engine_counts = matched_rows.sum(np.ones(len(engine_numbers)))
     tolerance = column.rounding_error * (engine_counts + 1) + _TOLERANCE
     if not is_comparable.any():
         return "", 0
@@ -531,7 +535,7 @@ def _compare_with_sums(column: DraftColumn, matched_rows: MatchedRows) -> tuple[
         is_comparable[overall_rows]
     ].all():
         return "", row_count  # the filter changed no number that is there
-    largest_engine_numbers = np.full(table_length, -np.inf)
+    largest_engine_numbers = np.full(len(numbers), -np.inf)
     np.fmax.at(largest_engine_numbers, overall_rows, engine_numbers)
     if ((numbers <= sums + tolerance) & (numbers >= largest_engine_numbers - tolerance))[
         is_comparable
@@ -562,23 +566,21 @@ def _count_weighted_mean_rows(
         The number of rows on which the rates are weighted means; 0 if any row contradicts.
     """
     engine_rates = rates[matched_rows.one_engine_rows]
-    overall_rows = matched_rows.all_engines_rows
-    size = len(rates)
     engine_weights = np.nan_to_num(weights[matched_rows.one_engine_rows])
-    total_weights = np.bincount(overall_rows, engine_weights, size)
-    is_tested = np.bincount(overall_rows, (engine_weights > 0) & np.isnan(engine_rates), size) == 0
-    # Where the weights add up, no part is missing.
-    is_tested &= (np.abs(total_weights - weights) <= _TOLERANCE) & ~np.isnan(rates)
-    is_tested &= np.bincount(overall_rows, engine_weights > 0, size) >= 2
-    if is_tested.sum() < _MIN_ENGINE_ROWS:
-        return 0
-    sums = np.bincount(overall_rows, np.nan_to_num(engine_rates) * engine_weights, size)
-    weighted_means = sums[is_tested] / total_weights[is_tested]
-    are_weighted_means = np.abs(weighted_means - rates[is_tested]) <= 2 * rounding_error
-    # Where any weights would do, none are proved.
     has_weight = engine_weights > 0
-    plain_sums = np.bincount(overall_rows, np.nan_to_num(engine_rates) * has_weight, size)
-    plain_means = plain_sums[is_tested] / np.bincount(overall_rows, has_weight, size)[is_tested]
-    are_plain_means = np.abs(plain_means - rates[is_tested]) <= 2 * rounding_error
+    total_weights = matched_rows.sum(engine_weights)
+    engine_counts = matched_rows.sum(has_weight)
+    # Where the weights add up, no part is missing.
+    is_tested = (np.abs(total_weights - weights) <= _TOLERANCE) & ~np.isnan(rates)
+    is_tested &= (matched_rows.sum(has_weight & np.isnan(engine_rates)) == 0) & (engine_counts >= 2)
+
+    def are_equal(sums: FloatArray, divisors: FloatArray) -> Any:
+        """Return whether the means equal the rates, for each tested row."""
+        means = sums[is_tested] / divisors[is_tested]
+        return np.abs(means - rates[is_tested]) <= 2 * rounding_error
+
+    are_weighted_means = are_equal(matched_rows.sum(engine_rates * engine_weights), total_weights)
+    are_plain_means = are_equal(matched_rows.sum(engine_rates * has_weight), engine_counts)
+    # Where any weights would do, none are proved.
     is_proved = are_weighted_means.all() and (~are_plain_means).sum() >= _MIN_ENGINE_ROWS
     return int(is_tested.sum()) if is_proved else 0

@@ -75,15 +75,18 @@ def set_keys(tables: list[DraftTable], year_path: str | None) -> list[str]:
         if not table.steps:
             continue
         table.key = _find_key(table)
-        if not table.key and isinstance(table.steps[-1], Each):
+        if not table.key:
             label_names = [
                 column.name for column in table.columns if column.is_label or column.is_inherited
             ]
+            arrays_around_row = takewhile(
+                lambda step: isinstance(step, Each), reversed(table.steps)
+            )
             position_names = [
                 _add_position_column(table, levels_up)
-                for levels_up in range(_count_nested_arrays(table))
+                for levels_up, _ in enumerate(arrays_around_row)
             ]
-            table.key = (*label_names, *reversed(position_names))
+            table.key = (*label_names, *reversed(position_names)) if position_names else ()
     for table in tables:
         _inherit_columns(table, keys=False)
     return notes
@@ -201,11 +204,6 @@ def _add_position_column(table: DraftTable, levels_up: int = 0) -> str:
     column.format = find_format(column.values, name)
     table.add_column(column, 0)
     return name
-
-
-def _count_nested_arrays(table: DraftTable) -> int:
-    """Return the number of arrays directly around a row, such as 2 in ``[[row, row], [row]]``."""
-    return len([*takewhile(lambda step: isinstance(step, Each), reversed(table.steps))])
 
 
 def _add_currency_column(column: DraftColumn) -> None:

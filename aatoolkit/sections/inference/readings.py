@@ -33,6 +33,8 @@ _SMALL_NUMBER_KINDS = (
     "position", "rank", "share", "score", "probability", "milliseconds", "seconds"
 )  # fmt: skip
 
+_DAY_LENGTH_BY_PARSE = {"epoch s": 86_400, "epoch ms": 86_400_000}
+
 TimeFormat = tuple[str, str | None, str, bool, str]
 _TIME_FORMATS: list[TimeFormat] = [
     (dtype, None if parse == "-" else parse, form, named == "yes", evidence)
@@ -136,14 +138,10 @@ def find_format(values: Sequence[Any], name: str) -> FieldFormat:
     )
     if not value_types <= {str, int, float}:
         return mixed_format
-    stripped_by_text = {value: value.strip() for value in present_values if type(value) is str}
+    words = {value: value.strip() for value in present_values if type(value) is str}
     missing_lexicon = words_of("nothing") | {""}
-    missing_words = tuple(
-        sorted(
-            word for word in stripped_by_text if stripped_by_text[word].lower() in missing_lexicon
-        )
-    )
-    texts = [text for word, text in stripped_by_text.items() if word not in missing_words]
+    missing_words = (*sorted(word for word in words if words[word].lower() in missing_lexicon),)
+    texts = [text for word, text in words.items() if word not in missing_words]
     numbers = [value for value in present_values if type(value) is not str]
     if texts and numbers:
         return _try_number_format(values, texts, "number", missing_words) or mixed_format
@@ -199,7 +197,7 @@ def _find_number_format(
     )
     reason += f"; {sentinels[0]} breaks the range of the rest" if sentinels else ""
     dtype = "Int64" if all(type(value) is int for value in regular_numbers) else "Float64"
-    decimals = 0 if dtype == "Int64" else max(map(_count_decimals, regular_numbers))
+    decimals = max(map(_count_decimals, regular_numbers))
     numbers = _to_floats(read_as(values, Reading(dtype, missing=missing_values)).array)
     return FieldFormat(dtype, None, missing_values, reason, max_decimals=decimals, numbers=numbers)
 
@@ -210,7 +208,7 @@ def _find_time_format(numbers: set[Any], name: str) -> FieldFormat | None:
     is_whole = all(float(value).is_integer() for value in numbers)
     # Hours to the second or millisecond are no numbers of anything else.
     are_hours = len(numbers) >= 3 and all(value % 3600 == 0 for value in numbers)
-    may_be_time = has_time_name or are_hours or meaning_of(name).kind in ("", "time", "id", "rank")
+    may_be_time = are_hours or meaning_of(name).kind in ("", "time", "id", "rank")
     if not (is_whole and may_be_time):
         return None
     # One in thirty numbers of that range is a day by chance.
@@ -224,14 +222,8 @@ def _find_time_format(numbers: set[Any], name: str) -> FieldFormat | None:
         if time_format[3] and (has_time_name or is_likely_by_parse.get(str(time_format[1]))):
             field_format = _try_time_format(texts, texts, time_format, ())
             if field_format is not None:
-                day_length = {"epoch s": 1, "epoch ms": 1000}.get(
-                    str(field_format.parse), 0
-                ) * 86_400
-                are_days = (
-                    day_length
-                    and len(numbers) >= 3
-                    and not any(number % day_length for number in numbers)
-                )
+                day_length = _DAY_LENGTH_BY_PARSE.get(field_format.parse, np.inf)
+                are_days = len(numbers) >= 3 and not any(value % day_length for value in numbers)
                 return replace(field_format, dtype="date") if are_days else field_format
     return None
 
@@ -300,18 +292,16 @@ def _find_text_format(
     text_format = FieldFormat("string", None, missing_values, f"text, {len(texts)} different")
     if any(len(text) > MAX_PARSED_LENGTH for text in texts):
         return text_format
-    possible_formats = (
-        _try_time_format(values, texts, time_format, missing_words)
+    time_formats = [
+        field_format
         for time_format in _TIME_FORMATS
-        if not time_format[3] or is_time_name(name)
-    )
-    fitting_formats = [
-        field_format for field_format in possible_formats if field_format is not None
+        if (not time_format[3] or is_time_name(name))
+        and (field_format := _try_time_format(values, texts, time_format, missing_words))
     ]
-    if {"DD/MM/YYYY", "MM/DD/YYYY"} <= {field_format.parse for field_format in fitting_formats}:
+    if {"DD/MM/YYYY", "MM/DD/YYYY"} <= {time_format.parse for time_format in time_formats}:
         return replace(text_format, reason="text; may be days, day or month first")
-    if fitting_formats:
-        return fitting_formats[0]
+    if time_formats:
+        return time_formats[0]
     lower_texts = {text.lower() for text in texts}
     is_flag = is_flag_name(name)
     has_two_values = len(lower_texts) == 2 and not lower_texts & {"0", "1"}
