@@ -648,8 +648,7 @@ class JsonStructure:
             row_set, list_group, first_item_lengths, includes_same_rows=True
         )
         is_grid = is_square or any(True for _ in neighbours)
-        is_uniform = max(len(_kinds_of(item)) for item in list_group.items) == 1
-        return is_uniform and (is_mixed or not is_grid)
+        return is_mixed or not is_grid
 
     def _add_if_columns(self, row_set: RowSet, list_group: ListGroup) -> bool:
         """Add one column for each position in some lists, if all are like ``["2026-11-03", 4]``.

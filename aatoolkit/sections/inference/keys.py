@@ -261,25 +261,21 @@ def _find_key(table: DraftTable) -> tuple[str, ...]:
 
     The names are in a tuple, which is empty if there is no such set.
     """
-    label_columns = [column for column in table.columns if column.is_label or column.is_inherited]
+    outer_columns = [
+        column for column in table.columns if column.is_inherited or column.source[0] == "@"
+    ]
     key_candidates = [
-        column for column in table.columns if column not in label_columns and _may_be_key(column)
+        column
+        for column in table.columns
+        if column not in outer_columns and (column.is_label or _may_be_key(column))
     ]
     ranked_candidates = sorted(key_candidates, key=_key_sort_order)[:_MAX_KEY_CANDIDATES]
-    key_lengths = range(0 if label_columns else 1, _MAX_KEY_COLUMNS + 1)
+    key_lengths = range(0 if outer_columns else 1, _MAX_KEY_COLUMNS + 1)
     for columns in chain.from_iterable(
         combinations(ranked_candidates, key_length) for key_length in key_lengths
     ):
-        key_columns = [*label_columns, *columns]
+        key_columns = [*outer_columns, *columns]
         if _are_rows_unique(table, key_columns):
-            # Of several parallel lists of texts, only those that are needed name the rows.
-            for column in reversed(label_columns):
-                other_columns = [
-                    other_column for other_column in key_columns if other_column is not column
-                ]
-                is_parallel = not column.is_inherited and column.source[0] != "@"
-                if is_parallel and other_columns and _are_rows_unique(table, other_columns):
-                    key_columns = other_columns
             return tuple(column.name for column in key_columns)
     return ()
 
@@ -315,7 +311,7 @@ def _key_sort_order(column: DraftColumn) -> tuple[bool, bool, bool, int]:
     is_position = any(
         texts == [str(key + first) for key in row_keys if type(key) is int] for first in (0, 1)
     )
-    return is_position, not is_id, column.dtype == "Int64", len(words)
+    return not column.is_label, is_position, not is_id, len(words)
 
 
 def _are_rows_unique(table: DraftTable, columns: list[DraftColumn]) -> bool:

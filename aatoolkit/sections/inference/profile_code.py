@@ -305,13 +305,11 @@ def format_aggregation(rule: Aggregation) -> str:
     ('SUM', "ratio('hits', 'answers')")
     """
     numerator, denominator = rule.over or ("", "")
+    why_code = f", why={rule.why!r}" if rule.why else ""
     rule_by_code = {
         **{name: getattr(vocabulary, name) for name in _CONSTANT_NAMES},
         f"ratio({numerator!r}, {denominator!r})": vocabulary.ratio(numerator, denominator),
-        f"weighted({rule.by!r})": vocabulary.weighted(rule.by or ""),
-        f"weighted({rule.by!r}, why={rule.why!r})": vocabulary.weighted(
-            rule.by or "", None, rule.why
-        ),
+        f"weighted({rule.by!r}{why_code})": vocabulary.weighted(rule.by or "", None, rule.why),
         f"refused({rule.why!r})": vocabulary.refused(rule.why or ""),
     }
     return next(
