@@ -520,11 +520,8 @@ class JsonStructure:
             list_groups, key=lambda group: (group.is_of_lists, len(group.present_lists))
         )
         containers = [(list_group.steps, list_group.lists) for list_group in list_groups]
-        first_position = int(len(list_groups) == 1 and _has_header_row(main_group.present_lists))
         main_container = main_group.steps, main_group.lists
-        self._add_child_row_set(
-            row_set, containers, main_container, Each, lists_of_names, first_position
-        )
+        self._add_child_row_set(row_set, containers, main_container, Each, lists_of_names)
 
     def _add_row_set_of_columns(
         self, row_set: RowSet, list_group: ListGroup, paths_and_values: list[PathAndValues]
@@ -553,7 +550,6 @@ class JsonStructure:
         main_container: PathAndValues,
         step_type: type[Each | Entries],
         lists_of_names: ListsOfNames | None = None,
-        first_position: int = 0,
         kept_values_by_path: dict[str, tuple[Any, ...]] | None = None,
     ) -> None:
         """Add a nested table whose rows are the items of lists or objects in enclosing rows.
@@ -571,11 +567,11 @@ class JsonStructure:
             `Each` for lists, `Entries` for objects.
         lists_of_names : tuple, optional
             Other lists that have a name for each item.
-        first_position : int
-            The position of the first row in its list; 1 if the first element has column names.
         kept_values_by_path : dict, optional
             Conditions for the rows to keep, as in `Rows`.
         """
+        lists = [items for items in main_container[1] if isinstance(items, list)]
+        first_position = int(len(containers) == 1 and _has_header_row(lists))
         rows_and_keys = [
             (parent_row, key)
             for parent_row, items in enumerate(main_container[1])
@@ -834,17 +830,15 @@ class JsonStructure:
         for other_group, list_positions in _iter_neighbours(
             row_set, list_group, list_group.lengths, includes_same_rows=includes_same_rows
         ):
-            may_be_names = other_group.kinds.isdisjoint(("dict", "list")) and not (
-                includes_same_rows and other_group.holds_names
-            )
             # Short lists elsewhere have the same length by chance, and fractions name nothing.
             record_path = other_group.steps[:-1]
-            may_be_names &= (
-                list_group.max_length > _MAX_CHANCE_LENGTH
-                or record_path == list_group.steps[: len(record_path)]
-            )
-            may_be_names &= not any(type(item) is float for item in other_group.items)
-            if may_be_names:
+            is_near = record_path == list_group.steps[: len(record_path)]
+            if (
+                other_group.kinds.isdisjoint(("dict", "list"))
+                and not (includes_same_rows and other_group.holds_names)
+                and (is_near or list_group.max_length > _MAX_CHANCE_LENGTH)
+                and not any(type(item) is float for item in other_group.items)
+            ):
                 possible_lists.append((other_group, list_positions))
         return max(
             possible_lists,

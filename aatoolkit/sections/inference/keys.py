@@ -14,7 +14,7 @@ import numpy as np
 from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import unused_name
 from aatoolkit.jsontree.coerce import parse_currency
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
+from aatoolkit.jsontree.paths import Each, Entries, Field, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.axes import bind_to_row
 from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
@@ -148,15 +148,9 @@ def _inherit_column(
         table_word = column.draft_table.name.rstrip("_0123456789").rpartition("_")[2]
         name = f"{to_singular(table_word)}_{name}"
     values = [column.values[row] for row in ancestor_rows.tolist()]
-    levels_up = _count_levels_up(table.steps, column.draft_table.steps)
-    source = "^" * (levels_up or 0) + column.source
-    if column.source[0] == "$":
-        source = column.source
-    elif levels_up is None or column.source[0] == "[":
-        source = f"$.{format_path(bind_to_row(parse_path(column.path)))}"
     return DraftColumn(
         unused_name(name, table.column_names),
-        source,
+        _find_source(table, column),
         column.path,
         values,
         is_inherited=True,
@@ -164,29 +158,20 @@ def _inherit_column(
     )
 
 
-def _count_levels_up(row_steps: tuple[Step, ...], outer_steps: tuple[Step, ...]) -> int | None:
-    """Return how many ``^`` a path needs that leads from a row to the row that contains it.
-
-    Return None if no such path can be written.
-
-    Parameters
-    ----------
-    row_steps : tuple of Step
-        The parsed path to the rows.
-    outer_steps : tuple of Step
-        The parsed path to the rows that contain them.
-    """
-    steps_below = row_steps[len(outer_steps) :]
-    if (
-        not outer_steps
-        or not isinstance(outer_steps[-1], Each)
-        or row_steps[: len(outer_steps)] != outer_steps
-    ):
-        return None
-    if any(isinstance(step, Entries) for step in steps_below[:-1]):
-        return None
-    array_count = sum(isinstance(step, Each) for step in steps_below[:-1])
-    return array_count + 1 if steps_below else None
+def _find_source(table: DraftTable, column: DraftColumn) -> str:
+    """Return the path from a row of a nested table to a column of an enclosing table."""
+    outer_steps = column.draft_table.steps
+    steps_between = table.steps[len(outer_steps) : -1]
+    has_relative_path = (
+        table.steps[: len(outer_steps)] == outer_steps
+        and isinstance(outer_steps[-1], Each)
+        and not any(isinstance(step, Entries) for step in steps_between)
+    )
+    if column.source[0] == "$":
+        return column.source
+    if not has_relative_path or column.source[0] == "[":
+        return f"$.{format_path(bind_to_row(parse_path(column.path)))}"
+    return "^" * (1 + sum(isinstance(step, Each) for step in steps_between)) + column.source
 
 
 def _add_position_column(table: DraftTable, levels_up: int = 0) -> str:
