@@ -280,10 +280,7 @@ class JsonStructure:
                 for part_names, dtype in _DTYPE_BY_PART_NAMES.items():
                     if {*part_names.split()} <= {*field_names}:
                         parsed_parts = read_as(dicts, Reading(dtype, "parts"))
-                        if (
-                            not parsed_parts.invalid_positions
-                            and parsed_parts.array.null_count < len(dicts)
-                        ):
+                        if not parsed_parts.invalid_positions:
                             row_set.columns.append((steps, dicts))
                 for name in field_names:
                     field_values = [

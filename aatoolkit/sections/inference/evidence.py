@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from aatoolkit._util.lexicon import words_of
 from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
 from aatoolkit.sections.inference.readings import FloatArray
 from aatoolkit.sections.inference.words import to_singular
@@ -22,7 +23,6 @@ MIN_DISTINCT_ROWS = 5
 _MIN_ROWS_OF_SMALL_COUNTS = 20
 """How many different rows must agree to prove a ratio of counts that are at most 3."""
 
-_NON_RATE_KINDS = ("milliseconds", "seconds", "money")
 _MIN_ENGINE_ROWS = 3
 """How many rows must agree to prove how numbers of single engines combine."""
 
@@ -258,7 +258,7 @@ def _record_ratios(table: DraftTable) -> None:
             continue
         numbers = np.where(table.data_row_mask, column.numbers, np.nan)
         is_mean = kind in ("position", "rank") or name_meaning.is_mean
-        if not is_mean and (kind in _NON_RATE_KINDS or np.nanmin(numbers) < 0):
+        if not is_mean and (kind in words_of("not_rate_kind") or np.nanmin(numbers) < 0):
             continue
         is_percent = field_format.has_percent_sign or np.nanmax(numbers) > 1.5
         factors = [1.0] if is_mean else [100.0] if is_percent else [1.0, 100.0]
@@ -490,7 +490,7 @@ def _add_engine_evidence(table: DraftTable, engine_count: int) -> None:
         is_count = name_meaning.kind == "count" and not (
             name_meaning.is_mean or column.arithmetic.sibling_names
         )
-        is_unweighted = name_meaning.kind in ("rank", "change", "probability", "money")
+        is_unweighted = name_meaning.kind in words_of("unweighted_kind")
         if column in weight_columns or is_count or is_unweighted:
             continue
         rounding_error = 0.5 * 10.0**-column.format.max_decimals + _TOLERANCE

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from aatoolkit._util.lexicon import words_of
 from aatoolkit.jsontree.paths import Step, format_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections import NONE, Aggregation, Rows
@@ -28,9 +29,6 @@ numbers, ``open`` if nothing is known, ``settled`` if a person set it.
 """
 
 _TEXT_FORMAT = FieldFormat("string")
-_NON_ADDITIVE_KINDS = (
-    "share", "position", "rank", "score", "probability", "id", "time", "status", "change",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -204,7 +202,9 @@ class DraftColumn:
         """Whether the values could be summable by their kind: whole numbers or amounts of money."""
         name_meaning = self.name_meaning
         field_format = self.format
-        is_addable = name_meaning.kind not in _NON_ADDITIVE_KINDS and not name_meaning.is_mean
+        is_addable = (
+            name_meaning.kind not in words_of("not_summed_kind") and not name_meaning.is_mean
+        )
         is_whole = field_format.dtype == "Int64" or name_meaning.kind == "money"
         return (
             field_format.is_number

@@ -29,9 +29,6 @@ _TRIAL_YEAR = "2024"
 _DOT_GROUPS_PATTERN = re.compile(r"[+\-\u2212]?[1-9]\d{0,2}(?:\.\d{3})+")
 _COMMA_THOUSANDS_PATTERN = re.compile(r"[+\-\u2212]?\d{1,3},\d{3}")
 _CURRENCY_SIGN_PATTERN = re.compile(rf"[{CURRENCY_SIGNS}]|[A-Z]{{3}}|kr\.?|zł|Kč|Ft")
-_SMALL_NUMBER_KINDS = (
-    "position", "rank", "share", "score", "probability", "milliseconds", "seconds"
-)  # fmt: skip
 
 _DAY_LENGTH_BY_PARSE = {"epoch s": 86_400, "epoch ms": 86_400_000}
 
@@ -342,7 +339,7 @@ def _find_possible_notations(texts: list[str], name: str) -> list[str]:
     The list is empty if texts such as ``1.204`` could be read in two notations.
     """
     name_meaning = meaning_of(name)
-    has_small_numbers = name_meaning.kind in _SMALL_NUMBER_KINDS or name_meaning.is_mean
+    has_small_numbers = name_meaning.kind in words_of("small_kind") or name_meaning.is_mean
     notations = ["number", "decimal comma", "duration"]
     dotted_texts = [text for text in texts if "." in text]
     if (

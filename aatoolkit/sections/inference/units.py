@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -90,15 +91,12 @@ def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
     unit, factor = _find_named_unit(column)
     if unit.confidence == PROVED:
         return unit, factor
-    last_field = column.source.rpartition(".")[2]
-    is_part = last_field in ("units", "nanos")
-    amount_path = column.source.rpartition(".")[0] if is_part else column.source
+    amount_path = re.sub(r"\.(units|nanos)$", "", column.source)
     has_nanos = f"{amount_path}.nanos" in (other.source for other in column.draft_table.columns)
     if has_nanos and (currency_column := find_currency_column(column)):
         reason = f"{currency_column} states its currency"
-        return Guess(CURRENCY, LIKELY, reason), 1e-9 if last_field == "nanos" else 1.0
-    may_be_share = column.name_meaning.kind not in ("position", "rank", "score", "change")
-    if arithmetic.equal_ratios and may_be_share:
+        return Guess(CURRENCY, LIKELY, reason), 1e-9 if column.source.endswith(".nanos") else 1.0
+    if arithmetic.equal_ratios and column.name_meaning.kind not in words_of("not_share_kind"):
         first_ratio = arithmetic.equal_ratios[0]
         reason = f"{first_ratio} on {first_ratio.row_count} rows"
         return Guess(FRACTION, PROVED, reason), 1.0 / first_ratio.percent_factor
@@ -203,8 +201,6 @@ def _find_similar_count(column: DraftColumn, columns: list[DraftColumn]) -> str:
 
 RuleGuess = Guess[Aggregation]
 
-_WEIGHTED_MEAN_KINDS = ("share", "position", "score", "milliseconds", "seconds")
-
 
 def set_rule(column: DraftColumn) -> None:
     """Set how to aggregate a column, such as by a sum. If it is already set, do nothing."""
@@ -245,14 +241,14 @@ def _find_rule_of_number(column: DraftColumn, name_words: set[str]) -> RuleGuess
         return Guess(Aggregation("none", within=metric_column, why=why), LIKELY, "name")
     reasons_and_refused = (
         ("medians do not combine", name_words & words_of("median")),
-        (f"the {kind} of rows does not combine", kind in ("rank", "probability", "id", "status")),
+        (f"the {kind} of rows does not combine", kind in words_of("not_combined_kind")),
         ("a change is taken anew from the sums", kind == "change"),
     )
     for why, is_refused in reasons_and_refused:
         if is_refused:
             return Guess(refused(why), LIKELY, "name")
     weighted_rule = _find_weighted_rule(column, kind == "share", name_words)
-    if kind in _WEIGHTED_MEAN_KINDS or name_meaning.is_mean:
+    if kind in words_of("weighted_kind") or name_meaning.is_mean:
         return weighted_rule
     # Distinct things of several rows may still add up over the rows of one response.
     is_sum_refuted = (
