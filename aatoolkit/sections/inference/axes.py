@@ -27,6 +27,7 @@ from types import NoneType
 from typing import Any
 
 from aatoolkit._util.dtypes import Reading
+from aatoolkit._util.lexicon import matches_form
 from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.jsontree.vectors import MISSING, Missing
@@ -39,10 +40,6 @@ _DAY_PATTERN = re.compile(r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
 _LANGUAGE_PATTERN = re.compile("[a-z]{2}(?:[-_][A-Za-z]{2,4})?")
 """Matches the code of a language, as ``en`` or ``pt-BR``."""
 _DATA_KEY_PATTERN = re.compile(r"\d+[!:]\w+([!:]\w+)*|[A-Z_-]*\d[A-Z0-9_-]*")
-_HEADER_PATTERN = re.compile(
-    r"(.*_)?(columns?|cols?|fields?|headers?|schema|keys?|vars|variables|names|metadata|meta|type"
-    r"|info|dimensions?|metrics?|definitions?|ids)(_(entries|list))?"
-)
 _DTYPE_BY_PART_NAMES = {
     "num den": "Float64",
     "numerator denominator": "Float64",
@@ -292,11 +289,13 @@ class JsonStructure:
             has_single_items = list_group.max_length <= 1 < len(
                 list_group.items
             ) and list_group.kinds == {"dict"}
-            if row_set.parent is None:  # a header of one name is of the rows of each response
-                has_single_items &= (
-                    _HEADER_PATTERN.fullmatch(to_snake_case(_last_field(steps))) is None
-                )
-            if has_single_items and self._find_header(row_set, list_group, is_mixed=False) is None:
+            # A header of one name is of the rows of each response.
+            is_header = row_set.parent is None and matches_form(_last_field(steps), "header")
+            if (
+                has_single_items
+                and not is_header
+                and self._find_header(row_set, list_group, is_mixed=False) is None
+            ):
                 # Lists of one record at most, in row after row, are wrappers.
                 records = [
                     MISSING if items in (MISSING, []) else items[0] for items in list_group.lists
@@ -765,7 +764,7 @@ class JsonStructure:
             names_by_row = [text_lists[position] for position in list_positions]
             list_name = _last_field(list_group.steps)
             other_name = _last_field(other_group.steps)
-            has_header_name = _HEADER_PATTERN.fullmatch(to_snake_case(other_name)) is not None
+            has_header_name = matches_form(other_name, "header")
             # A single name, or one for the positions of some rows only, is a value of theirs.
             are_names_fixed = len({*map(tuple, names_by_row)}) == 1 < list_group.max_length
             # ``index_names`` is the header of ``index``.

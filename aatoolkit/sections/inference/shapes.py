@@ -105,7 +105,7 @@ def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
         (to_snake_case(step.name) for step in reversed(row_set.steps) if isinstance(step, Field)),
         "",
     )
-    if field_word in ("metrics", "kpis", "measures", "summary"):
+    if field_word in words_of("metrics"):
         return "metric"
     stem = re.sub(r"^(by|per)_", "", field_word)
     item_name = to_singular(stem) if field_word not in words_of("shell") else ""
