@@ -417,6 +417,15 @@ class JsonStructure:
             return False  # elements of a list are records
         columns = [[value.get(key) for value in objects] for key in keys]
         entries = [entry for column in columns for entry in _nonempty_entries(column)]
+        headers_of_grids = {
+            str(names)
+            for entry in entries
+            if isinstance(entry, dict) and any(map(_is_list_of_lists, entry.values()))
+            for field_name, names in entry.items()
+            if matches_form(field_name, "header") and not _is_list_of_lists(names)
+        }
+        if len(headers_of_grids) > 1:
+            return False  # tables of different columns
         similarity = _measure_similarity(entries)
         last_field = to_snake_case(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
         has_map_name = {"by", "per"} & {*last_field.split("_")}
@@ -436,7 +445,9 @@ class JsonStructure:
             len(keys) >= 3 <= len(entries)
             and all(isinstance(entry, dict) and len(entry) > 1 for entry in entries)
             # Lists of different things may have some fields in common.
-            and not (has_lists and similarity < _MIN_LIST_SIMILARITY)
+            and not (
+                has_lists and (are_measure_names or not steps or similarity < _MIN_LIST_SIMILARITY)
+            )
         )
         return are_records or (are_known_texts and not are_measure_names)
 
@@ -765,15 +776,29 @@ class JsonStructure:
             list_name = _last_field(list_group.steps)
             other_name = _last_field(other_group.steps)
             has_header_name = matches_form(other_name, "header")
-            # A single name, or one for the positions of some rows only, is a value of theirs.
-            are_names_fixed = len({*map(tuple, names_by_row)}) == 1 < list_group.max_length
+            # A single name, or one for the positions of some rows only, is a value of theirs, as
+            # are records beside records.
+            are_names_fixed = len({*map(tuple, names_by_row)}) == 1 < list_group.max_length and (
+                field_name is None or "dict" not in list_group.kinds
+            )
             # ``index_names`` is the header of ``index``.
             closeness = (
                 count_shared_steps(other_group.steps, list_group.steps),
                 list_name in other_name,
             )
+            min_lists = max(4, 2 * list_group.max_length)
             is_header = has_header_name or (
-                are_names_fixed and (is_mixed or other_name == list_name)
+                are_names_fixed
+                and (
+                    is_mixed
+                    or (
+                        list_group.kinds == {"text"} and _are_tuples(row_set, list_group, min_lists)
+                    )
+                    or (
+                        other_name == list_name
+                        and self.vocabulary.find_dimension(names_by_row[0]) is None
+                    )
+                )
             )
             if is_header:
                 possible_headers.append((closeness, other_group, field_name, names_by_row))
@@ -1004,6 +1029,11 @@ def _nonempty_entries(values: Iterable[Any]) -> list[Any]:
         items = [item for entry in entries for item in entry]
         objects = items if {*map(type, items)} == {dict} else []
     return objects or entries
+
+
+def _is_list_of_lists(value: Any) -> bool:
+    """Return whether a JSON value is a list with a list in it."""
+    return isinstance(value, list) and any(isinstance(item, list) for item in value)
 
 
 def _measure_similarity(entries: list[Any]) -> float:

@@ -257,7 +257,7 @@ def _record_ratios(table: DraftTable) -> None:
         if not (field_format.is_number and column.is_row_field and field_format.max_decimals):
             continue
         numbers = np.where(table.data_row_mask, column.numbers, np.nan)
-        is_mean = kind in ("position", "rank") or name_meaning.is_mean
+        is_mean = kind in ("position", "rank") or (kind != "share" and name_meaning.is_mean)
         if not is_mean and (kind in words_of("not_rate_kind") or np.nanmin(numbers) < 0):
             continue
         is_percent = field_format.has_percent_sign or np.nanmax(numbers) > 1.5

@@ -205,7 +205,7 @@ def _find_time_format(numbers: set[Any], name: str) -> FieldFormat | None:
     is_whole = all(float(value).is_integer() for value in numbers)
     # Hours to the second or millisecond are no numbers of anything else.
     are_hours = len(numbers) >= 3 and all(value % 3600 == 0 for value in numbers)
-    may_be_time = are_hours or meaning_of(name).kind in ("", "time", "id", "rank")
+    may_be_time = has_time_name or are_hours or meaning_of(name).kind in ("", "time", "id", "rank")
     if not (is_whole and may_be_time):
         return None
     # One in thirty numbers of that range is a day by chance.

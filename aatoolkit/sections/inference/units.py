@@ -125,7 +125,6 @@ def _find_named_unit(column: DraftColumn) -> tuple[Guess[str], float]:
         "per cent sign": field_format.has_percent_sign,
     }
     is_met_by_condition = {
-        "": True,
         "number sign": field_format.is_ordinal,
         "factor": name_meaning.factor != 1.0,
         "coarse percent": name_meaning.has_word_of("percent") and decimals < 3,
@@ -138,7 +137,7 @@ def _find_named_unit(column: DraftColumn) -> tuple[Guess[str], float]:
             and (
                 is_met_by_condition[condition]
                 if condition in is_met_by_condition
-                else name_meaning.has_word_of(condition)
+                else all(map(name_meaning.has_word_of, condition.split()))
             )
             and is_whole in (None, field_format.dtype == "Int64")
         )

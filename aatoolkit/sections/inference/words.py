@@ -208,7 +208,8 @@ def is_serial_number(words: list[str]) -> bool:
 
 def _are_time_words(words: list[str]) -> bool:
     """Return whether the words in a name suggest a date or time, such as ``last seen``."""
-    return any(_has_word_of(words, end) for end in ("^first_last", "first_last$", "time_end$"))
+    ends = ("^first_last", "first_last$", "time_end$")
+    return any(_has_word_of(words, end) for end in ends) and not _has_word_of(words, "counted$")
 
 
 def to_singular(word: str) -> str:
