@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import takewhile, zip_longest
+from itertools import compress, takewhile, zip_longest
 from operator import eq
 from types import NoneType
 from typing import Any
@@ -314,35 +314,37 @@ class JsonStructure:
         """Split a table into several if its rows have different fields in each enclosing row.
 
         For example, the rows ``blocks[].items[]`` may have different fields in each block. They
-        stay in one table if one block has all the fields that each row of the other has.
+        stay in one table if they share some fields, and one block has all the texts that each row
+        of the other has.
         """
         for ancestor in [*row_set.iter_with_ancestors()][1:-1]:
             ancestor_keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
             counts_by_path = {
-                path: Counter(
-                    key
-                    for key, value in zip(ancestor_keys, values, strict=True)
-                    if value is not MISSING
-                )
+                path: Counter(compress(ancestor_keys, [value is not MISSING for value in values]))
+                for path, values in row_set.columns
+            }
+            text_counts_by_path = {
+                path: Counter(compress(ancestor_keys, [type(value) is str for value in values]))
                 for path, values in row_set.columns
             }
             variants: list[tuple[set[Steps], set[Steps], list[Any]]] = []
             for key, row_count in Counter(ancestor_keys).items():
                 paths = {path for path, counts in counts_by_path.items() if counts[key]}
                 # A single row does not show which of its fields are optional.
-                required_paths = {
-                    path for path in paths if counts_by_path[path][key] == row_count > 1
+                text_paths = {
+                    path for path in paths if text_counts_by_path[path][key] == row_count > 1
                 }
                 similar_variants = (
                     variant
                     for variant in variants
-                    if variant[0] <= paths or required_paths <= variant[1]
+                    # Rows by engine and rows by page are two tables.
+                    if variant[1] & paths and (variant[0] <= paths or text_paths <= variant[1])
                 )
                 variant = next(similar_variants, None)
                 if variant is None:
-                    variants.append((required_paths, paths, [key]))
+                    variants.append((text_paths, paths, [key]))
                 else:
-                    variant[0].intersection_update(required_paths)
+                    variant[0].intersection_update(text_paths)
                     variant[1].update(paths)
                     variant[2].append(key)
             if 1 < len(variants) <= _MAX_TUPLE_LENGTH:

@@ -424,7 +424,7 @@ class MatchedRows:
     all_engines_rows: RowPositions
     completeness_mask: Any
 
-    def sum(self, numbers: Any) -> FloatArray:
+    def sum(self, numbers: Any) -> Any:
         """Return an array: for each row for all engines, the sum of numbers for single engines."""
         table_length = len(self.completeness_mask)
         return np.bincount(self.all_engines_rows, np.nan_to_num(numbers), table_length)

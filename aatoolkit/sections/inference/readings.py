@@ -219,7 +219,7 @@ def _find_time_format(numbers: set[Any], name: str) -> FieldFormat | None:
         if time_format[3] and (has_time_name or is_likely_by_parse.get(str(time_format[1]))):
             field_format = _try_time_format(texts, texts, time_format, ())
             if field_format is not None:
-                day_length = _DAY_LENGTH_BY_PARSE.get(field_format.parse, np.inf)
+                day_length = _DAY_LENGTH_BY_PARSE.get(str(field_format.parse), np.inf)
                 are_days = len(numbers) >= 3 and not any(value % day_length for value in numbers)
                 return replace(field_format, dtype="date") if are_days else field_format
     return None
