@@ -337,8 +337,9 @@ class JsonStructure:
                 similar_variants = (
                     variant
                     for variant in variants
-                    # Rows by engine and rows by page are two tables.
-                    if variant[1] & paths and (variant[0] <= paths or text_paths <= variant[1])
+                    # Rows by engine and rows by page are two tables; empty rows are of any.
+                    if not (variant[1] and paths and variant[1].isdisjoint(paths))
+                    and (variant[0] <= paths or text_paths <= variant[1])
                 )
                 variant = next(similar_variants, None)
                 if variant is None:
