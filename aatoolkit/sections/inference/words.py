@@ -113,9 +113,7 @@ def meaning_of(name: str) -> NameMeaning:
     subset_match = _SUBSET_PATTERN.search(" ".join(words))
     facts = {
         "SERIAL": is_serial_number(words),
-        "SUBSET": subset_match is not None
-        and not (is_rate or _has_word_of(words, "mean"))
-        and subset_match[1] in (None, *words_of("counted")),
+        "SUBSET": subset_match is not None and subset_match[1] in (None, *words_of("counted")),
         "RATE": is_rate,
         "TIME": _are_time_words(words) and words != ["seen"],
     }
