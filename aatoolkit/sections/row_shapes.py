@@ -152,7 +152,8 @@ def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
     Parameters
     ----------
     path : str
-        The path to the object, such as ``domains[].byEngine``.
+        The path to the object, such as ``domains[].byEngine``, or ``brands{}.byEngine`` for objects
+        in an object.
     key : str or tuple of str
         The name of the column for the keys. If objects are nested, one name for each, from the
         outermost to the innermost.
@@ -168,7 +169,9 @@ def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
     'pages[].assistants{}{}'
     """
     names = to_name_tuple(key)
-    return Rows((*parse_pattern(path), *(Entries(),) * len(names)), names)
+    steps = parse_pattern(path)
+    outer_count = sum(isinstance(step, Entries) for step in steps)
+    return Rows((*steps, *(Entries(),) * (len(names) - outer_count)), names)
 
 
 def pairs(path: str, *names: str) -> Rows:

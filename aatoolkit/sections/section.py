@@ -326,7 +326,7 @@ def make_pattern(rows: Rows, source: str) -> str:
     ('domains[].type.name', 'window')
     """
     if source.startswith("$"):
-        return format_path(_widen_to_all_elements(parse_path(source[1:].lstrip("."))))
+        return format_path(widen_to_all_elements(parse_path(source[1:].lstrip("."))))
     steps = rows.steps
     while source.startswith("^"):
         steps = _find_enclosing_steps(steps)
@@ -335,10 +335,10 @@ def make_pattern(rows: Rows, source: str) -> str:
         return format_path(steps)
     if source.startswith("[") and (rows.positional or rows.header is not None):
         return format_path(steps) + "[]"
-    return format_path(_widen_to_all_elements((*steps, *parse_path(source))))
+    return format_path(widen_to_all_elements((*steps, *parse_path(source))))
 
 
-def _widen_to_all_elements(steps: Steps) -> Steps:
+def widen_to_all_elements(steps: Steps) -> Steps:
     """Replace each step to a single element of an array, such as ``[0]``, by ``[]``."""
     return tuple(
         Each() if isinstance(step, Each | Position | Named)

@@ -30,9 +30,7 @@ from aatoolkit.sections.inference.shapes import find_tables
 from aatoolkit.sections.inference.units import POSITION_UNIT, set_rule, set_units
 from aatoolkit.sections.inference.words import (
     FACTOR_BY_UNIT_WORD,
-    STEMS_BY_FILTER,
     Vocabulary,
-    qualify_generic_name,
     split_name,
     to_singular,
 )
@@ -234,7 +232,7 @@ def _find_standard_name(column: DraftColumn) -> str | None:
     rule = column.rule.value
     if column.is_key or column.unit.confidence == OPEN:
         return None
-    standard_words = _to_standard_words(qualify_generic_name(column.name, column.path))
+    standard_words = _to_standard_words(column.name)
     if rule is not None and column.rule.confidence == PROVED:
         if unit == FRACTION and rule.over in _RATIO_NAME_BY_COUNTS:
             return _RATIO_NAME_BY_COUNTS[rule.over]
@@ -271,15 +269,15 @@ def _find_dimension(column: DraftColumn, vocabulary: Vocabulary) -> str | None:
     words = [
         to_singular(word) for word in split_name(column.name) if word not in words_of("labelling")
     ]
-    filter_words = [word for word in words if word in STEMS_BY_FILTER]
-    is_filter = len(filter_words) == 1 and (column.is_key or words == filter_words)
-    if column.dtype != "string" or not is_filter:
-        return None
-    values_and_mask = zip(column.values, column.draft_table.data_row_mask, strict=True)
-    texts = {value for value, is_data in values_and_mask if is_data and isinstance(value, str)}
-    texts.difference_update(column.format.missing)
-    known_texts = vocabulary.values_by_dimension.get(filter_words[0], frozenset())
-    return filter_words[0] if texts and texts <= known_texts else None
+    total_labels = column.draft_table.total_labels_by_column.get(column.name, ())
+    texts = {value for value in column.values if isinstance(value, str)}
+    texts.difference_update(column.format.missing, total_labels)
+    dimensions = (
+        dimension
+        for dimension, known_texts in vocabulary.values_by_dimension.items()
+        if dimension in words and (column.is_key or len(words) == 1) and texts <= known_texts
+    )
+    return next(dimensions, None) if texts and column.dtype == "string" else None
 
 
 def rename_column(column: DraftColumn, new_name: str) -> None:

@@ -10,38 +10,36 @@ position as the row.
 >>> structure = JsonStructure([{"trend": trend}], Vocabulary({}))
 >>> [format_path(row_set.steps) for row_set in structure.row_sets]
 ['', 'trend.days[]']
->>> [format_path(column.steps) for column in structure.raw_columns]
+>>> [format_path(steps) for row_set in structure.row_sets for steps, _ in row_set.columns]
 ['trend.days[]', 'trend.hits[@0]']
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import takewhile, zip_longest
+from itertools import compress, takewhile, zip_longest
 from operator import eq
 from types import NoneType
 from typing import Any
 
 from aatoolkit._util.dtypes import Reading
+from aatoolkit._util.lexicon import matches_form
 from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.jsontree.vectors import MISSING, Missing
 from aatoolkit.sections.column import to_snake_case
 from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
+from aatoolkit.sections.section import widen_to_all_elements
 
 _NUMBER_PATTERN = re.compile(r"\s*[+-]?(\d{1,15}|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?\s*%?\s*")
 _DAY_PATTERN = re.compile(r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
 _LANGUAGE_PATTERN = re.compile("[a-z]{2}(?:[-_][A-Za-z]{2,4})?")
 """Matches the code of a language, as ``en`` or ``pt-BR``."""
 _DATA_KEY_PATTERN = re.compile(r"\d+[!:]\w+([!:]\w+)*|[A-Z_-]*\d[A-Z0-9_-]*")
-_HEADER_PATTERN = re.compile(
-    r"(.*_)?(columns?|cols?|fields?|headers?|schema|keys?|vars|variables|names|metadata|meta|type"
-    r"|info|dimensions?|metrics?|definitions?|ids)(_(entries|list))?"
-)
 _DTYPE_BY_PART_NAMES = {
     "num den": "Float64",
     "numerator denominator": "Float64",
@@ -93,11 +91,16 @@ class RowSet:
     kept_values_by_path : dict of str to tuple
         Which rows to keep, as ``only`` in `Rows`: maps the path from a row to a field to
         its values in these rows.
+    columns : list of tuple
+        The future columns of the table. Each tuple has the parsed path to the values, and a list
+        with one value for each row; `MISSING` where a row has no such field.
     list_groups : list of ListGroup
         The lists that are values of the rows: one group for each path.
     data_key_objects : list of tuple
         The objects in the rows whose keys are data. Each tuple has a parsed path, and a list with
         one object or `MISSING` for each row.
+    table : DraftTable, optional
+        The table of the rows, if there is one.
     """
 
     steps: Steps
@@ -108,8 +111,10 @@ class RowSet:
     first_position: int = 0
     has_element_names: bool = False
     kept_values_by_path: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    columns: list[PathAndValues] = field(default_factory=list)
     list_groups: list[ListGroup] = field(default_factory=list)
     data_key_objects: list[PathAndValues] = field(default_factory=list)
+    table: Any = None
 
     def __len__(self) -> int:
         return len(self.row_keys)
@@ -129,25 +134,6 @@ class RowSet:
                 break
             row_positions = [row_set.parent_row_positions[position] for position in row_positions]
         return row_positions
-
-
-@dataclass(eq=False)
-class RawColumn:
-    """The values of one future column of a table.
-
-    Attributes
-    ----------
-    row_set : RowSet
-        The rows of the table.
-    steps : tuple of Step
-        The parsed path to the values.
-    values : list
-        One value for each row; `MISSING` where a row has no such field.
-    """
-
-    row_set: RowSet
-    steps: Steps
-    values: list[Any]
 
 
 class ListGroup:
@@ -230,8 +216,6 @@ class JsonStructure:
     ----------
     row_sets : list of RowSet
         The rows of each table; nested rows come after the rows that enclose them.
-    raw_columns : list of RawColumn
-        The columns of all tables, in the order of the responses.
     header_paths : set of tuple of Step
         The parsed paths of lists that contain column names, and no data.
     """
@@ -239,21 +223,19 @@ class JsonStructure:
     def __init__(self, documents: Sequence[Any], vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self.row_sets: list[RowSet] = []
-        self.raw_columns: list[RawColumn] = []
         self.header_paths: set[Steps] = set()
         root_row_set = RowSet((), None, [], list(range(len(documents))), ())
         self.row_sets.append(root_row_set)
-        self._add_raw_columns(root_row_set, [((), [*documents])])
+        self._add_columns(root_row_set, [((), [*documents])])
         for row_set in self.row_sets[1:]:
             if any(child_set.parent is row_set for child_set in self.row_sets):
                 continue
-            raw_columns = [column for column in self.raw_columns if column.row_set is row_set]
-            self._split_by_fields(row_set, raw_columns)
-            is_header = row_set.steps[:-1] in self.header_paths and len(raw_columns) == 1
+            self._split_by_fields(row_set)
+            is_header = row_set.steps[:-1] in self.header_paths and len(row_set.columns) == 1
             if is_header and row_set in self.row_sets:
                 self.row_sets.remove(row_set)
 
-    def _add_raw_columns(self, row_set: RowSet, paths_and_values: Iterable[PathAndValues]) -> None:
+    def _add_columns(self, row_set: RowSet, paths_and_values: Iterable[PathAndValues]) -> None:
         """Add scalar values of rows as columns, and lists or objects of rows as nested tables.
 
         Parameters
@@ -295,11 +277,8 @@ class JsonStructure:
                 for part_names, dtype in _DTYPE_BY_PART_NAMES.items():
                     if {*part_names.split()} <= {*field_names}:
                         parsed_parts = read_as(dicts, Reading(dtype, "parts"))
-                        if (
-                            not parsed_parts.invalid_positions
-                            and parsed_parts.array.null_count < len(dicts)
-                        ):
-                            self.raw_columns.append(RawColumn(row_set, steps, dicts))
+                        if not parsed_parts.invalid_positions:
+                            row_set.columns.append((steps, dicts))
                 for name in field_names:
                     field_values = [
                         MISSING if value is MISSING else value.get(name, MISSING) for value in dicts
@@ -310,11 +289,13 @@ class JsonStructure:
             has_single_items = list_group.max_length <= 1 < len(
                 list_group.items
             ) and list_group.kinds == {"dict"}
-            if row_set.parent is None:  # a header of one name is of the rows of each response
-                has_single_items &= (
-                    _HEADER_PATTERN.fullmatch(to_snake_case(_last_field(steps))) is None
-                )
-            if has_single_items and self._find_header(row_set, list_group, is_mixed=False) is None:
+            # A header of one name is of the rows of each response.
+            is_header = row_set.parent is None and matches_form(_last_field(steps), "header")
+            if (
+                has_single_items
+                and not is_header
+                and self._find_header(row_set, list_group, is_mixed=False) is None
+            ):
                 # Lists of one record at most, in row after row, are wrappers.
                 records = [
                     MISSING if items in (MISSING, []) else items[0] for items in list_group.lists
@@ -323,56 +304,59 @@ class JsonStructure:
             elif list_group.max_length:
                 row_set.list_groups.append(list_group)
             else:
-                self.raw_columns.append(RawColumn(row_set, steps, list_group.lists))
+                row_set.columns.append((steps, list_group.lists))
         scalar_types = value_types - {dict, list}
         if scalar_types - {NoneType} or (scalar_types and scalar_types == value_types):
             scalars = [MISSING if type(value) in (dict, list) else value for value in values]
-            self.raw_columns.append(RawColumn(row_set, steps, scalars))
+            row_set.columns.append((steps, scalars))
 
-    def _split_by_fields(self, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
+    def _split_by_fields(self, row_set: RowSet) -> None:
         """Split a table into several if its rows have different fields in each enclosing row.
 
-        For example, the rows ``blocks[].items[]`` may have different fields in each block.
+        For example, the rows ``blocks[].items[]`` may have different fields in each block. They
+        stay in one table if they share some fields, and one block has all the texts that each row
+        of the other has.
         """
         for ancestor in [*row_set.iter_with_ancestors()][1:-1]:
             ancestor_keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
-            row_counts = Counter(ancestor_keys)
-            paths_by_key: dict[Any, set[Steps]] = {}
-            text_paths_by_key: dict[Any, set[Steps]] = defaultdict(set)
-            for column in raw_columns:
-                types_by_key: dict[Any, list[type]] = defaultdict(list)
-                for ancestor_key, value in zip(ancestor_keys, column.values, strict=True):
-                    if value is not MISSING:
-                        types_by_key[ancestor_key].append(type(value))
-                for ancestor_key, value_types in types_by_key.items():
-                    paths_by_key.setdefault(ancestor_key, set()).add(column.steps)
-                    if value_types == [str] * row_counts[ancestor_key]:
-                        text_paths_by_key[ancestor_key].add(column.steps)
+            counts_by_path = {
+                path: Counter(compress(ancestor_keys, [value is not MISSING for value in values]))
+                for path, values in row_set.columns
+            }
+            text_counts_by_path = {
+                path: Counter(compress(ancestor_keys, [type(value) is str for value in values]))
+                for path, values in row_set.columns
+            }
             variants: list[tuple[set[Steps], set[Steps], list[Any]]] = []
-            for ancestor_key, paths in paths_by_key.items():
-                text_paths = text_paths_by_key[ancestor_key]
+            for key, row_count in Counter(ancestor_keys).items():
+                paths = {path for path, counts in counts_by_path.items() if counts[key]}
+                # A single row does not show which of its fields are optional.
+                text_paths = {
+                    path for path in paths if text_counts_by_path[path][key] == row_count > 1
+                }
                 similar_variants = (
                     variant
                     for variant in variants
-                    if _have_similar_paths(variant[0], paths)
-                    # Rows by engine and rows by page are two tables.
-                    and (variant[1] <= paths or text_paths <= variant[0])
+                    # Rows by engine and rows by page are two tables; empty rows are of any.
+                    if not (variant[1] and paths and variant[1].isdisjoint(paths))
+                    and (variant[0] <= paths or text_paths <= variant[1])
                 )
-                variant = next(similar_variants, (set(), set(), []))
-                variants += [variant] * (not variant[2])
-                variant[0].update(paths)
-                variant[1].update(text_paths)
-                variant[2].append(ancestor_key)
+                variant = next(similar_variants, None)
+                if variant is None:
+                    variants.append((text_paths, paths, [key]))
+                else:
+                    variant[0].intersection_update(text_paths)
+                    variant[1].update(paths)
+                    variant[2].append(key)
             if 1 < len(variants) <= _MAX_TUPLE_LENGTH:
                 self.row_sets.remove(row_set)
-                for kept_paths, _, kept_keys in variants:
-                    self._add_partial_row_set(row_set, raw_columns, ancestor, kept_paths, kept_keys)
+                for _, kept_paths, kept_keys in variants:
+                    self._add_partial_row_set(row_set, ancestor, kept_paths, kept_keys)
                 return
 
     def _add_partial_row_set(
         self,
         row_set: RowSet,
-        raw_columns: list[RawColumn],
         ancestor: RowSet,
         kept_paths: set[Steps],
         ancestor_keys: list[Any],
@@ -383,8 +367,6 @@ class JsonStructure:
         ----------
         row_set : RowSet
             The rows of the existing table.
-        raw_columns : list of RawColumn
-            The columns of the existing table.
         ancestor : RowSet
             Rows that enclose the rows of the existing table.
         kept_paths : set of tuple of Step
@@ -408,15 +390,13 @@ class JsonStructure:
             parent_row_positions=[row_set.parent_row_positions[row] for row in kept_rows],
             row_keys=[row_set.row_keys[row] for row in kept_rows],
             kept_values_by_path={**row_set.kept_values_by_path, key_path: tuple(ancestor_keys)},
-            list_groups=[],
-            data_key_objects=[],
+            columns=[
+                (path, [values[row] for row in kept_rows])
+                for path, values in row_set.columns
+                if path in kept_paths
+            ],
         )
         self.row_sets.append(new_row_set)
-        self.raw_columns += [
-            RawColumn(new_row_set, column.steps, [column.values[row] for row in kept_rows])
-            for column in raw_columns
-            if column.steps in kept_paths
-        ]
 
     # --- maps -----------------------------------------------------------------------------------
 
@@ -440,27 +420,22 @@ class JsonStructure:
             return False  # elements of a list are records
         columns = [[value.get(key) for value in objects] for key in keys]
         entries = [entry for column in columns for entry in _nonempty_entries(column)]
-        grids = [
-            entry for entry in entries if isinstance(entry, dict) and _has_list_of_lists(entry)
-        ]
         headers_of_grids = {
             str(names)
-            for grid in grids
-            for key, names in grid.items()
-            if isinstance(names, list) and _HEADER_PATTERN.fullmatch(to_snake_case(key))
+            for entry in entries
+            if isinstance(entry, dict) and any(map(_is_list_of_lists, entry.values()))
+            for field_name, names in entry.items()
+            if matches_form(field_name, "header") and not _is_list_of_lists(names)
         }
         if len(headers_of_grids) > 1:
             return False  # tables of different columns
-        column_kinds = [frozenset(_detailed_kinds_of(column)) for column in columns]
-        are_fields = len(objects) > 1 and {*map(len, column_kinds)} == {1} != {len({*column_kinds})}
         similarity = _measure_similarity(entries)
         last_field = to_snake_case(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
         has_map_name = {"by", "per"} & {*last_field.split("_")}
-        are_fields &= not has_map_name and similarity < _MIN_LIST_SIMILARITY
         are_translations = all(isinstance(entry, str) for entry in entries) and all(
             map(_LANGUAGE_PATTERN.fullmatch, keys)
         )
-        if are_fields or are_translations or similarity < _MIN_SIMILARITY:
+        if are_translations or similarity < _MIN_SIMILARITY:
             return False
         if dimension is not None or has_map_name:
             return True
@@ -504,7 +479,7 @@ class JsonStructure:
         groups_by_length: dict[Any, list[ListGroup]] = {}
         groups_by_names: dict[Any, tuple[ListsOfNames, list[ListGroup]]] = {}
         for list_group in remaining_groups:
-            if list_group.holds_names and list_group.kinds != {"dict"}:
+            if list_group.holds_names:
                 continue
             lists_of_names = self._find_lists_of_names(row_set, list_group)
             if lists_of_names is not None:
@@ -555,11 +530,8 @@ class JsonStructure:
             list_groups, key=lambda group: (group.is_of_lists, len(group.present_lists))
         )
         containers = [(list_group.steps, list_group.lists) for list_group in list_groups]
-        first_position = int(len(list_groups) == 1 and _has_header_row(main_group.present_lists))
         main_container = main_group.steps, main_group.lists
-        self._add_child_row_set(
-            row_set, containers, main_container, Each, lists_of_names, first_position
-        )
+        self._add_child_row_set(row_set, containers, main_container, Each, lists_of_names)
 
     def _add_row_set_of_columns(
         self, row_set: RowSet, list_group: ListGroup, paths_and_values: list[PathAndValues]
@@ -588,7 +560,6 @@ class JsonStructure:
         main_container: PathAndValues,
         step_type: type[Each | Entries],
         lists_of_names: ListsOfNames | None = None,
-        first_position: int = 0,
         kept_values_by_path: dict[str, tuple[Any, ...]] | None = None,
     ) -> None:
         """Add a nested table whose rows are the items of lists or objects in enclosing rows.
@@ -606,18 +577,18 @@ class JsonStructure:
             `Each` for lists, `Entries` for objects.
         lists_of_names : tuple, optional
             Other lists that have a name for each item.
-        first_position : int
-            The position of the first row in its list; 1 if the first element has column names.
         kept_values_by_path : dict, optional
             Conditions for the rows to keep, as in `Rows`.
         """
+        lists = [items for items in main_container[1] if isinstance(items, list)]
+        first_position = int(len(containers) == 1 and _has_header_row(lists))
         rows_and_keys = [
             (parent_row, key)
             for parent_row, items in enumerate(main_container[1])
             if items is not MISSING
             for key in (items if step_type is Entries else range(first_position, len(items)))
         ]
-        steps = (*_widen_to_all_elements(main_container[0]), step_type())
+        steps = (*widen_to_all_elements(main_container[0]), step_type())
         parent_rows = [parent_row for parent_row, _ in rows_and_keys]
         keys = [key for _, key in rows_and_keys]
         containers_and_names = [*containers]
@@ -658,7 +629,7 @@ class JsonStructure:
             row_group = ListGroup(steps, paths_and_values[0][1])
             paths_and_values = self._split_into_columns(row_group, (header_path, header_names))
         self.row_sets.append(new_row_set)
-        self._add_raw_columns(new_row_set, paths_and_values)
+        self._add_columns(new_row_set, paths_and_values)
 
     def _may_be_columns(self, row_set: RowSet, list_group: ListGroup, *, is_mixed: bool) -> bool:
         """Return whether lists of lists may be tables in which each inner list is a column.
@@ -667,7 +638,7 @@ class JsonStructure:
 
         ``is_mixed`` says whether the inner lists hold different kinds of values.
         """
-        if list_group.max_length < 2 or {*map(type, list_group.items)} != {list}:
+        if {*map(type, list_group.items)} != {list}:
             return False
         item_length_sets = [{*map(len, values)} for values in list_group.present_lists]
         if max(map(len, item_length_sets)) > 1:
@@ -679,15 +650,11 @@ class JsonStructure:
         first_item_lengths = [
             len(items[0]) if items is not MISSING and items else None for items in list_group.lists
         ]
-        neighbour_lengths = (
-            other_group.lengths
-            for other_group, _ in _iter_neighbour_groups(
-                row_set, list_group, includes_same_rows=True
-            )
+        neighbours = _iter_neighbours(
+            row_set, list_group, first_item_lengths, includes_same_rows=True
         )
-        is_grid = is_square or any(lengths == first_item_lengths for lengths in neighbour_lengths)
-        is_uniform = max(len(_kinds_of(item)) for item in list_group.items) == 1
-        return is_uniform and (is_mixed or not is_grid)
+        is_grid = is_square or any(True for _ in neighbours)
+        return is_mixed or not is_grid
 
     def _add_if_columns(self, row_set: RowSet, list_group: ListGroup) -> bool:
         """Add one column for each position in some lists, if all are like ``["2026-11-03", 4]``.
@@ -701,7 +668,8 @@ class JsonStructure:
             Whether columns were added.
         """
         kinds_by_position = [
-            _detailed_kinds_of(cells) for cells in zip_longest(*list_group.present_lists)
+            _kinds_of(value for cell in cells for value in (cell if type(cell) is list else [cell]))
+            for cells in zip_longest(*list_group.present_lists)
         ]
         is_mixed = (
             all(len(kinds) <= 1 for kinds in kinds_by_position)
@@ -712,11 +680,7 @@ class JsonStructure:
         ):
             return False
         header = self._find_header(row_set, list_group, is_mixed=is_mixed)
-        lists_of_names = (
-            None
-            if is_mixed or list_group.is_of_lists
-            else self._find_lists_of_names(row_set, list_group)
-        )
+        lists_of_names = None if is_mixed else self._find_lists_of_names(row_set, list_group)
         if header is not None and lists_of_names is not None:
             are_names_nearer = count_shared_steps(
                 lists_of_names[0].steps, list_group.steps
@@ -729,7 +693,7 @@ class JsonStructure:
             if list_group.is_of_lists:
                 self._add_row_set_of_columns(row_set, list_group, paths_and_values)
             else:
-                self._add_raw_columns(row_set, paths_and_values)
+                self._add_columns(row_set, paths_and_values)
             return True
         return False
 
@@ -749,10 +713,10 @@ class JsonStructure:
         # A text that is first in one list and second in another is no cell of a column.
         are_members = are_texts and sum(map(len, texts_by_position)) > len({*list_group.items})
         if not are_members and _are_tuples(row_set, list_group, max(4, 2 * list_group.max_length)):
-            self._add_raw_columns(row_set, self._split_into_columns(list_group))
+            self._add_columns(row_set, self._split_into_columns(list_group))
             return True
         if are_texts:
-            self.raw_columns.append(RawColumn(row_set, list_group.steps, list_group.lists))
+            row_set.columns.append((list_group.steps, list_group.lists))
         return are_texts
 
     @staticmethod
@@ -805,39 +769,41 @@ class JsonStructure:
             The parsed path to the names; and a list that has, for each row, its list of names.
         """
         possible_headers = []
-        for other_group, list_positions in _iter_neighbour_groups(
-            row_set, list_group, includes_same_rows=list_group.is_of_lists
+        for other_group, list_positions in _iter_neighbours(
+            row_set, list_group, list_group.lengths, includes_same_rows=list_group.is_of_lists
         ):
             if other_group.field_and_texts is None:
                 continue
             field_name, text_lists = other_group.field_and_texts
             names_by_row = [text_lists[position] for position in list_positions]
-            items_and_names = zip(list_group.lists, names_by_row, strict=True)
-            has_equal_lengths = all(
-                items is MISSING or len(items) == len(names) for items, names in items_and_names
+            list_name = _last_field(list_group.steps)
+            other_name = _last_field(other_group.steps)
+            has_header_name = matches_form(other_name, "header")
+            # A single name, or one for the positions of some rows only, is a value of theirs, as
+            # are records beside records.
+            are_names_fixed = len({*map(tuple, names_by_row)}) == 1 < list_group.max_length and (
+                field_name is None or "dict" not in list_group.kinds
             )
-            has_header_name = (
-                _HEADER_PATTERN.fullmatch(to_snake_case(_last_field(other_group.steps))) is not None
-            )
-            # ``index_names`` is that of ``index``.
-            is_named_after_list = _last_field(list_group.steps) in _last_field(other_group.steps)
+            # ``index_names`` is the header of ``index``.
             closeness = (
                 count_shared_steps(other_group.steps, list_group.steps),
-                is_named_after_list,
-                has_header_name,
+                list_name in other_name,
             )
-            # What names only the positions of some rows are values of theirs.
-            are_names_fixed = (
-                len({*map(tuple, names_by_row)}) == 1 and "dict" not in list_group.kinds
-            )
+            min_lists = max(4, 2 * list_group.max_length)
             is_header = has_header_name or (
-                is_mixed and not list_group.is_of_lists and are_names_fixed
+                are_names_fixed
+                and (
+                    is_mixed
+                    or (
+                        list_group.kinds == {"text"} and _are_tuples(row_set, list_group, min_lists)
+                    )
+                    or (
+                        other_name == list_name
+                        and self.vocabulary.find_dimension(names_by_row[0]) is None
+                    )
+                )
             )
-            if _last_field(other_group.steps) == _last_field(list_group.steps) and are_names_fixed:
-                is_header |= self.vocabulary.find_dimension(names_by_row[0]) is None
-            if list_group.kinds == {"text"} and are_names_fixed:
-                is_header |= _are_tuples(row_set, list_group, max(4, 2 * list_group.max_length))
-            if has_equal_lengths and is_header:
+            if is_header:
                 possible_headers.append((closeness, other_group, field_name, names_by_row))
         if not possible_headers:
             return None
@@ -846,9 +812,9 @@ class JsonStructure:
         )
         other_group.holds_names = True
         self.header_paths.add(other_group.steps)
-        widened_steps = _widen_to_all_elements(other_group.steps)
+        widened_steps = widen_to_all_elements(other_group.steps)
         row_steps = (
-            _widen_to_all_elements(list_group.steps) if list_group.is_of_lists else row_set.steps
+            widen_to_all_elements(list_group.steps) if list_group.is_of_lists else row_set.steps
         )
         shared_count = count_shared_steps(widened_steps, row_steps)
         return (
@@ -885,23 +851,17 @@ class JsonStructure:
         if list_group.max_length < 2:
             return None
         possible_lists = []
-        for other_group, list_positions in _iter_neighbour_groups(
-            row_set, list_group, includes_same_rows=includes_same_rows
+        for other_group, list_positions in _iter_neighbours(
+            row_set, list_group, list_group.lengths, includes_same_rows=includes_same_rows
         ):
-            lengths_and_positions = zip(list_group.lengths, list_positions, strict=True)
-            may_be_names = other_group.kinds.isdisjoint(("dict", "list")) and not (
-                includes_same_rows and other_group.holds_names
-            )
             # Short lists elsewhere have the same length by chance, and fractions name nothing.
             record_path = other_group.steps[:-1]
-            may_be_names &= (
-                list_group.max_length > _MAX_CHANCE_LENGTH
-                or record_path == list_group.steps[: len(record_path)]
-            )
-            may_be_names &= not any(type(item) is float for item in other_group.items)
-            if may_be_names and all(
-                length in (None, other_group.lengths[position])
-                for length, position in lengths_and_positions
+            is_near = record_path == list_group.steps[: len(record_path)]
+            if (
+                other_group.kinds.isdisjoint(("dict", "list"))
+                and not (includes_same_rows and other_group.holds_names)
+                and (is_near or list_group.max_length > _MAX_CHANCE_LENGTH)
+                and not any(type(item) is float for item in other_group.items)
             ):
                 possible_lists.append((other_group, list_positions))
         return max(
@@ -916,10 +876,16 @@ class JsonStructure:
 # --- paths --------------------------------------------------------------------------------------
 
 
-def _iter_neighbour_groups(
-    row_set: RowSet, list_group: ListGroup, *, includes_same_rows: bool
+def _iter_neighbours(
+    row_set: RowSet,
+    list_group: ListGroup,
+    lengths: list[int | None],
+    *,
+    includes_same_rows: bool,
 ) -> Iterator[tuple[ListGroup, list[int]]]:
-    """Yield the other lists in the rows that enclose the rows of given lists, the nearest first.
+    """Yield the other lists of some lengths in the rows that enclose the rows of given lists.
+
+    The nearest ones come first.
 
     Parameters
     ----------
@@ -927,6 +893,8 @@ def _iter_neighbour_groups(
         The rows with the given lists.
     list_group : ListGroup
         The given lists.
+    lengths : list
+        For each row, the length that the other list must have; None for any length.
     includes_same_rows : bool
         Whether to begin with the other lists in the rows with the given lists.
 
@@ -941,15 +909,11 @@ def _iter_neighbour_groups(
     for ancestor in [*row_set.iter_with_ancestors()][not includes_same_rows :]:
         list_positions = row_set.enclosing_rows(ancestor)
         for other_group in ancestor.list_groups:
-            if other_group.steps != list_group.steps[: len(other_group.steps)]:
+            if other_group.steps != list_group.steps[: len(other_group.steps)] and all(
+                length in (None, other_group.lengths[position])
+                for length, position in zip(lengths, list_positions, strict=True)
+            ):
                 yield other_group, list_positions
-
-
-def _have_similar_paths(paths: set[Steps], other_paths: set[Steps]) -> bool:
-    """Return whether at least half of all paths are in both sets, or one set contains the other."""
-    return len(paths & other_paths) >= min(
-        0.5 * len(paths | other_paths), len(paths), len(other_paths)
-    )
 
 
 def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any]) -> bool:
@@ -960,22 +924,14 @@ def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any])
     >>> _have_equal_lengths([3, None], (3, 2)), _have_equal_lengths([3, 1], (3, 2))
     (True, False)
     """
-    are_equal = [
-        length == other_length
-        for length, other_length in {*zip(lengths, other_lengths, strict=False)}
-        if None not in (length, other_length)
-    ]
-    return len(lengths) == len(other_lengths) and any(are_equal) and all(are_equal)
+    pairs = [pair for pair in zip(lengths, other_lengths, strict=False) if None not in pair]
+    is_comparable = len(lengths) == len(other_lengths) and len(pairs) > 0
+    return is_comparable and all(length == other_length for length, other_length in pairs)
 
 
 def _last_field(steps: Steps) -> str:
     """Return the name of the last field in a parsed path; "" if there is none."""
     return next((step.name for step in reversed(steps) if isinstance(step, Field)), "")
-
-
-def _widen_to_all_elements(steps: Steps) -> Steps:
-    """Replace each step to a single element, such as ``[0]``, by ``[]``: all elements."""
-    return tuple(Each() if isinstance(step, Position | Named) else step for step in steps)
 
 
 def bind_to_row(steps: Iterable[Step]) -> Steps:
@@ -1045,25 +1001,6 @@ def _kind_of(value: Any) -> str:
     return type(value).__name__
 
 
-def _detailed_kinds_of(values: Iterable[Any]) -> set[str]:
-    """Return the set of the kinds of some values, such as ``number``.
-
-    For a dict, its field names are returned instead, as one text. For a list, the kinds of its
-    items are returned, each after ``[``.
-
-    Examples
-    --------
-    >>> sorted(_detailed_kinds_of([{"b": 1, "a": 2}, [3], "x"]))
-    ["['a', 'b']", '[number', 'text']
-    """
-    values = [*values]
-    kinds = {str(sorted(value)) for value in values if isinstance(value, dict)}
-    list_kinds = {
-        f"[{kind}" for value in values if isinstance(value, list) for kind in _kinds_of(value)
-    }
-    return kinds | list_kinds | (_kinds_of(values) - {"dict", "list"})
-
-
 def _kinds_of(values: Iterable[Any]) -> set[str]:
     """Return the set of kinds of some values, such as ``number``.
 
@@ -1097,10 +1034,9 @@ def _nonempty_entries(values: Iterable[Any]) -> list[Any]:
     return objects or entries
 
 
-def _has_list_of_lists(record: Mapping[str, Any]) -> bool:
-    """Return whether any field of an object has a list of lists as its value."""
-    lists = [value for value in record.values() if isinstance(value, list)]
-    return any(isinstance(item, list) for items in lists for item in items)
+def _is_list_of_lists(value: Any) -> bool:
+    """Return whether a JSON value is a list with a list in it."""
+    return isinstance(value, list) and any(isinstance(item, list) for item in value)
 
 
 def _measure_similarity(entries: list[Any]) -> float:
@@ -1123,19 +1059,6 @@ def _measure_similarity(entries: list[Any]) -> float:
     return kind_counts.total() / (len(kind_counts) * len(entry_kinds)) if kind_counts else 0.0
 
 
-def _unwrap_single_fields(value: Any) -> Any:
-    """Return the innermost value of nested objects that have one field each.
-
-    Examples
-    --------
-    >>> _unwrap_single_fields({"value": {"n": 3}}), _unwrap_single_fields({"a": 1, "b": 2})
-    (3, {'a': 1, 'b': 2})
-    """
-    while isinstance(value, dict) and len(value) == 1:
-        (value,) = value.values()
-    return value
-
-
 def _are_tuples(row_set: RowSet, list_group: ListGroup, min_lists: int) -> bool:
     """Return whether at least ``min_lists`` lists are short tuples of scalars, like ``[x, y]``.
 
@@ -1152,9 +1075,7 @@ def _are_tuples(row_set: RowSet, list_group: ListGroup, min_lists: int) -> bool:
         len({*map(len, list_group.present_lists)}) == 1
         and list_group.max_length <= _MAX_TUPLE_LENGTH
     )
-    is_flat = {*map(_kind_of, map(_unwrap_single_fields, list_group.items))}.isdisjoint(
-        {"dict", "list"}
-    )
+    is_flat = list_group.kinds.isdisjoint(("dict", "list"))
     return (
         row_set.parent is not None
         and is_regular
@@ -1172,16 +1093,12 @@ def _has_header_row(lists: list[list[Any]]) -> bool:
     >>> _has_header_row([rows]), _has_header_row([rows, rows[:1]])
     (True, True)
     """
-    longest_list = max(lists, key=len, default=[])
     for rows in lists:
-        if rows == longest_list[:1]:
-            continue  # there are no rows below the names
-        if len(rows) < 3 or not all(isinstance(row, list) for row in rows):
+        if not rows or not all(isinstance(row, list) for row in rows):
             return False
         header, *other_rows = rows
         are_names = {*map(_kind_of, header)} <= {"text", "mark"} and len({*header}) == len(header)
-        if not are_names or max(map(len, other_rows)) > len(header):
+        kinds = _kinds_of(cell for row in other_rows for cell in row)
+        if not are_names or max(map(len, rows)) > len(header) or (other_rows and kinds <= {"text"}):
             return False
-        if _kinds_of(item for row in other_rows for item in row) <= {"text"}:
-            return False
-    return len(longest_list) > 2
+    return max(map(len, lists), default=0) > 2

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 
+from aatoolkit._util.lexicon import words_of
 from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
 from aatoolkit.sections.inference.readings import FloatArray
 from aatoolkit.sections.inference.words import to_singular
@@ -71,20 +72,19 @@ class PossibleTotals:
         For each row of the table that is summed, the position of its group.
     totals_by_group : array of float
         For each group, the number that may be its sum.
-    totals_text, groups_text : str
-        Descriptions of the sums and of the groups, for messages: ``facts.total``, ``responses``.
+    text : str
+        A description of the sums and of the groups, for messages: ``facts.total in responses``.
     row_key_names : set of str
         The names of the columns that identify a row within its group.
-    totals_column : DraftColumn, optional
+    column : DraftColumn, optional
         The column with the possible sums, if they are in a column.
     """
 
     group_by_row: RowPositions
     totals_by_group: FloatArray
-    totals_text: str
-    groups_text: str
+    text: str
     row_key_names: set[str]
-    totals_column: DraftColumn | None = None
+    column: DraftColumn | None = None
 
 
 def _record_sums(table: DraftTable, tables: list[DraftTable]) -> None:
@@ -92,25 +92,20 @@ def _record_sums(table: DraftTable, tables: list[DraftTable]) -> None:
 
     Notes on these numbers are stored in the ``arithmetic`` of the column.
     """
-    enclosing_totals = [*_find_totals_in_enclosing_rows(table)]
-    for column in table.columns if table.data_row_mask.any() else ():
-        if not column.may_be_summed:
-            continue
-        for possible_totals in [*enclosing_totals, *_find_other_totals(column, tables)]:
-            if not _adds_up_to(column, possible_totals):
+    summable_columns = [column for column in table.columns if column.may_be_summed]
+    for column in summable_columns if table.data_row_mask.any() else ():
+        for totals in chain(_find_enclosing_totals(table), _find_other_totals(column, tables)):
+            if not _adds_up_to(column, totals):
                 continue
-            column.arithmetic.sum_notes.append(
-                f"its rows sum to {possible_totals.totals_text} in {possible_totals.groups_text}"
-            )
-            column.arithmetic.summed_over |= possible_totals.row_key_names
-            if possible_totals.totals_column is not None:
-                column.arithmetic.sum_columns.append(possible_totals.totals_column)
-                possible_totals.totals_column.arithmetic.sum_notes.append(
-                    f"the rows of {table.name} sum to it"
-                )
+            column.arithmetic.sum_notes.append(f"its rows sum to {totals.text}")
+            column.arithmetic.summed_over |= totals.row_key_names
+            if totals.column is not None:
+                column.arithmetic.sum_columns.append(totals.column)
+                note = f"the rows of {table.name} sum to it"
+                totals.column.arithmetic.sum_notes.append(note)
 
 
-def _find_totals_in_enclosing_rows(table: DraftTable) -> Iterator[PossibleTotals]:
+def _find_enclosing_totals(table: DraftTable) -> Iterator[PossibleTotals]:
     """Yield the numbers next to a nested table that may be the sums of its rows.
 
     An example is ``total`` in ``{"total": 5, "rows": [{"n": 2}, {"n": 3}]}``.
@@ -121,10 +116,8 @@ def _find_totals_in_enclosing_rows(table: DraftTable) -> Iterator[PossibleTotals
         groups_text = "rows" if ancestor.steps else "responses"
         for column in ancestor.columns:
             if column.may_be_summed:
-                totals_text = f"{ancestor.name}.{column.name}"
-                yield PossibleTotals(
-                    enclosing_rows, column.numbers, totals_text, groups_text, row_key_names, column
-                )
+                text = f"{ancestor.name}.{column.name} in {groups_text}"
+                yield PossibleTotals(enclosing_rows, column.numbers, text, row_key_names, column)
 
 
 def _find_other_totals(column: DraftColumn, tables: list[DraftTable]) -> Iterator[PossibleTotals]:
@@ -138,15 +131,13 @@ def _find_other_totals(column: DraftColumn, tables: list[DraftTable]) -> Iterato
             table.total_row_positions
         ]
         yield PossibleTotals(
-            response_positions, totals_by_response, "their total", "responses", key_names
+            response_positions, totals_by_response, "their total in responses", key_names
         )
     sums = _sum_by_response(column)
-    is_nested = any(ancestor.steps for ancestor, _ in [*table.iter_with_ancestors()][1:])
-    for other_table in tables if not is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
-        is_top_level = other_table.parent is None or not other_table.parent.steps
+    for other_table in tables if not table.is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
         if (
             other_table.steps
-            and is_top_level
+            and not other_table.is_nested
             and other_table is not table
             and not {*other_table.key} & key_names
             and column.name in other_table.column_names
@@ -154,13 +145,8 @@ def _find_other_totals(column: DraftColumn, tables: list[DraftTable]) -> Iterato
         ):
             other_sums = _sum_by_response(other_table[column.name])
             if np.array_equal(other_sums > 0, sums > 0):
-                yield PossibleTotals(
-                    response_positions,
-                    other_sums,
-                    f"those of {other_table.name}",
-                    "responses",
-                    key_names,
-                )
+                text = f"those of {other_table.name} in responses"
+                yield PossibleTotals(response_positions, other_sums, text, key_names)
 
 
 def _sum_by_response(column: DraftColumn) -> FloatArray:
@@ -232,15 +218,17 @@ class Ratio:
 
     Attributes
     ----------
-    numerator, denominator : Operand
-        The two counts.
+    numerator : Operand or None
+        The upper count; None if it is not in the response, but whole on all rows.
+    denominator : Operand
+        The lower count.
     percent_factor : float
         The factor that the ratio is multiplied by: 100 for percent, else 1.
     row_count : int
         The number of distinct rows for which it was tested.
     """
 
-    numerator: Operand
+    numerator: Operand | None
     denominator: Operand
     percent_factor: float
     row_count: int
@@ -251,7 +239,7 @@ class Ratio:
     @property
     def operand_names(self) -> tuple[str, str]:
         """The names of the numerator and the denominator."""
-        return self.numerator.name, self.denominator.name
+        return self.numerator.name if self.numerator else "", self.denominator.name
 
 
 def _record_ratios(table: DraftTable) -> None:
@@ -263,37 +251,38 @@ def _record_ratios(table: DraftTable) -> None:
     for column in table.columns:
         field_format = column.format
         name_meaning = column.name_meaning
+        kind = name_meaning.kind
         arithmetic = column.arithmetic
         # A whole percentage is too coarse: it is left to experiments.
         if not (field_format.is_number and column.is_row_field and field_format.max_decimals):
             continue
         numbers = np.where(table.data_row_mask, column.numbers, np.nan)
-        rounding_error = column.rounding_error + _TOLERANCE
-        max_number = np.nanmax(numbers)
-        min_number = np.nanmin(numbers)
-        may_be_share = name_meaning.kind not in (
-            "position", "rank", "milliseconds", "seconds", "money"
-        )  # fmt: skip
-        factors = [100.0] if field_format.has_percent_sign or max_number > 1.5 else [1.0, 100.0]
-        for percent_factor in factors if may_be_share and min_number >= 0 else ():
-            equal_ratios = [
-                *_find_exact_ratios(numbers, rounding_error, percent_factor, operands, column.name)
-            ]
-            arithmetic.equal_ratios += equal_ratios
-            for ratio in equal_ratios:
-                numerator = ratio.numerator
-                if numerator.is_in_table and ratio.denominator.name == f"sum of {numerator.name}":
-                    count_arithmetic = table[numerator.name].arithmetic
-                    count_arithmetic.sum_notes.append(f"{column.name} is its share of its sum")
-                    count_arithmetic.summed_over |= {*table.key}
-            if not equal_ratios and name_meaning.kind == "share" and not name_meaning.is_in_points:
-                arithmetic.row_count_by_denominator |= _find_denominators(
-                    numbers, rounding_error, percent_factor, operands
-                )
-        if name_meaning.kind in ("position", "rank") or name_meaning.is_mean:
-            arithmetic.row_count_by_denominator |= _find_denominators(
-                numbers, rounding_error, 1.0, operands
-            )
+        is_mean = kind in ("position", "rank") or (kind != "share" and name_meaning.is_mean)
+        if not is_mean and (kind in words_of("not_rate_kind") or np.nanmin(numbers) < 0):
+            continue
+        is_percent = field_format.has_percent_sign or np.nanmax(numbers) > 1.5
+        factors = [1.0] if is_mean else [100.0] if is_percent else [1.0, 100.0]
+        ratios = [
+            ratio
+            for percent_factor in factors
+            for ratio in _find_ratios(column, numbers, percent_factor, operands)
+        ]
+        arithmetic.equal_ratios = (
+            [] if is_mean else [ratio for ratio in ratios if ratio.numerator is not None]
+        )
+        for ratio in arithmetic.equal_ratios:
+            numerator = ratio.numerator
+            if numerator.is_in_table and ratio.denominator.name == f"sum of {numerator.name}":
+                count_arithmetic = table[numerator.name].arithmetic
+                count_arithmetic.sum_notes.append(f"{column.name} is its share of its sum")
+                count_arithmetic.summed_over |= {*table.key}
+        is_share = kind == "share" and not name_meaning.has_word_of("point")
+        if not arithmetic.equal_ratios and (is_mean or is_share):
+            arithmetic.row_count_by_denominator = {
+                ratio.denominator.name: ratio.row_count
+                for ratio in ratios
+                if ratio.numerator is None
+            }
 
 
 def _find_operands(table: DraftTable) -> Iterator[Operand]:
@@ -317,101 +306,59 @@ def _find_operands(table: DraftTable) -> Iterator[Operand]:
                 yield Operand(f"sum of {column.name}", sums, False)
 
 
-def _find_exact_ratios(
-    numbers: FloatArray,
-    rounding_error: float,
-    percent_factor: float,
-    operands: list[Operand],
-    column_name: str,
+def _find_ratios(
+    column: DraftColumn, numbers: FloatArray, percent_factor: float, operands: list[Operand]
 ) -> Iterator[Ratio]:
     """Yield the ratios of two counts that equal the numbers of a column on all rows.
 
     Parameters
     ----------
+    column : DraftColumn
+        The column.
     numbers : array of float
-        The numbers of the column, NaN if missing.
-    rounding_error : float
-        The largest rounding error of the numbers.
+        Its numbers, NaN if missing.
     percent_factor : float
         100 if the numbers are in percent, else 1.
     operands : list of Operand
-        The counts that may be the numerator or the denominator.
-    column_name : str
-        The name of the column.
+        The counts that may be the numerator or the denominator. If a number times a denominator is
+        whole on all rows, it may be the denominator of a numerator that is not in the table.
     """
+    rounding_error = (column.rounding_error + _TOLERANCE) / percent_factor
+    rates = numbers / percent_factor
     for denominator in operands:
-        has_denominator = ~np.isnan(numbers) & (denominator.numbers > 0)
-        for numerator in operands if has_denominator.any() else ():
-            if numerator is denominator or numerator.name.startswith("sum of "):
-                continue
-            has_both_counts = has_denominator & ~np.isnan(numerator.numbers)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratio_errors = np.abs(
-                    percent_factor * numerator.numbers / denominator.numbers - numbers
-                )
-            if (ratio_errors[has_both_counts] > rounding_error).any():
+        totals = denominator.numbers
+        is_rate = ~np.isnan(rates) & (totals > 0)
+        for numerator in operands if is_rate.any() else ():
+            counts = numerator.numbers
+            is_wrong = np.abs(rates * totals - counts) > rounding_error * totals
+            is_same = numerator is denominator or numerator.name.startswith("sum of ")
+            if is_same or is_wrong[is_rate].any():
                 continue
             # Rates of 0 and counts that are equal prove nothing.
-            has_both_counts &= (numbers != 0) & (numerator.numbers != denominator.numbers)
-            distinct_triples = np.stack([numbers, numerator.numbers, denominator.numbers])[
-                :, has_both_counts
-            ]
-            row_count = np.unique(distinct_triples, axis=1).shape[1] if has_both_counts.any() else 0
-            has_small_counts = row_count and numerator.numbers[has_both_counts].max() <= 3
+            is_proof = is_rate & (rates != 0) & (counts != totals) & ~np.isnan(counts)
+            row_count = _find_distinct_rows(is_proof, rates, counts, totals).shape[1]
+            has_small_counts = counts[is_proof].max(initial=0) <= 3
             numerator_word = to_singular(numerator.name.removesuffix("_count").rpartition(".")[2])
             # A name such as ``citation_rate`` is evidence, too: a row less proves the ratio.
-            is_named_after_numerator = numerator_word in column_name and rounding_error < 0.001
+            is_named_after_numerator = numerator_word in column.name and rounding_error < 0.001
             if row_count >= (
                 _MIN_ROWS_OF_SMALL_COUNTS
                 if has_small_counts
                 else MIN_DISTINCT_ROWS - is_named_after_numerator
             ):
                 yield Ratio(numerator, denominator, percent_factor, row_count)
+        distinct_rates, distinct_totals = _find_distinct_rows(is_rate & (rates != 0), rates, totals)
+        counts = distinct_rates * distinct_totals
+        errors = rounding_error * distinct_totals
+        may_be_whole = (np.floor(counts + errors) >= np.ceil(counts - errors)).all()
+        probability = np.prod(np.clip(2 * errors, 0.0, 1.0))
+        if may_be_whole and len(counts) >= MIN_DISTINCT_ROWS and probability <= _MAX_CHANCE:
+            yield Ratio(None, denominator, percent_factor, len(counts))
 
 
-def _find_denominators(
-    rates: FloatArray,
-    rounding_error: float,
-    percent_factor: float,
-    possible_denominators: list[Operand],
-) -> dict[str, int]:
-    """Find the counts that may be the denominator of a rate whose numerator is not in the table.
-
-    The rate times the denominator must be a whole number on every row.
-
-    Parameters
-    ----------
-    rates : array of float
-        The rates, NaN if missing.
-    rounding_error : float
-        The largest rounding error of the rates.
-    percent_factor : float
-        100 if the rates are in percent, else 1.
-    possible_denominators : list of Operand
-        The counts to test.
-
-    Returns
-    -------
-    dict of str to int
-        Maps the name of each possible denominator to the number of distinct rows tested.
-    """
-    row_count_by_name = {}
-    for denominator in possible_denominators:
-        is_usable = ~np.isnan(rates) & (denominator.numbers > 0) & (rates != 0)
-        distinct_pairs = np.unique(
-            np.stack([rates[is_usable], denominator.numbers[is_usable]]), axis=1
-        )
-        min_numerators = (distinct_pairs[0] - rounding_error) * distinct_pairs[1] / percent_factor
-        max_numerators = (distinct_pairs[0] + rounding_error) * distinct_pairs[1] / percent_factor
-        probability = float(np.prod(np.clip(max_numerators - min_numerators, 0.0, 1.0)))
-        may_be_whole = (np.floor(max_numerators) >= np.ceil(min_numerators)).all()
-        if (
-            may_be_whole
-            and distinct_pairs.shape[1] >= MIN_DISTINCT_ROWS
-            and probability <= _MAX_CHANCE
-        ):
-            row_count_by_name[denominator.name] = distinct_pairs.shape[1]
-    return row_count_by_name
+def _find_distinct_rows(row_mask: Any, *columns: FloatArray) -> FloatArray:
+    """Return the distinct rows of some columns, as an array with one row for each column."""
+    return np.unique(np.stack(columns)[:, row_mask], axis=1)
 
 
 def _record_sibling_columns(table: DraftTable) -> None:
@@ -430,22 +377,14 @@ def _record_sibling_columns(table: DraftTable) -> None:
         ):
             columns_by_object.setdefault(column.source.rpartition(".")[0], []).append(column)
     for columns in columns_by_object.values():
-        columns = columns[:_MAX_SIBLING_COLUMNS]
-        column_groups = (
-            sibling_columns
-            for group_size in range(len(columns), 1, -1)
-            for sibling_columns in combinations(columns, group_size)
+        sizes = range(min(len(columns), _MAX_SIBLING_COLUMNS), 1, -1)
+        column_groups = chain.from_iterable(
+            combinations(columns[:_MAX_SIBLING_COLUMNS], size) for size in sizes
         )
-        groups_and_sums = (
-            (sibling_columns, _find_common_sum(sibling_columns))
-            for sibling_columns in column_groups
-        )
-        sibling_columns, common_sum = next(
-            (group_and_sum for group_and_sum in groups_and_sums if group_and_sum[1]), ((), 0.0)
-        )
-        for column in sibling_columns:
-            column.arithmetic.sibling_names = tuple(sibling.name for sibling in sibling_columns)
-            column.arithmetic.sibling_sum = common_sum
+        siblings = next(filter(_find_common_sum, column_groups), ())
+        for column in siblings:
+            column.arithmetic.sibling_names = tuple(sibling.name for sibling in siblings)
+            column.arithmetic.sibling_sum = _find_common_sum(siblings)
 
 
 def _find_common_sum(columns: tuple[DraftColumn, ...]) -> float:
@@ -484,6 +423,11 @@ class MatchedRows:
     one_engine_rows: RowPositions
     all_engines_rows: RowPositions
     completeness_mask: Any
+
+    def sum(self, numbers: Any) -> Any:
+        """Return an array: for each row for all engines, the sum of numbers for single engines."""
+        table_length = len(self.completeness_mask)
+        return np.bincount(self.all_engines_rows, np.nan_to_num(numbers), table_length)
 
 
 def _match_engine_rows(table: DraftTable, engine_count: int) -> MatchedRows | None:
@@ -546,7 +490,7 @@ def _add_engine_evidence(table: DraftTable, engine_count: int) -> None:
         is_count = name_meaning.kind == "count" and not (
             name_meaning.is_mean or column.arithmetic.sibling_names
         )
-        is_unweighted = name_meaning.kind in ("rank", "change", "probability", "money")
+        is_unweighted = name_meaning.kind in words_of("unweighted_kind")
         if column in weight_columns or is_count or is_unweighted:
             continue
         rounding_error = 0.5 * 10.0**-column.format.max_decimals + _TOLERANCE
@@ -572,13 +516,12 @@ def _compare_with_sums(column: DraftColumn, matched_rows: MatchedRows) -> tuple[
     numbers = column.numbers
     overall_rows = matched_rows.all_engines_rows
     engine_numbers = numbers[matched_rows.one_engine_rows]
-    table_length = len(numbers)
-    sums = np.bincount(overall_rows, np.nan_to_num(engine_numbers), table_length)
-    has_several_engines = np.bincount(overall_rows, engine_numbers > 0, table_length) >= 2
-    is_comparable = np.bincount(overall_rows, np.isnan(engine_numbers), table_length) == 0
-    is_comparable &= matched_rows.completeness_mask & ~np.isnan(numbers)
+    sums = matched_rows.sum(engine_numbers)
+    has_several_engines = matched_rows.sum(engine_numbers > 0) >= 2
+    is_comparable = matched_rows.completeness_mask & ~np.isnan(numbers)
+    is_comparable &= matched_rows.sum(np.isnan(engine_numbers)) == 0
     row_count = int((has_several_engines & is_comparable).sum())
-    engine_counts = np.bincount(overall_rows, minlength=table_length)
+    engine_counts = matched_rows.sum(np.ones(len(engine_numbers)))
     tolerance = column.rounding_error * (engine_counts + 1) + _TOLERANCE
     if not is_comparable.any():
         return "", 0
@@ -592,33 +535,13 @@ def _compare_with_sums(column: DraftColumn, matched_rows: MatchedRows) -> tuple[
         is_comparable[overall_rows]
     ].all():
         return "", row_count  # the filter changed no number that is there
-    largest_engine_numbers = _find_group_ranges(engine_numbers, overall_rows, table_length)[1]
+    largest_engine_numbers = np.full(len(numbers), -np.inf)
+    np.fmax.at(largest_engine_numbers, overall_rows, engine_numbers)
     if ((numbers <= sums + tolerance) & (numbers >= largest_engine_numbers - tolerance))[
         is_comparable
     ].all():
         return ("distinct" if row_count else ""), row_count
     return "differs", row_count
-
-
-def _find_group_ranges(
-    numbers: FloatArray, group_by_number: RowPositions, group_count: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return two arrays: the lowest and the highest number of each group.
-
-    Parameters
-    ----------
-    numbers : array of float
-        The numbers.
-    group_by_number : array of int
-        For each number, the position of its group.
-    group_count : int
-        The number of groups.
-    """
-    minima = np.full(group_count, np.inf)
-    maxima = np.full(group_count, -np.inf)
-    np.fmin.at(minima, group_by_number, numbers)
-    np.fmax.at(maxima, group_by_number, numbers)
-    return minima, maxima
 
 
 def _count_weighted_mean_rows(
@@ -643,28 +566,21 @@ def _count_weighted_mean_rows(
         The number of rows on which the rates are weighted means; 0 if any row contradicts.
     """
     engine_rates = rates[matched_rows.one_engine_rows]
-    overall_rows = matched_rows.all_engines_rows
-    size = len(rates)
     engine_weights = np.nan_to_num(weights[matched_rows.one_engine_rows])
-    total_weights = np.bincount(overall_rows, engine_weights, size)
-    is_tested = np.bincount(overall_rows, (engine_weights > 0) & np.isnan(engine_rates), size) == 0
+    has_weight = engine_weights > 0
+    total_weights = matched_rows.sum(engine_weights)
+    engine_counts = matched_rows.sum(has_weight)
     # Where the weights add up, no part is missing.
-    is_tested &= (np.abs(total_weights - weights) <= _TOLERANCE) & ~np.isnan(rates)
-    is_tested &= np.bincount(overall_rows, engine_weights > 0, size) >= 2
-    if is_tested.sum() < _MIN_ENGINE_ROWS:
-        return 0
-    sums = np.bincount(overall_rows, np.nan_to_num(engine_rates) * engine_weights, size)[is_tested]
-    are_weighted_means = (
-        np.abs(sums / total_weights[is_tested] - rates[is_tested]) <= 2 * rounding_error
-    ).all()
-    minima, maxima = _find_group_ranges(
-        engine_rates[engine_weights > 0], overall_rows[engine_weights > 0], size
-    )
-    has_spread = ((maxima - minima)[is_tested] > 4 * rounding_error).sum() >= _MIN_ENGINE_ROWS
+    is_tested = (np.abs(total_weights - weights) <= _TOLERANCE) & ~np.isnan(rates)
+    is_tested &= (matched_rows.sum(has_weight & np.isnan(engine_rates)) == 0) & (engine_counts >= 2)
+
+    def are_equal(sums: FloatArray, divisors: FloatArray) -> Any:
+        """Return whether the means equal the rates, for each tested row."""
+        means = sums[is_tested] / divisors[is_tested]
+        return np.abs(means - rates[is_tested]) <= 2 * rounding_error
+
+    are_weighted_means = are_equal(matched_rows.sum(engine_rates * engine_weights), total_weights)
+    are_plain_means = are_equal(matched_rows.sum(engine_rates * has_weight), engine_counts)
     # Where any weights would do, none are proved.
-    plain_sums = np.bincount(
-        overall_rows, np.nan_to_num(engine_rates) * (engine_weights > 0), size
-    )[is_tested]
-    engine_counts = np.bincount(overall_rows, engine_weights > 0, size)[is_tested]
-    has_spread &= (np.abs(plain_sums / engine_counts - rates[is_tested]) > 2 * rounding_error).any()
-    return int(is_tested.sum()) if are_weighted_means and has_spread else 0
+    is_proved = are_weighted_means.all() and (~are_plain_means).sum() >= _MIN_ENGINE_ROWS
+    return int(is_tested.sum()) if is_proved else 0

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from aatoolkit._util.lexicon import words_of
 from aatoolkit.jsontree.paths import Step, format_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections import NONE, Aggregation, Rows
+from aatoolkit.sections.inference.axes import RowSet
 from aatoolkit.sections.inference.readings import NO_VALUE_REASON, FieldFormat, FloatArray
-from aatoolkit.sections.inference.words import NameMeaning, meaning_of, qualify_generic_name
+from aatoolkit.sections.inference.words import NameMeaning, meaning_of
 
 T = TypeVar("T")
 RowPositions = np.ndarray[tuple[int], np.dtype[np.intp]]
@@ -26,9 +29,6 @@ numbers, ``open`` if nothing is known, ``settled`` if a person set it.
 """
 
 _TEXT_FORMAT = FieldFormat("string")
-_NON_ADDITIVE_KINDS = (
-    "share", "position", "rank", "score", "probability", "id", "time", "status", "change",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -186,8 +186,8 @@ class DraftColumn:
     def name_meaning(self) -> NameMeaning:
         """The kind of values that the column's name suggests, such as ``count``."""
         field_meaning = meaning_of(self.field)
-        name_meaning = meaning_of(qualify_generic_name(self.name, self.path))
-        is_share = name_meaning.kind == "share" and not name_meaning.is_percent
+        name_meaning = meaning_of(self.name)
+        is_share = name_meaning.kind == "share" and not name_meaning.has_word_of("percent")
         is_count = field_meaning.kind == "count" and self.format.dtype == "Int64"
         is_field_decisive = (is_share and is_count) or not name_meaning.kind
         return field_meaning if is_field_decisive else name_meaning
@@ -202,7 +202,9 @@ class DraftColumn:
         """Whether the values could be summable by their kind: whole numbers or amounts of money."""
         name_meaning = self.name_meaning
         field_format = self.format
-        is_addable = name_meaning.kind not in _NON_ADDITIVE_KINDS and not name_meaning.is_mean
+        is_addable = (
+            name_meaning.kind not in words_of("not_summed_kind") and not name_meaning.is_mean
+        )
         is_whole = field_format.dtype == "Int64" or name_meaning.kind == "money"
         return (
             field_format.is_number
@@ -283,20 +285,12 @@ class DraftTable:
     ----------
     name : str
         The name of the table.
-    steps : tuple of Step
-        The parsed path to the rows.
+    row_set : RowSet
+        The rows.
     rows : Rows
         The declaration of the path and form of the rows, as in `Table`.
     columns : list of DraftColumn
         The columns.
-    response_positions : array of int
-        For each row, the position of its response.
-    parent : DraftTable, optional
-        The table of the enclosing rows.
-    parent_row_positions : array of int
-        For each row, the position of its enclosing row in ``parent``.
-    container_path : tuple of Step
-        The parsed path to the list that contains the rows.
     key : tuple of str
         The names of the columns that identify a row.
     total_labels_by_column : dict of str to tuple
@@ -306,13 +300,9 @@ class DraftTable:
     """
 
     name: str
-    steps: tuple[Step, ...]
+    row_set: RowSet
     rows: Rows
     columns: list[DraftColumn]
-    response_positions: RowPositions
-    parent: DraftTable | None = None
-    parent_row_positions: RowPositions = field(default_factory=lambda: np.empty(0, np.intp))
-    container_path: tuple[Step, ...] = ()
     key: tuple[str, ...] = ()
     total_labels_by_column: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     total_row_positions: RowPositions = field(default_factory=lambda: np.empty(0, np.intp))
@@ -322,7 +312,7 @@ class DraftTable:
             column.draft_table = self
 
     def __len__(self) -> int:
-        return len(self.response_positions)
+        return len(self.row_set)
 
     def __getitem__(self, name: str) -> DraftColumn:
         return self.columns[self.column_names.index(name)]
@@ -336,6 +326,11 @@ class DraftTable:
     def column_names(self) -> list[str]:
         """The names of the columns."""
         return [column.name for column in self.columns]
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The parsed path to the rows."""
+        return self.row_set.steps
 
     @property
     def path(self) -> str:
@@ -359,13 +354,20 @@ class DraftTable:
         array of int
             For each row of this table, the position of its enclosing row in that table.
         """
-        table: DraftTable | None = self
-        ancestor_rows: RowPositions = np.arange(len(self))
-        while table is not None:
-            yield table, ancestor_rows
-            if table.parent is not None:
-                ancestor_rows = table.parent_row_positions[ancestor_rows]
-            table = table.parent
+        for row_set in self.row_set.iter_with_ancestors():
+            if row_set.table is not None:
+                yield row_set.table, np.array(self.row_set.enclosing_rows(row_set), np.intp)
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether the rows are nested in rows of another table that is not the whole response."""
+        return any(table.steps for table, _ in self.iter_with_ancestors() if table is not self)
+
+    @cached_property
+    def response_positions(self) -> RowPositions:
+        """For each row of the table, the position of its response."""
+        *_, responses = self.row_set.iter_with_ancestors()
+        return np.array(self.row_set.enclosing_rows(responses), np.intp)
 
     def rows_of_response(self, response_position: int) -> RowPositions:
         """Return the positions of the rows of one response, without rows with totals."""

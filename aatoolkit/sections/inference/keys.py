@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain, combinations, takewhile
 from typing import Any
 
@@ -13,11 +14,11 @@ import numpy as np
 from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import unused_name
 from aatoolkit.jsontree.coerce import parse_currency
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
+from aatoolkit.jsontree.paths import Each, Entries, Field, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.axes import bind_to_row
 from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
-from aatoolkit.sections.inference.readings import FieldFormat, find_format, try_month_day_format
+from aatoolkit.sections.inference.readings import FieldFormat, find_format
 from aatoolkit.sections.inference.words import (
     is_id_name,
     is_measure_name,
@@ -58,77 +59,74 @@ def set_keys(tables: list[DraftTable], year_path: str | None) -> list[str]:
     """
     notes: list[str] = []
     for table in tables:
-        _inherit_keys(table)
+        _inherit_columns(table, keys=True)
         if not table.columns:
             _add_position_column(table)
         for column in [*table.columns]:
             column.format = find_format(column.values, column.name)
-            if year_path and column.format.dtype == "string" and not column.is_label:
-                column.format = try_month_day_format(column.values, column.format, year_path)
+            if column.format.parse == "month day":
+                if year_path and not column.is_label:
+                    column.format = replace(column.format, year=year_path)
+                else:
+                    column.format = FieldFormat("string", reason="text; days without a year")
             if column.format.parse == "money":
                 _add_currency_column(column)
         notes += _find_total_rows(table)
         if not table.steps:
             continue
         table.key = _find_key(table)
-        if not table.key and isinstance(table.steps[-1], Each):
+        if not table.key:
             label_names = [
                 column.name for column in table.columns if column.is_label or column.is_inherited
             ]
+            arrays_around_row = takewhile(
+                lambda step: isinstance(step, Each), reversed(table.steps)
+            )
             position_names = [
                 _add_position_column(table, levels_up)
-                for levels_up in range(_count_nested_arrays(table))
+                for levels_up, _ in enumerate(arrays_around_row)
             ]
-            table.key = (*label_names, *reversed(position_names))
+            table.key = (*label_names, *reversed(position_names)) if position_names else ()
     for table in tables:
-        _inherit_text_columns(table)
+        _inherit_columns(table, keys=False)
     return notes
 
 
 # --- from enclosing rows ------------------------------------------------------------------------
 
 
-def _inherit_keys(table: DraftTable) -> None:
-    """Copy the key columns of the enclosing table into a nested table, as its first columns.
+def _inherit_columns(table: DraftTable, *, keys: bool) -> None:
+    """Copy columns of the enclosing tables into a nested table.
 
-    The enclosing table is the one whose rows contain the rows of the nested table.
+    If ``keys`` is True, these are their key columns, which become its first columns. Otherwise,
+    they are the columns that describe each nested row as well.
     """
-    insert_position = 0
-    own_paths = {column.path for column in table.columns}
+    position = 0
     for ancestor, ancestor_rows in [*table.iter_with_ancestors()][1:]:
-        for column in map(ancestor.__getitem__, ancestor.key):
-            is_copied = column.source[0] != "@" and not column.is_inherited
-            if is_copied and column.path not in own_paths:
-                table.add_column(_inherit_column(table, ancestor_rows, column), insert_position)
-                insert_position += 1
+        for column in ancestor.columns:
+            is_copied = column.is_key if keys else _describes_nested_rows(column)
+            own_paths = [own_column.path for own_column in table.columns]
+            if is_copied and not column.is_inherited and column.path not in own_paths:
+                inherited_column = _inherit_column(table, ancestor_rows, column)
+                table.add_column(inherited_column, position if keys else None)
+                position += 1
 
 
-def _inherit_text_columns(table: DraftTable) -> None:
-    """Copy columns of the enclosing table into a nested table: short texts, days and booleans.
+def _describes_nested_rows(column: DraftColumn) -> bool:
+    """Return whether a column has short texts, days or booleans that hold for nested rows, too.
 
-    The enclosing table is the one whose rows contain the rows of the nested table. Its columns of
-    first and last times are not copied, because they do not hold for each nested row.
+    The first and last times of a row do not.
     """
-    first_last_words = words_of("extreme_time")
-    for ancestor, ancestor_rows in [*table.iter_with_ancestors()][1:]:
-        own_paths = {column.path for column in table.columns}
-        for column in ancestor.columns if ancestor.steps else ():
-            is_inheritable = (
-                column.source[0] != "@"
-                and not column.is_inherited
-                and not column.format.is_number
-                and column.dtype != "list<string>"
-                and column.path not in own_paths
-                and column.valid_path is None
-                and not (
-                    column.dtype in ("date", "timestamp")
-                    and first_last_words & {*split_name(column.name)}
-                )
-            )
-            texts = [value for value in column.values if isinstance(value, str)]
-            is_short = all(len(text) <= _MAX_LABEL_LENGTH for text in texts)
-            if is_inheritable and is_short:
-                table.add_column(_inherit_column(table, ancestor_rows, column))
+    is_time = column.dtype in ("date", "timestamp")
+    texts = [value for value in column.values if isinstance(value, str)]
+    return (
+        len(column.draft_table.steps) > 0
+        and not column.format.is_number
+        and column.dtype != "list<string>"
+        and column.valid_path is None
+        and not (is_time and words_of("extreme_time") & {*split_name(column.name)})
+        and all(len(text) <= _MAX_LABEL_LENGTH for text in texts)
+    )
 
 
 def _inherit_column(
@@ -150,15 +148,9 @@ def _inherit_column(
         table_word = column.draft_table.name.rstrip("_0123456789").rpartition("_")[2]
         name = f"{to_singular(table_word)}_{name}"
     values = [column.values[row] for row in ancestor_rows.tolist()]
-    levels_up = _count_levels_up(table.steps, column.draft_table.steps)
-    source = "^" * (levels_up or 0) + column.source
-    if column.source[0] == "$":
-        source = column.source
-    elif levels_up is None or column.source[0] == "[":
-        source = f"$.{format_path(bind_to_row(parse_path(column.path)))}"
     return DraftColumn(
         unused_name(name, table.column_names),
-        source,
+        _find_source(table, column),
         column.path,
         values,
         is_inherited=True,
@@ -166,29 +158,20 @@ def _inherit_column(
     )
 
 
-def _count_levels_up(row_steps: tuple[Step, ...], outer_steps: tuple[Step, ...]) -> int | None:
-    """Return how many ``^`` a path needs that leads from a row to the row that contains it.
-
-    Return None if no such path can be written.
-
-    Parameters
-    ----------
-    row_steps : tuple of Step
-        The parsed path to the rows.
-    outer_steps : tuple of Step
-        The parsed path to the rows that contain them.
-    """
-    steps_below = row_steps[len(outer_steps) :]
-    if (
-        not outer_steps
-        or not isinstance(outer_steps[-1], Each)
-        or row_steps[: len(outer_steps)] != outer_steps
-    ):
-        return None
-    if any(isinstance(step, Entries) for step in steps_below[:-1]):
-        return None
-    array_count = sum(isinstance(step, Each) for step in steps_below[:-1])
-    return array_count + 1 if steps_below else None
+def _find_source(table: DraftTable, column: DraftColumn) -> str:
+    """Return the path from a row of a nested table to a column of an enclosing table."""
+    outer_steps = column.draft_table.steps
+    steps_between = table.steps[len(outer_steps) : -1]
+    has_relative_path = (
+        table.steps[: len(outer_steps)] == outer_steps
+        and isinstance(outer_steps[-1], Each)
+        and not any(isinstance(step, Entries) for step in steps_between)
+    )
+    if column.source[0] == "$":
+        return column.source
+    if not has_relative_path or column.source[0] == "[":
+        return f"$.{format_path(bind_to_row(parse_path(column.path)))}"
+    return "^" * (1 + sum(isinstance(step, Each) for step in steps_between)) + column.source
 
 
 def _add_position_column(table: DraftTable, levels_up: int = 0) -> str:
@@ -197,14 +180,8 @@ def _add_position_column(table: DraftTable, levels_up: int = 0) -> str:
     If ``levels_up`` is 1, it is the position of the enclosing row in the list that contains that
     row, and so on for higher numbers.
     """
-    parents = (
-        table.parent_row_positions if len(table.parent_row_positions) else table.response_positions
-    )
-    row_counts: Counter[int] = Counter()
-    positions = []
-    for enclosing_row in parents.tolist():
-        positions.append(row_counts[enclosing_row])
-        row_counts[enclosing_row] += 1
+    row_set = [*table.row_set.iter_with_ancestors()][levels_up]
+    positions = [row_set.row_keys[row] for row in table.row_set.enclosing_rows(row_set)]
     name = "position"
     if levels_up or name in table.column_names:
         name = unused_name("row" if levels_up else "row_number", table.column_names)
@@ -212,11 +189,6 @@ def _add_position_column(table: DraftTable, levels_up: int = 0) -> str:
     column.format = find_format(column.values, name)
     table.add_column(column, 0)
     return name
-
-
-def _count_nested_arrays(table: DraftTable) -> int:
-    """Return the number of arrays directly around a row, such as 2 in ``[[row, row], [row]]``."""
-    return len([*takewhile(lambda step: isinstance(step, Each), reversed(table.steps))])
 
 
 def _add_currency_column(column: DraftColumn) -> None:
@@ -243,30 +215,24 @@ def _find_total_rows(table: DraftTable) -> list[str]:
     """
     text_columns = [column for column in table.columns if column.format.is_text]
     arrays_of_counts = [column.numbers for column in table.columns if column.may_be_counts]
-    for column in text_columns if table.steps and arrays_of_counts else ():
-        is_total_row = [
-            type(value) is str and _TOTAL_LABEL_PATTERN.fullmatch(value) is not None
-            for value in column.values
+    for column in text_columns if table.steps else ():
+        total_rows = [
+            row
+            for row, value in enumerate(column.values)
+            if type(value) is str and _TOTAL_LABEL_PATTERN.fullmatch(value)
         ]
-        rows_with_total = np.flatnonzero(is_total_row)
-        responses_with_total = table.response_positions[rows_with_total].tolist()
-        numbers_and_totals = [
-            (numbers[table.response_positions == response_position], numbers[row])
-            for row, response_position in zip(rows_with_total, responses_with_total, strict=True)
+        responses = table.response_positions[total_rows].tolist()
+        are_highest = [
+            not (numbers[is_in_response] > numbers[row]).any()
+            for row, response in zip(total_rows, responses, strict=True)
+            for is_in_response in [table.response_positions == response]
             for numbers in arrays_of_counts
+            if is_in_response.sum() > 2
         ]
-        are_totals_highest = [
-            not (numbers > total).any() for numbers, total in numbers_and_totals if len(numbers) > 2
-        ]
-        total_labels = {column.values[row] for row in rows_with_total}
-        if (
-            total_labels
-            and len({*responses_with_total}) == len(responses_with_total)
-            and are_totals_highest
-            and all(are_totals_highest)
-        ):
+        if are_highest and all(are_highest) and len({*responses}) == len(responses):
+            total_labels = {column.values[row] for row in total_rows}
             table.total_labels_by_column = {column.name: tuple(sorted(total_labels))}
-            table.total_row_positions = rows_with_total
+            table.total_row_positions = np.array(total_rows, np.intp)
             label_text = repr(", ".join(sorted(total_labels)))
             return [f"{table.name}: {column.name} {label_text} sums up the other rows"]
     return []
@@ -280,25 +246,21 @@ def _find_key(table: DraftTable) -> tuple[str, ...]:
 
     The names are in a tuple, which is empty if there is no such set.
     """
-    label_columns = [column for column in table.columns if column.is_label or column.is_inherited]
+    outer_columns = [
+        column for column in table.columns if column.is_inherited or column.source[0] == "@"
+    ]
     key_candidates = [
-        column for column in table.columns if column not in label_columns and _may_be_key(column)
+        column
+        for column in table.columns
+        if column not in outer_columns and (column.is_label or _may_be_key(column))
     ]
     ranked_candidates = sorted(key_candidates, key=_key_sort_order)[:_MAX_KEY_CANDIDATES]
-    key_lengths = range(0 if label_columns else 1, _MAX_KEY_COLUMNS + 1)
+    key_lengths = range(0 if outer_columns else 1, _MAX_KEY_COLUMNS + 1)
     for columns in chain.from_iterable(
         combinations(ranked_candidates, key_length) for key_length in key_lengths
     ):
-        key_columns = [*label_columns, *columns]
+        key_columns = [*outer_columns, *columns]
         if _are_rows_unique(table, key_columns):
-            # Of several parallel lists of texts, only those that are needed name the rows.
-            for column in reversed(label_columns):
-                other_columns = [
-                    other_column for other_column in key_columns if other_column is not column
-                ]
-                is_parallel = not column.is_inherited and column.source[0] != "@"
-                if is_parallel and other_columns and _are_rows_unique(table, other_columns):
-                    key_columns = other_columns
             return tuple(column.name for column in key_columns)
     return ()
 
@@ -329,15 +291,12 @@ def _key_sort_order(column: DraftColumn) -> tuple[bool, bool, bool, int]:
     words = split_name(column.name)
     is_id = words[-1] in words_of("identifier") or is_serial_number(words)
     # A number that only counts the rows of each response identifies nothing.
-    rows_and_responses = [*enumerate(column.draft_table.response_positions.tolist())]
-    first_row_by_response = {response: row for row, response in reversed(rows_and_responses)}
-    positions = [row - first_row_by_response[response] for row, response in rows_and_responses]
+    row_keys = column.draft_table.row_set.row_keys
     texts = [str(value).lstrip("#") for value in column.values]
     is_position = any(
-        texts == [str(position + first_position) for position in positions]
-        for first_position in (0, 1)
+        texts == [str(key + first) for key in row_keys if type(key) is int] for first in (0, 1)
     )
-    return is_position, not is_id, column.dtype == "Int64", len(words)
+    return not column.is_label, is_position, not is_id, len(words)
 
 
 def _are_rows_unique(table: DraftTable, columns: list[DraftColumn]) -> bool:
@@ -368,17 +327,14 @@ def find_year_path(documents: list[Any]) -> str | None:
     >>> find_year_path([{"window": {"from": "2026-10-10", "to": "2026-11-08"}}])
     '$.window.to'
     """
-    paths_of_documents = [dict.fromkeys(_iter_day_paths(document, ())) for document in documents]
-    shared_paths = [
-        path
-        for path in paths_of_documents[0]
-        if all(path in document_paths for document_paths in paths_of_documents)
-    ]
-    for word in ("end", "to", "until", "through", "year"):
-        for path in shared_paths:
-            if split_name(path[-1])[-1:] == [word]:
-                return f"$.{format_path(map(Field, path))}"
-    return None
+    path_counts = Counter(path for document in documents for path in _iter_day_paths(document, ()))
+    paths = (
+        f"$.{format_path(map(Field, path))}"
+        for word in ("end", "to", "until", "through", "year")
+        for path, count in path_counts.items()
+        if count == len(documents) and split_name(path[-1])[-1:] == [word]
+    )
+    return next(paths, None)
 
 
 def _iter_day_paths(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -393,7 +349,6 @@ def _iter_day_paths(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ..
         for name, inner_value in value.items():
             yield from _iter_day_paths(inner_value, (*path, name))
     elif path:
-        is_day = isinstance(value, str) and re.match(r"\d{4}-\d{2}-\d{2}", value)
-        is_year = type(value) is int and 1900 < value < 2200
-        if is_day or (is_year and split_name(path[-1])[-1:] == ["year"]):
+        is_year = type(value) is int and split_name(path[-1])[-1:] == ["year"]
+        if is_year or re.match(r"\d{4}-\d\d-\d\d", str(value)):
             yield path

@@ -10,6 +10,7 @@ from aatoolkit.sections.inference.findings import DraftColumn, DraftTable
 from aatoolkit.sections.inference.words import split_name
 
 _EMPTY_VALUES = (0, "", "0", None, MISSING)
+_FLAGS = (False, True, None, MISSING)
 
 
 def apply_masks(table: DraftTable) -> None:
@@ -19,56 +20,48 @@ def apply_masks(table: DraftTable) -> None:
     becomes missing.
     """
     for mask_column in [*table.columns]:
-        object_path, field_name, is_in_list = _split_path(mask_column)
-        name_words = [
-            word for word in split_name(field_name) if word not in words_of("mask", "shell")
-        ]
-        masked_words = [
-            word for word in name_words if word not in words_of("valid_mask", "denying_mask")
-        ]
-        marks_invalid = not words_of("denying_mask").isdisjoint(name_words)
-        allowed_flags = (0, 1, None, MISSING) if is_in_list else (False, True)
-        is_mask = len(masked_words) < len(name_words) or (
-            is_in_list and field_name[:3] == "has" and not masked_words
-        )
+        object_path, is_list, words = _split_path(mask_column)
+        marks_invalid = not words_of("denying_mask").isdisjoint(words)
+        is_mask = marks_invalid or not words_of("valid_mask").isdisjoint(words)
         if not is_mask or any(
-            type(flag) is float or flag not in allowed_flags for flag in mask_column.values
+            type(flag) is float or flag not in _FLAGS for flag in mask_column.values
         ):
             continue
+        mask_words = words_of("mask", "shell", "valid_mask", "denying_mask")
+        masked_words = [word for word in words if word not in mask_words]
+        # A list of flags without a name of its own is of all lists beside it.
         masked_columns = [
             column
             for column in table.columns
-            for column_object_path, name, is_list_field in [_split_path(column)]
             if column is not mask_column
-            and (column_object_path, is_list_field) == (object_path, is_in_list)
-            and (list(split_name(name)) == masked_words if masked_words else is_in_list)
-        ]  # fmt: skip
-        invalid_flags = [flag == marks_invalid for flag in mask_column.values]
-        invalid_values = chain(
-            *(compress(column.values, invalid_flags) for column in masked_columns)
-        )
+            and _split_path(column)[:2] == (object_path, is_list)
+            and (_split_path(column)[2] == masked_words if masked_words else is_list)
+        ]
+        is_invalid = [flag == marks_invalid for flag in mask_column.values]
+        invalid_values = chain(*(compress(column.values, is_invalid) for column in masked_columns))
         if masked_columns and all(value in _EMPTY_VALUES for value in invalid_values):
             table.columns.remove(mask_column)
             for column in masked_columns:
                 column.valid_path = "!" * marks_invalid + mask_column.source
                 column.is_label = False
-                values_and_flags = zip(column.values, invalid_flags, strict=True)
                 column.values = [
-                    MISSING if is_invalid else value for value, is_invalid in values_and_flags
+                    MISSING if is_value_invalid else value
+                    for value, is_value_invalid in zip(column.values, is_invalid, strict=True)
                 ]
 
 
-def _split_path(column: DraftColumn) -> tuple[str, str, bool]:
+def _split_path(column: DraftColumn) -> tuple[str, bool, list[str]]:
     """Split the path of a column.
 
     Returns
     -------
     str
         The path of the JSON object that has the field of the column.
-    str
-        The name of the field.
     bool
         Whether the field is a list.
+    list of str
+        The words in the name of the field.
     """
     object_path, _, field_name = column.path.rpartition(".")
-    return object_path, field_name.removesuffix("[]"), field_name.endswith("[]")
+    is_list = field_name.endswith("[]")
+    return object_path, is_list, split_name(field_name)

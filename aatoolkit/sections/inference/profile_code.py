@@ -193,10 +193,8 @@ def _format_rows(table: DraftTable) -> str:
         rows_code = (
             f"records({path if list_path.endswith(']') else list_path!r}{key_code}{first_code})"
         )
-    elif path.endswith("{}" * len(key_names)):
-        rows_code = f"keyed({path[: -2 * len(key_names)]!r}{key_code})"
     else:
-        rows_code = f"Rows(parse_pattern({path!r}), {key_names!r})"
+        rows_code = f"keyed({path.rstrip('{}')!r}{key_code})"
     filters = {"without": dict(rows.without), "only": dict(rows.only)}
     filter_code = ", ".join(f"{name}={values!r}" for name, values in filters.items() if values)
     return f"{rows_code}.where({filter_code})" if filter_code else rows_code
@@ -307,13 +305,11 @@ def format_aggregation(rule: Aggregation) -> str:
     ('SUM', "ratio('hits', 'answers')")
     """
     numerator, denominator = rule.over or ("", "")
+    why_code = f", why={rule.why!r}" if rule.why else ""
     rule_by_code = {
         **{name: getattr(vocabulary, name) for name in _CONSTANT_NAMES},
         f"ratio({numerator!r}, {denominator!r})": vocabulary.ratio(numerator, denominator),
-        f"weighted({rule.by!r})": vocabulary.weighted(rule.by or ""),
-        f"weighted({rule.by!r}, why={rule.why!r})": vocabulary.weighted(
-            rule.by or "", None, rule.why
-        ),
+        f"weighted({rule.by!r}{why_code})": vocabulary.weighted(rule.by or "", None, rule.why),
         f"refused({rule.why!r})": vocabulary.refused(rule.why or ""),
     }
     return next(

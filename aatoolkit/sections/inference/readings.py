@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,14 @@ from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 NO_VALUE_REASON = "no value in any response"
+_TRIAL_YEAR = "2024"
+"""The year for days without one, such as ``Nov 3``, if they are parsed as a test."""
+
 _DOT_GROUPS_PATTERN = re.compile(r"[+\-\u2212]?[1-9]\d{0,2}(?:\.\d{3})+")
 _COMMA_THOUSANDS_PATTERN = re.compile(r"[+\-\u2212]?\d{1,3},\d{3}")
 _CURRENCY_SIGN_PATTERN = re.compile(rf"[{CURRENCY_SIGNS}]|[A-Z]{{3}}|kr\.?|zł|Kč|Ft")
-_SMALL_NUMBER_KINDS = (
-    "position", "rank", "share", "score", "probability", "milliseconds", "seconds"
-)  # fmt: skip
+
+_DAY_LENGTH_BY_PARSE = {"epoch s": 86_400, "epoch ms": 86_400_000}
 
 TimeFormat = tuple[str, str | None, str, bool, str]
 _TIME_FORMATS: list[TimeFormat] = [
@@ -133,14 +135,10 @@ def find_format(values: Sequence[Any], name: str) -> FieldFormat:
     )
     if not value_types <= {str, int, float}:
         return mixed_format
-    stripped_by_text = {value: value.strip() for value in present_values if type(value) is str}
+    words = {value: value.strip() for value in present_values if type(value) is str}
     missing_lexicon = words_of("nothing") | {""}
-    missing_words = tuple(
-        sorted(
-            word for word in stripped_by_text if stripped_by_text[word].lower() in missing_lexicon
-        )
-    )
-    texts = [text for word, text in stripped_by_text.items() if word not in missing_words]
+    missing_words = (*sorted(word for word in words if words[word].lower() in missing_lexicon),)
+    texts = [text for word, text in words.items() if word not in missing_words]
     numbers = [value for value in present_values if type(value) is not str]
     if texts and numbers:
         return _try_number_format(values, texts, "number", missing_words) or mixed_format
@@ -156,7 +154,8 @@ def _parse_all(values: Sequence[Any], dtype: str, parse: str | None, missing_val
 
     The arguments ``dtype``, ``parse`` (the notation) and ``missing_values`` are as in `Column`.
     """
-    parsed_values = read_as(values, Reading(dtype, parse, missing=missing_values))
+    reading = Reading(dtype, parse, missing=missing_values)
+    parsed_values = read_as(values, reading, _TRIAL_YEAR)
     return None if parsed_values.invalid_positions else parsed_values.array
 
 
@@ -195,7 +194,7 @@ def _find_number_format(
     )
     reason += f"; {sentinels[0]} breaks the range of the rest" if sentinels else ""
     dtype = "Int64" if all(type(value) is int for value in regular_numbers) else "Float64"
-    decimals = 0 if dtype == "Int64" else max(map(_count_decimals, regular_numbers))
+    decimals = max(map(_count_decimals, regular_numbers))
     numbers = _to_floats(read_as(values, Reading(dtype, missing=missing_values)).array)
     return FieldFormat(dtype, None, missing_values, reason, max_decimals=decimals, numbers=numbers)
 
@@ -220,14 +219,8 @@ def _find_time_format(numbers: set[Any], name: str) -> FieldFormat | None:
         if time_format[3] and (has_time_name or is_likely_by_parse.get(str(time_format[1]))):
             field_format = _try_time_format(texts, texts, time_format, ())
             if field_format is not None:
-                day_length = {"epoch s": 1, "epoch ms": 1000}.get(
-                    str(field_format.parse), 0
-                ) * 86_400
-                are_days = (
-                    day_length
-                    and len(numbers) >= 3
-                    and not any(number % day_length for number in numbers)
-                )
+                day_length = _DAY_LENGTH_BY_PARSE.get(str(field_format.parse), np.inf)
+                are_days = len(numbers) >= 3 and not any(value % day_length for value in numbers)
                 return replace(field_format, dtype="date") if are_days else field_format
     return None
 
@@ -296,18 +289,16 @@ def _find_text_format(
     text_format = FieldFormat("string", None, missing_values, f"text, {len(texts)} different")
     if any(len(text) > MAX_PARSED_LENGTH for text in texts):
         return text_format
-    possible_formats = (
-        _try_time_format(values, texts, time_format, missing_words)
+    time_formats = [
+        field_format
         for time_format in _TIME_FORMATS
-        if not time_format[3] or is_time_name(name)
-    )
-    fitting_formats = [
-        field_format for field_format in possible_formats if field_format is not None
+        if (not time_format[3] or is_time_name(name))
+        and (field_format := _try_time_format(values, texts, time_format, missing_words))
     ]
-    if {"DD/MM/YYYY", "MM/DD/YYYY"} <= {field_format.parse for field_format in fitting_formats}:
+    if {"DD/MM/YYYY", "MM/DD/YYYY"} <= {time_format.parse for time_format in time_formats}:
         return replace(text_format, reason="text; may be days, day or month first")
-    if fitting_formats:
-        return fitting_formats[0]
+    if time_formats:
+        return time_formats[0]
     lower_texts = {text.lower() for text in texts}
     is_flag = is_flag_name(name)
     has_two_values = len(lower_texts) == 2 and not lower_texts & {"0", "1"}
@@ -348,7 +339,7 @@ def _find_possible_notations(texts: list[str], name: str) -> list[str]:
     The list is empty if texts such as ``1.204`` could be read in two notations.
     """
     name_meaning = meaning_of(name)
-    has_small_numbers = name_meaning.kind in _SMALL_NUMBER_KINDS or name_meaning.is_mean
+    has_small_numbers = name_meaning.kind in words_of("small_kind") or name_meaning.is_mean
     notations = ["number", "decimal comma", "duration"]
     dotted_texts = [text for text in texts if "." in text]
     if (
@@ -396,45 +387,3 @@ def _try_number_format(
                 numbers=_to_floats(array),
             )  # fmt: skip
     return None
-
-
-# --- days without a year ------------------------------------------------------------------------
-
-
-def try_month_day_format(
-    values: Iterable[Any], other_format: FieldFormat, year_path: str
-) -> FieldFormat:
-    """Parse a column as days without a year, such as ``Nov 3``, if all its texts are such days.
-
-    Parameters
-    ----------
-    values : iterable
-        The values, one for each row.
-    other_format : FieldFormat
-        How to parse the values if they are no such days.
-    year_path : str
-        The path to the year in the response, such as ``$.window.end``.
-
-    Returns
-    -------
-    FieldFormat
-        The format of the days, or ``other_format`` if not all texts are days.
-
-    Examples
-    --------
-    >>> try_month_day_format(["Nov 3", "Nov 4"], FieldFormat("string"), "$.to").parse
-    'month day'
-    """
-    texts = [
-        value
-        for value in values
-        if value is not MISSING and value is not None and value not in other_format.missing
-    ]
-    if (
-        not texts
-        or not all(type(text) is str for text in texts)
-        or read_as(texts, Reading("date", "month day"), "2024").invalid_positions
-    ):
-        return other_format
-    reason = f"days without a year, which {year_path} has"
-    return replace(other_format, dtype="date", parse="month day", year=year_path, reason=reason)

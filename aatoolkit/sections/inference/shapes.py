@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import unused_name
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step, format_path
 from aatoolkit.sections import Rows
 from aatoolkit.sections.column import to_snake_case
-from aatoolkit.sections.inference.axes import JsonStructure, RawColumn, RowSet
+from aatoolkit.sections.inference.axes import JsonStructure, RowSet
 from aatoolkit.sections.inference.findings import DraftColumn, DraftTable
 from aatoolkit.sections.inference.masks import apply_masks
 from aatoolkit.sections.inference.words import Vocabulary, to_singular
@@ -48,49 +46,37 @@ def find_tables(
     [('crawl_facts', '$'), ('crawl', 'rows[]')]
     """
     json_structure = JsonStructure(documents, vocabulary)
-    tables: dict[RowSet, DraftTable] = {}
+    tables: list[DraftTable] = []
     for row_set in json_structure.row_sets:
-        table = tables[row_set] = _create_table(row_set, tables, vocabulary)
-        raw_columns = [
-            raw_column
-            for raw_column in json_structure.raw_columns
-            if raw_column.row_set is row_set and raw_column.steps not in json_structure.header_paths
+        row_set.columns = [
+            (steps, values)
+            for steps, values in row_set.columns
+            if steps not in json_structure.header_paths
         ]
-        for raw_column in raw_columns:
-            _add_column(table, raw_column, vocabulary)
-        _declare_header(table, row_set, raw_columns)
+        table = _create_table(row_set, vocabulary)
+        for steps, values in row_set.columns:
+            _add_column(table, steps, values, vocabulary)
+        _declare_header(table)
         apply_masks(table)
         table.columns.sort(key=lambda column: not column.is_label)
         _name_nameless_columns(table)
-    # The keys of maps are columns of the tables below them as well.
-    parent_tables = {table.parent for table in tables.values()}
-    named_tables: list[DraftTable] = []
-    for table in tables.values():
+        # The keys of maps are columns of the tables below them as well.
         has_keys_only = all(column.source.startswith("@") for column in table.columns)
-        if table.columns and not (has_keys_only and table in parent_tables):
-            while table.parent is not None and table.parent not in named_tables:
-                parent_table = table.parent
-                table.parent = parent_table.parent
-                parent_positions = parent_table.parent_row_positions
-                if len(parent_positions):
-                    parent_positions = parent_positions[table.parent_row_positions]
-                table.parent_row_positions = parent_positions
-            table.name = _name_table(table, section_name, {table.name for table in named_tables})
-            named_tables.append(table)
-    return named_tables
+        is_parent = any(child_set.parent is row_set for child_set in json_structure.row_sets)
+        if table.columns and not (has_keys_only and is_parent):
+            table.name = _name_table(table, section_name, {table.name for table in tables})
+            row_set.table = table
+            tables.append(table)
+    return tables
 
 
-def _create_table(
-    row_set: RowSet, tables: dict[RowSet, DraftTable], vocabulary: Vocabulary
-) -> DraftTable:
+def _create_table(row_set: RowSet, vocabulary: Vocabulary) -> DraftTable:
     """Create a table for some rows, with columns for the keys of enclosing objects only.
 
     Parameters
     ----------
     row_set : RowSet
         The rows.
-    tables : dict of RowSet to DraftTable
-        The tables that exist already, by their rows.
     vocabulary : Vocabulary
         The known names of engines, topics and so on.
     """
@@ -103,28 +89,11 @@ def _create_table(
             )
             path = f"{format_path(ancestor.steps)}~"
             key_columns.append(DraftColumn(name, f"@{len(key_columns)}", path, keys, is_label=True))
-    parent_table = tables[row_set.parent] if row_set.parent is not None else None
-    return DraftTable(
-        "",
-        row_set.steps,
-        Rows(
-            row_set.steps,
-            tuple(column.name for column in key_columns),
-            one=not row_set.steps,
-            only=tuple(row_set.kept_values_by_path.items()),
-            first=row_set.first_position,
-        ),
-        key_columns,
-        np.array(
-            row_set.row_keys
-            if parent_table is None
-            else parent_table.response_positions[row_set.parent_row_positions],
-            np.intp,
-        ),
-        parent_table,
-        np.array(row_set.parent_row_positions, np.intp),
-        row_set.container_path,
-    )
+    labels = tuple(column.name for column in key_columns)
+    kept_values = tuple(row_set.kept_values_by_path.items())
+    steps = row_set.steps
+    rows = Rows(steps, labels, one=not steps, only=kept_values, first=row_set.first_position)
+    return DraftTable("", row_set, rows, key_columns)
 
 
 def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
@@ -136,7 +105,7 @@ def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
         (to_snake_case(step.name) for step in reversed(row_set.steps) if isinstance(step, Field)),
         "",
     )
-    if field_word in ("metrics", "kpis", "measures", "summary"):
+    if field_word in words_of("metrics"):
         return "metric"
     stem = re.sub(r"^(by|per)_", "", field_word)
     item_name = to_singular(stem) if field_word not in words_of("shell") else ""
@@ -149,10 +118,11 @@ def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
     return vocabulary.find_dimension(row_set.row_keys) or field_name or item_name or "key"
 
 
-def _add_column(table: DraftTable, raw_column: RawColumn, vocabulary: Vocabulary) -> None:
+def _add_column(
+    table: DraftTable, steps: tuple[Step, ...], values: list[Any], vocabulary: Vocabulary
+) -> None:
     """Add a column to a table, after finding its name and the path from the row to its values."""
-    row_set = raw_column.row_set
-    steps = raw_column.steps
+    row_set = table.row_set
     row_path_length = len(row_set.steps)
     container_length = len(row_set.container_path)
     is_in_row = steps[:row_path_length] == row_set.steps
@@ -166,11 +136,9 @@ def _add_column(table: DraftTable, raw_column: RawColumn, vocabulary: Vocabulary
         (index for index, step in enumerate(steps) if isinstance(step, Named)),
         container_length if is_named_by_list else row_path_length,
     )
-    path_words = [word for word in map(_word_of_step, steps[first_name_index:]) if word]
-    specific_words = [word for word in path_words if word not in words_of("shell")] or path_words[
-        -1:
-    ]
-    texts = [value for value in raw_column.values if type(value) is str]
+    path_words = _specific_words(steps[first_name_index:])
+    specific_words = _specific_words(steps[first_name_index:], "shell") or path_words[-1:]
+    texts = [value for value in values if type(value) is str]
     name = specific_words[-1] if specific_words else ""
     dimension = vocabulary.find_dimension(texts)
     is_label = is_in_shared_record and isinstance(steps[-1], Each) and bool(texts)
@@ -183,35 +151,35 @@ def _add_column(table: DraftTable, raw_column: RawColumn, vocabulary: Vocabulary
         name = "_".join(specific_words)
     name = unused_name(name, table.column_names) if name else ""
     pattern_steps = [type(step)() if isinstance(step, Each | Entries) else step for step in steps]
-    table.add_column(
-        DraftColumn(name, source, format_path(pattern_steps), raw_column.values, is_label)
-    )
+    table.add_column(DraftColumn(name, source, format_path(pattern_steps), values, is_label))
 
 
-def _declare_header(table: DraftTable, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
+def _declare_header(table: DraftTable) -> None:
     """Store the path of the column names, if the rows are lists and another list has the names.
 
     An example is ``{"columns": ["host", "n"], "rows": [["a.example", 3]]}``.
     """
-    steps_below_row = [raw_column.steps[len(row_set.steps) :] for raw_column in raw_columns]
-    are_own_values = all(
-        raw_column.steps[: len(row_set.steps)] == row_set.steps for raw_column in raw_columns
-    )
-    header_paths = {
-        steps[0].header if steps and isinstance(steps[0], Named) else ()
-        for steps in steps_below_row
-    }
     rows = table.rows
-    is_plain_list = not (rows.one or rows.labels or rows.first) and rows.steps[-1] == Each()
-    if not (are_own_values and is_plain_list and len(header_paths) == 1) or any(
-        len(steps) > 1 for steps in steps_below_row
-    ):
-        return
-    header_path = header_paths.pop()
-    if header_path and not any(isinstance(step, Position) for step in header_path):
-        table.rows = replace(rows, header=header_path)
-        for column, (step,) in zip(table.columns, steps_below_row, strict=True):
-            column.source = f"[{step.name}]"  # type: ignore[union-attr]
+    named_steps = [
+        steps[-1]
+        for steps, _ in table.row_set.columns
+        if steps and steps[:-1] == rows.steps and isinstance(steps[-1], Named)
+    ]
+    header_paths = {step.header for step in named_steps}
+    is_plain_list = rows.steps[-1:] == (Each(),) and not (rows.labels or rows.first)
+    if is_plain_list and len(named_steps) == len(table.columns) and len(header_paths) == 1:
+        (header_path,) = header_paths
+        if not any(isinstance(step, Position) for step in header_path):
+            table.rows = replace(rows, header=header_path)
+            for column, step in zip(table.columns, named_steps, strict=True):
+                column.source = f"[{step.name}]"
+
+
+def _specific_words(steps: Iterable[Step], *word_groups: str) -> list[str]:
+    """Return the words of a path that are in none of some word groups of the lexicon."""
+    return [
+        word for word in map(_word_of_step, steps) if word and word not in words_of(*word_groups)
+    ]
 
 
 def _word_of_step(step: Step) -> str:
@@ -230,11 +198,9 @@ def _word_of_step(step: Step) -> str:
 
 def _name_nameless_columns(table: DraftTable) -> None:
     """Name columns without a field name after their list, such as ``points`` and ``points_2``."""
-    bland_words = words_of("chart", "shell")
-    words = [to_snake_case(step.name) for step in table.steps if isinstance(step, Field)]
-    list_name = next(
-        (word for word in reversed(words) if word not in bland_words and "by_" not in word), "value"
-    )
+    words = reversed(_specific_words(table.steps, "chart", "shell"))
+    stems = (re.sub("(^|_)by_.*", "", word) for word in words)
+    list_name = next(filter(None, stems), "value")
     for column in table.columns:
         if column.name == "" or column.name.isdigit():
             name = f"{list_name}_{column.name}" if column.name else list_name
@@ -253,13 +219,6 @@ def _name_table(table: DraftTable, section_name: str, used_names: set[str]) -> s
     used_names : set of str
         The names that other tables already have.
     """
-    path_words = [
-        to_snake_case(step.name) for step in table.container_path if isinstance(step, Field | Named)
-    ]
-    specific_words = [
-        word for word in path_words if word not in words_of("shell") and word != section_name
-    ]
-    name = (
-        "_".join([section_name, *specific_words[-1:]]) if table.steps else f"{section_name}_facts"
-    )
-    return unused_name(name, used_names)
+    words = _specific_words(table.row_set.container_path, "shell") if table.steps else ["facts"]
+    other_words = [word for word in words if word != section_name]
+    return unused_name("_".join([section_name, *other_words[-1:]]), used_names)

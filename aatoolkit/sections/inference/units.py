@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +13,10 @@ from aatoolkit.sections import (
     COUNT,
     CURRENCY,
     FRACTION,
-    FRACTION_CHANGE,
     MAX,
     MIN,
     NONE,
     NOT_ADDITIVE,
-    RANK,
-    SECONDS,
     Aggregation,
     ratio,
     refused,
@@ -43,7 +41,7 @@ _MAX_QUOTIENT = 10.0
 
 _UNIT_CONDITIONS = [
     (
-        *(kind, word.strip("-"), {"yes": True, "no": False}.get(is_whole)),
+        *(kind.strip("-"), word.strip("-"), {"yes": True, "no": False}.get(is_whole)),
         *(float(minimum), float(maximum), None if unit == "-" else unit, float(factor)),
     )
     for kind, word, is_whole, minimum, maximum, unit, factor in read_text_table(
@@ -89,61 +87,68 @@ def _find_unit(column: DraftColumn) -> tuple[Guess[str], float]:
     float
         The factor: 0.01 for percent and cents, in most other cases 1.
     """
-    field_format = column.format
     arithmetic = column.arithmetic
-    name_meaning = column.name_meaning
-    numbers = column.numbers[~np.isnan(column.numbers)]
-    if field_format.parse in ("money", "duration"):
-        unit = CURRENCY if field_format.parse == "money" else SECONDS
-        return Guess(unit, PROVED, field_format.reason), 1.0
-    last_field = column.source.rpartition(".")[2]
-    is_part = last_field in ("units", "nanos")
-    amount_path = column.source.rpartition(".")[0] if is_part else column.source
+    unit, factor = _find_named_unit(column)
+    if unit.confidence == PROVED:
+        return unit, factor
+    amount_path = re.sub(r"\.(units|nanos)$", "", column.source)
     has_nanos = f"{amount_path}.nanos" in (other.source for other in column.draft_table.columns)
     if has_nanos and (currency_column := find_currency_column(column)):
         reason = f"{currency_column} states its currency"
-        return Guess(CURRENCY, LIKELY, reason), 1e-9 if last_field == "nanos" else 1.0
-    if arithmetic.equal_ratios and name_meaning.kind not in ("position", "rank", "score", "change"):
+        return Guess(CURRENCY, LIKELY, reason), 1e-9 if column.source.endswith(".nanos") else 1.0
+    if arithmetic.equal_ratios and column.name_meaning.kind not in words_of("not_share_kind"):
         first_ratio = arithmetic.equal_ratios[0]
         reason = f"{first_ratio} on {first_ratio.row_count} rows"
-        return Guess(FRACTION, PROVED, reason), 0.01 if first_ratio.percent_factor == 100 else 1.0
+        return Guess(FRACTION, PROVED, reason), 1.0 / first_ratio.percent_factor
     if arithmetic.sibling_names:
         reason = f"{' + '.join(arithmetic.sibling_names)} = {arithmetic.sibling_sum:g} on every row"
         return Guess(FRACTION, PROVED, reason), 1.0 / arithmetic.sibling_sum
-    if field_format.is_ordinal:
-        return Guess(RANK, LIKELY, "a number sign in the text"), 1.0
+    return unit, factor
+
+
+def _find_named_unit(column: DraftColumn) -> tuple[Guess[str], float]:
+    """Return the unit that the name and the range of numbers suggest, or signs in their text.
+
+    Signs such as ``$`` prove it. The factor converts the numbers to this unit.
+    """
+    field_format = column.format
+    name_meaning = column.name_meaning
+    decimals = field_format.max_decimals
+    numbers = column.numbers[~np.isnan(column.numbers)]
     if not len(numbers):
         return Guess(None, OPEN, "no number in any response"), 1.0
     lowest_number = float(numbers.min())
     highest_number = float(numbers.max())
-    if field_format.has_percent_sign:
-        unit = SIGNED_FRACTION_UNIT if lowest_number < 0 else FRACTION
-        unit = FRACTION_CHANGE if name_meaning.kind == "change" else unit
-        return Guess(unit, PROVED, "a per cent sign in the text"), 0.01
-    is_met_by_condition = {
-        "": True,
-        "factor": name_meaning.factor != 1.0,
-        "mean": name_meaning.is_mean,
-        "coarse": name_meaning.is_percent and field_format.max_decimals < 3,
-        "fine points": name_meaning.is_in_points and field_format.max_decimals > 2,
-        "points": name_meaning.is_in_points,
-        "percent": name_meaning.is_percent,
-        "places": name_meaning.is_in_ranks,
-        "counted": name_meaning.has_counted_noun,
+    is_shown_by_text = {
+        "currency sign": field_format.parse == "money",
+        "unit of time": field_format.parse == "duration",
+        "per cent sign": field_format.has_percent_sign,
     }
-    for kind, condition, is_whole, min_value, max_value, named_unit, factor in _UNIT_CONDITIONS:
+    is_met_by_condition = {
+        "number sign": field_format.is_ordinal,
+        "factor": name_meaning.factor != 1.0,
+        "coarse percent": name_meaning.has_word_of("percent") and decimals < 3,
+        "fine point": name_meaning.has_word_of("point") and decimals > 2,
+        **is_shown_by_text,
+    }
+    for kind, condition, is_whole, min_value, max_value, unit, factor in _UNIT_CONDITIONS:
         is_match = (
-            kind == name_meaning.kind
-            and is_met_by_condition[condition]
+            kind in ("", name_meaning.kind)
+            and (
+                is_met_by_condition[condition]
+                if condition in is_met_by_condition
+                else all(map(name_meaning.has_word_of, condition.split()))
+            )
             and is_whole in (None, field_format.dtype == "Int64")
         )
         if is_match and min_value <= lowest_number and highest_number <= max_value:
-            reason = f"the name, and values from {lowest_number:g} to {highest_number:g}"
-            if named_unit is None:
+            if unit is None:
                 return Guess(None, OPEN, "per cent by its name, a fraction by its range"), 1.0
-            return Guess(
-                named_unit, LIKELY, reason
-            ), name_meaning.factor if condition == "factor" else factor
+            factor = name_meaning.factor if condition == "factor" else factor
+            if condition in is_shown_by_text:
+                return Guess(unit, PROVED, f"a {condition} in the text"), factor
+            reason = f"the name, and values from {lowest_number:g} to {highest_number:g}"
+            return Guess(unit, LIKELY, reason), factor
     return Guess(None, OPEN, _NO_UNIT_REASON), 1.0
 
 
@@ -195,8 +200,6 @@ def _find_similar_count(column: DraftColumn, columns: list[DraftColumn]) -> str:
 
 RuleGuess = Guess[Aggregation]
 
-_WEIGHTED_MEAN_KINDS = ("share", "position", "score", "milliseconds", "seconds")
-
 
 def set_rule(column: DraftColumn) -> None:
     """Set how to aggregate a column, such as by a sum. If it is already set, do nothing."""
@@ -237,14 +240,14 @@ def _find_rule_of_number(column: DraftColumn, name_words: set[str]) -> RuleGuess
         return Guess(Aggregation("none", within=metric_column, why=why), LIKELY, "name")
     reasons_and_refused = (
         ("medians do not combine", name_words & words_of("median")),
-        (f"the {kind} of rows does not combine", kind in ("rank", "probability", "id", "status")),
+        (f"the {kind} of rows does not combine", kind in words_of("not_combined_kind")),
         ("a change is taken anew from the sums", kind == "change"),
     )
     for why, is_refused in reasons_and_refused:
         if is_refused:
             return Guess(refused(why), LIKELY, "name")
     weighted_rule = _find_weighted_rule(column, kind == "share", name_words)
-    if kind in _WEIGHTED_MEAN_KINDS or name_meaning.is_mean:
+    if kind in words_of("weighted_kind") or name_meaning.is_mean:
         return weighted_rule
     # Distinct things of several rows may still add up over the rows of one response.
     is_sum_refuted = (

@@ -34,29 +34,39 @@ FACTOR_BY_UNIT_WORD = {
 }  # fmt: skip
 
 
+_KINDS = [
+    (kind, words.split(), excluded_words.strip("-").split())
+    for kind, words, excluded_words in read_text_table(Path(__file__).with_name("kinds.txt"))
+]
+"""The kinds of values: the words that a name of the kind has, and those that it does not have."""
+
+
 @dataclass(frozen=True)
 class NameMeaning:
     """The kind of values that a field name suggests, such as counts for ``citationCount``.
 
     Attributes
     ----------
+    words : list of str
+        The words in the name.
     kind : str
         The kind, such as ``count``, ``share``, ``rank``, ``money`` or ``time``; empty if unknown.
-    is_mean, is_percent, is_in_points, is_in_ranks : bool
-        Whether a word in the name means an average, percent, percentage points or ranks.
     factor : float
         The factor that converts from the unit in the name: 0.01 for cents, 1 for most names.
-    has_counted_noun : bool
-        Whether the name has a noun for things that are counted, such as ``citations``.
     """
 
-    kind: str = ""
-    is_mean: bool = False
-    is_percent: bool = False
-    is_in_points: bool = False
-    is_in_ranks: bool = False
-    factor: float = 1.0
-    has_counted_noun: bool = False
+    words: list[str]
+    kind: str
+    factor: float
+
+    def has_word_of(self, word_group: str) -> bool:
+        """Return whether any word in the name belongs to a word group of the lexicon."""
+        return _has_word_of(self.words, word_group)
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether a word in the name means an average."""
+        return self.has_word_of("mean")
 
 
 def split_name(name: str) -> list[str]:
@@ -80,7 +90,7 @@ def meaning_of(name: str) -> NameMeaning:
 
     Examples
     --------
-    >>> meaning_of("citationCount").kind, meaning_of("visibilityPct").is_percent
+    >>> meaning_of("citationCount").kind, meaning_of("visibilityPct").has_word_of("percent")
     ('count', True)
     >>> meaning_of("avgPosition").kind, meaning_of("EstCostCents").factor
     ('position', 0.01)
@@ -91,123 +101,43 @@ def meaning_of(name: str) -> NameMeaning:
     >>> meaning_of("2xx").kind, meaning_of("share_5xx").kind, meaning_of("comScore").kind
     ('count', 'share', 'score')
     """
-    words = split_name(name) or [""]
-    word_set = set(words)
-    last_word = words[-1]
-
-    def has_word_for(*lexicon_keys: str) -> bool:
-        """Return whether any word in the name is in the lexicon under one of the keys."""
-        return not words_of(*lexicon_keys).isdisjoint(word_set)
-
-    def ends_with_word_for(*lexicon_keys: str) -> bool:
-        """Return whether the last word in the name is in the lexicon under one of the keys."""
-        return last_word in words_of(*lexicon_keys)
-
-    is_mean = has_word_for("mean")
-    # Without a word for a mean, ``pos`` may stand for positive.
-    word_forms = (word_set if is_mean else word_set - {"pos"}) | {
-        to_singular(word) for word in words
-    }
-    has_rank_word = bool(word_forms & words_of("position", "rank"))
-    factor = next(
-        (
-            unit_factor
-            for unit_word, unit_factor in FACTOR_BY_UNIT_WORD.items()
-            if has_word_for(unit_word)
-        ),
-        1.0,
+    words = split_name(name)
+    factors = (
+        unit_factor
+        for word_group, unit_factor in FACTOR_BY_UNIT_WORD.items()
+        if _has_word_of(words, word_group)
     )
     # A part of a rate, such as its numerator, may be a sum of anything.
-    is_rate = has_word_for("rate", "ppm", "permille", "basis_point")
-    is_rate &= not ends_with_word_for("rate_part")
-    is_rank = to_singular(last_word) in words_of("position", "rank")
-    is_score = (
-        last_word in words_of("participle") and words[-2:-1] and words[-2] in words_of("score")
-    )
-    is_counted = _is_counted_noun(last_word) or _is_counted_noun(words[0])
+    is_rate = _has_word_of(words, "fraction") and not _has_word_of(words, "rate_part$")
     # ``orders_with_revenue`` are orders, and ``with_revenue`` is a number of them.
-    match = None if is_rate or is_mean else _SUBSET_PATTERN.search(" ".join(words))
-    is_count_of_subset = match is not None and (match[1] is None or _is_counted_noun(match[1]))
-    kinds_in_order = (
-        (
-            "id",
-            is_serial_number(words)
-            or (ends_with_word_for("id") and not word_set & {"http", "per", "this", "by"}),
-        ),
-        ("count", is_count_of_subset or (last_word == "xx" and not is_rate)),
-        ("milliseconds", ends_with_word_for("millisecond")),
-        ("seconds", ends_with_word_for("second") and (len(words) > 1 or last_word != "s")),
-        (
-            "bytes",
-            (ends_with_word_for("byte") and last_word != "size")
-            or ("bytes" in word_set and not is_rate),
-        ),
-        ("change", has_word_for("change")),
-        (
-            "money",
-            (has_word_for("money") and not is_rate and not ends_with_word_for("count"))
-            or (ends_with_word_for("cents") and "per" not in word_set),
-        ),
-        (
-            "count",
-            bool({last_word, to_singular(last_word)} & words_of("count")) and last_word != "volume",
-        ),
-        # Several of them, as in ``firstPositions``.
-        ("count", not is_mean and has_word_for("ordinal") and is_rank and last_word.endswith("s")),
-        ("status", bool(word_set & {"http", "status"}) and last_word in ("status", "code", "http")),
-        ("count", is_score),
-        ("probability", {"p", "value"} <= word_set or has_word_for("probability")),
-        ("share", is_rate),
-        ("rank", bool(word_forms & words_of("rank")) and not is_mean and last_word != "places"),
-        ("position", has_rank_word and last_word != "places"),
-        ("score", has_word_for("score") and not _is_counted_noun(last_word)),
-        ("time", _are_time_words(words) and words != ["seen"]),
-        ("count", is_counted or has_word_for("count", "participle")),
+    subset_match = _SUBSET_PATTERN.search(" ".join(words))
+    facts = {
+        "SERIAL": is_serial_number(words),
+        "SUBSET": subset_match is not None and subset_match[1] in (None, *words_of("counted")),
+        "RATE": is_rate,
+        "TIME": _are_time_words(words) and words != ["seen"],
+    }
+
+    def holds(fact: str) -> bool:
+        """Return whether the name has a word as in ``kinds.txt``."""
+        return facts[fact] if fact in facts else _has_word_of(words, fact)
+
+    kinds = (
+        kind
+        for kind, present_words, excluded_words in _KINDS
+        if all(map(holds, present_words)) and not any(map(holds, excluded_words))
     )
-    kind = next((kind for kind, is_kind in kinds_in_order if is_kind), "")
-    has_counted_noun = has_word_for("count") or any(map(_is_counted_noun, words))
-    return NameMeaning(
-        kind,
-        is_mean,
-        has_word_for("percent"),
-        has_word_for("point"),
-        has_rank_word,
-        factor,
-        has_counted_noun,
-    )
+    return NameMeaning(words, next(kinds, ""), next(factors, 1.0))
 
 
-def qualify_generic_name(name: str, path: str) -> str:
-    """Prefix a generic field name, such as ``value``, with the name of the enclosing object.
+def _has_word_of(words: list[str], word_group: str) -> bool:
+    """Return whether any of some words belongs to a word group of the lexicon.
 
-    Parameters
-    ----------
-    name : str
-        The name of the field.
-    path : str
-        The path of the field, such as ``trend.visibility.value``.
-
-    Returns
-    -------
-    str
-        The longer name. Names that are not generic are returned unchanged.
-
-    Examples
-    --------
-    >>> qualify_generic_name("value", "trend.visibility.value")
-    'visibility_value'
-    >>> qualify_generic_name("citations", "rows[].citations")
-    'citations'
-    >>> qualify_generic_name("value", "answersByEngine{}[]")
-    'answersByEngine_value'
+    For ``^count`` only the first word counts, for ``count$`` only the last one.
     """
-    words = split_name(name)
-    if words and not set(words) <= words_of("value"):
-        return name
-    # The values of a map or list are named by it.
-    parent_path = path if path[-2:] in ("{}", "[]") else path.rpartition(".")[0]
-    parent_names = [parent for parent in re.split(r"[.$]|{}|\[\]", parent_path) if parent]
-    return f"{parent_names[-1]}_{name}" if parent_names else name
+    is_first, is_last = word_group[0] == "^", word_group[-1] == "$"
+    tested_words = words[:1] if is_first else words[-1:] if is_last else words
+    return not words_of(word_group.strip("^$")).isdisjoint(tested_words)
 
 
 def is_measure_name(name: str) -> bool:
@@ -243,8 +173,8 @@ def is_flag_name(name: str) -> bool:
     >>> is_flag_name("isOwn"), is_flag_name("tracked"), is_flag_name("own")
     (True, True, True)
     """
-    words = split_name(name) or [""]
-    return words[0] in words_of("asks") or words[-1] in words_of("yes")
+    words = split_name(name)
+    return _has_word_of(words, "^asks") or _has_word_of(words, "yes$")
 
 
 def is_id_name(name: str) -> bool:
@@ -266,27 +196,18 @@ def is_serial_number(words: list[str]) -> bool:
     >>> is_serial_number(split_name("insight_no")), is_serial_number(split_name("number_of_hits"))
     (True, False)
     """
-    ends_in_number = words[-1] == "number" and len(words) > 1 and "of" not in words
-    return (
+    ends_in_number = words[1:] and words[-1] == "number" and "of" not in words
+    return bool(
         ends_in_number
         and words[-2] not in words_of("count")
         and words[-2] == to_singular(words[-2])
     )
 
 
-def _is_counted_noun(word: str) -> bool:
-    """Return whether a word is a noun for things that are counted, such as ``citations``."""
-    is_plural = word.endswith("s") and to_singular(word) in words_of("counted")
-    return is_plural or word in words_of("counted_other")
-
-
 def _are_time_words(words: list[str]) -> bool:
     """Return whether the words in a name suggest a date or time, such as ``last seen``."""
-    outer_words = {*words[:1], *words[-1:]}
-    has_outer_time_words = not outer_words.isdisjoint(
-        {"first", "last"}
-    ) and not outer_words.isdisjoint(words_of("time"))
-    return has_outer_time_words or not words_of("time_end").isdisjoint(words[-1:])
+    ends = ("^first_last", "first_last$", "time_end$")
+    return any(_has_word_of(words, end) for end in ends) and not _has_word_of(words, "counted$")
 
 
 def to_singular(word: str) -> str:
@@ -409,24 +330,18 @@ def _find_ids_and_names(value: Any) -> set[str]:
     ['Atlas', 'Boreal', 'a', 'b']
     """
     if isinstance(value, dict):
-        if value and all(isinstance(item, dict) for item in value.values()):
+        if all(isinstance(item, dict) for item in value.values()):
             return {key for key in value if len(key) <= _MAX_NAME_LENGTH}
-        return set().union(
-            *(
-                _find_ids_and_names(inner_value)
-                for inner_value in value.values()
-                if type(inner_value) is list
-            )
-        )
+        lists = (item for item in value.values() if isinstance(item, list))
+        return set().union(*map(_find_ids_and_names, lists))
     items = value if isinstance(value, list) else []
     ids_and_names = {item for item in items if isinstance(item, str)}
     objects = [item for item in items if isinstance(item, dict)]
-    for field_name in dict.fromkeys(field_name for record in objects for field_name in record):
+    for field_name in objects[0] if objects else ():
         texts = {text for record in objects if isinstance(text := record.get(field_name), str)}
         are_days = any(map(_PATTERN_BY_DIMENSION["date"].match, texts))
-        ids_and_names |= (
-            {*filter(None, texts)} if len(texts) == len(objects) and not are_days else set()
-        )
+        if len(texts) == len(objects) and not are_days:
+            ids_and_names |= texts - {""}
     return ids_and_names
 
 
