@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import fold, matches_form
 from aatoolkit._util.text import parse_moment
-from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, raw
+from aatoolkit.availability.detect.facts import Hint, ResponseScan, raw
 from aatoolkit.availability.detect.general_rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
     AVAILABLE,
@@ -272,15 +272,6 @@ def _find_rule_values(
             if name.lower() == rule.header:
                 yield RuleValue("section", None, text, (rule.header,), f"header {rule.header}")
         return
-    if rule.kind == "map":
-        field_names: FieldNames = (*rule.steps,)
-        member = Member("", response_scan.document, "$", {})
-        for name in field_names:
-            member = member.child(name, member.value.get(name) if member.is_dict else None)
-        for name, item in member.value.items() if member.is_dict else ():
-            scope, target = ("section", None) if rule.of == "section" else ("entry", name)
-            yield RuleValue(scope, target, item, field_names, member.child(name, item).path)
-        return
     window_days = response_scan.requested_days if rule.total == DAYS_PLACEHOLDER else None
     *parent_steps, last_step = parse_pattern(rule.at)
     rows = response_scan.vector.descend(
@@ -293,7 +284,8 @@ def _find_rule_values(
         response_scan.vector.descend(parent_steps[:list_depth]).values if list_depth else []
     )
     records = rows.values
-    field_names = (last_step.name,) if isinstance(last_step, Field | Named) else ()
+    is_field = isinstance(last_step, Field | Named)
+    field_names = (last_step.name,) if is_field else (*rule.steps,)
     value_vector = rows.field(last_step.name) if isinstance(last_step, Field) else rows
     values, index_suffix = value_vector.values, ""
     if isinstance(last_step, Named):
@@ -312,7 +304,10 @@ def _find_rule_values(
         item = join_short_list(item)
         if isinstance(last_step, Entries) and isinstance(item, dict):
             for name, entry in item.items():
-                yield RuleValue("part", target.rpartition(".")[0], entry, (), path + key_step(name))
+                scope_and_target = ("entry", name) if rule.of != "section" else ("section", None)
+                if rule.kind == "rows":
+                    scope_and_target = ("part", target.rpartition(".")[0])
+                yield RuleValue(*scope_and_target, entry, field_names, path + key_step(name))
         elif type(item) in (str, int, bool, type(None)):
             if rule.total and item is not None:
                 item = to_extent(item, record.get(rule.total, window_days))
