@@ -88,9 +88,8 @@ class WordMeanings:
         field_names = field_names_of(path)
         self._key = field_names[-1]
         self._is_in_rows = is_in_rows(path)
-        lexicon_keys = ("place", "source", "about_data")
         self._is_about_data = self._is_in_rows or any(
-            has_word_of(key, lexicon_key) for key in field_names for lexicon_key in lexicon_keys
+            has_word_of(key, "place", "source", "about_data") for key in field_names
         )
         self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
         has_gap_name = leads_into_gap_list(path) or any(
