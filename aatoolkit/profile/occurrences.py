@@ -465,9 +465,7 @@ class OccurrenceSearch:
                 continue
             # Whether figures may be revised does not say that any are missing.
             states_nothing = is_word_of(key, "legend", "revision")
-            if (isinstance(value, dict) and states_nothing) or _are_matrix_labels(
-                value, document.values()
-            ):
+            if isinstance(value, dict) and states_nothing:
                 continue
             if isinstance(value, dict):
                 if self._maps_engines_to_words(key, value):
@@ -632,7 +630,9 @@ class OccurrenceSearch:
                 if engine_field:
                     self._outer_engine_fields[field_path] = engine_field
                 objects = [
-                    value if isinstance(value, dict) and not self._add_map(value, field_path) else None
+                    value
+                    if isinstance(value, dict) and not self._add_map(value, field_path)
+                    else None
                     for value in values
                 ]
                 self._add_rows(objects, field_path, inner_containers)
@@ -679,8 +679,7 @@ def _find_total_by_count(records: Sequence[tuple[Mapping[str, Any], bool]]) -> d
         key
         for record, _ in records
         for key, item in record.items()
-        if to_count(item) is not None
-        and not has_word_of(key, "lack_count", "negation", "previous")
+        if to_count(item) is not None and not has_word_of(key, "lack_count", "negation", "previous")
     )
     total_keys = [key for key in number_keys if not has_word_of(key, "ceiling")]
     total_by_count: dict[str, str] = {}
@@ -719,20 +718,6 @@ def _is_count_of_total(
         positive_count += count > 0
     is_often_full = is_day_count or positive_count <= 2 * full_count
     return is_often_full and 0 < full_count < record_count
-
-
-def _are_matrix_labels(names: Any, sibling_values: Iterable[Any]) -> bool:
-    """Return whether a list has one label per column of a matrix in a sibling field.
-
-    Examples
-    --------
-    >>> matrix = [[3, 4], [5, 6]]
-    >>> _are_matrix_labels(["gemini", "grok"], [matrix]), _are_matrix_labels(["gemini"], [matrix])
-    (True, False)
-    """
-    matrices = [value for value in sibling_values if isinstance(value, list) and value is not names]
-    rows = [row for matrix in matrices for row in matrix if isinstance(row, list)]
-    return isinstance(names, list) and any(len(row) == len(names) for row in rows)
 
 
 def _is_word(value: Any) -> bool:

@@ -12,8 +12,6 @@ from typing import Any
 from aatoolkit._util.lexicon import (
     has_word_of,
     is_word_of,
-    matches_form,
-    meaning_by_word,
     spaced,
     tokens,
 )
@@ -191,9 +189,6 @@ class WordMeanings:
         word = find_word(text)
         if word is None or word.canonical != "available":  # a legend knows better what is missing
             word = find_word(explanation) or _find_standard_word(explanation) or word
-        if word is None and matches_form(self._key, "observation_status"):
-            code = meaning_by_word("observation").get(text.lower())
-            word = Word(code, STRONG) if code else None
         engines = [name for name, words in self._words_by_engine.items() if name and text in words]
         if word and self._is_support_table and word.canonical in ("available", "unavailable"):
             # As `none` beside `supported`: what an engine can show may not be measured.

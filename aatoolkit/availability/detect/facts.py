@@ -39,9 +39,6 @@ _MAX_DEPTH = 24
 MAX_FIELDS = 300
 """If an object has more keys, they are data, such as dates, and not names of fields."""
 
-_MAX_DISTINCT_CODES = 200
-"""If a field has more distinct values, they are free text, and not codes."""
-
 
 @dataclass(frozen=True)
 class Signal:
@@ -489,23 +486,10 @@ class Records:
         value_type : type
             Values of the field that have another type are ignored.
         """
-        rows_and_values = [
-            (row, value)
-            for row, value in self.positions_and_values(name)
-            if type(value) is value_type
-        ]
-        distinct_values = {value for _, value in rows_and_values}
-        if len(distinct_values) > _MAX_DISTINCT_CODES:
-            return []
-        availability_by_value = {
-            value: availability
-            for value in distinct_values
-            if (availability := read_value(value)) is not None
-        }
         return [
-            (row, availability_by_value[value])
-            for row, value in rows_and_values
-            if value in availability_by_value
+            (row, availability)
+            for row, value in enumerate(self.values_of_field(name))
+            if type(value) is value_type and (availability := read_value(value)) is not None
         ]
 
     def add_signal(
