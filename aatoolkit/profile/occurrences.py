@@ -659,9 +659,6 @@ class OccurrenceSearch:
     def _maps_engines_to_words(self, key: str, value: Mapping[str, Any]) -> bool:
         """Return whether an object maps engines (AI assistants) to texts, booleans or codes."""
         allowed_types = str | bool | int | float if has_word_of(key, "place") else str | bool
-        numbers = {item for item in value.values() if type(item) is int}
-        if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _MAX_WORDS:
-            allowed_types = int  # a code of each, as a count is never
         return (
             all(item is None or isinstance(item, allowed_types) for item in value.values())
             and not any(map(_is_number_text, value.values()))

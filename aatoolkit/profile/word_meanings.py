@@ -243,10 +243,6 @@ class WordMeanings:
                 if is_inapplicable
                 else _term_of_availability(state_of_flag(False, self._key))
             )
-        is_about_all = has_word_of(text, "universal") and not has_word_of(text, "exception")
-        is_loss = engines or self._is_notice or states_missing_data(text)
-        if word is None and is_about_all and not is_loss:
-            return "available"  # as `All values are published.`
         if text == "null":  # a reason that is not there denies nothing
             return "available" if number_flags == {True} else None
         if text == self._available_word:

@@ -22,7 +22,6 @@ from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, Sign
 from aatoolkit.availability.detect.general_rules import (
     ENVELOPE_RULES,
     apply_rule,
-    find_error_word,
     iter_error_texts,
 )
 from aatoolkit.availability.detect.hints import find_hints
@@ -33,6 +32,7 @@ from aatoolkit.availability.detect.words import (
     STATED,
     STRONG,
     find_reason,
+    find_strong_word,
     find_strongest_word,
     is_code,
     is_state_key,
@@ -350,7 +350,9 @@ def read_status(response_scan: ResponseScan, status: int) -> bool:
         return False
     meaning = MEANING_BY_HTTP_STATUS.get(status, FAILURE)
     text_by_key = dict(iter_error_texts(response_scan.document))
-    term = find_error_word(text_by_key.values())
+    term = find_strong_word(text_by_key.values()) or find_strongest_word(
+        filter(is_code, text_by_key.values())
+    )
     if term and term.canonical not in ("available", "partial", "unavailable", "error"):
         meaning = term.availability
     meaning = replace(meaning, reason=find_reason(text_by_key))
@@ -389,7 +391,7 @@ def explains_absence(status: int, body: Any) -> bool:
         # The code is decisive: its sentence may well name the domain that is not connected.
         texts = codes
     sentence = " ".join(map(spaced, texts))
-    term = find_error_word(texts)
+    term = find_strong_word(texts)
     is_about_call = _CALL_PROBLEM_PATTERN.search(sentence) or _HOST_PROBLEM_PATTERN.search(sentence)
     if is_about_call or term is None or term.strength < STRONG:
         return False
