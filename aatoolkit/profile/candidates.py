@@ -192,6 +192,8 @@ def find_candidate_paths(
     candidates = []
     for path, occurrences in candidate_search.collect_occurrences().items():
         path_text = format_path(path)
+        total_field = candidate_search.total_fields.get(path, "")
+        is_notice = path in candidate_search.notice_paths
         current_value = candidate_search.word_at(document, path)
         unmeasured_value = candidate_search.word_at(unmeasured_response, path)
         value_by_host = {
@@ -210,19 +212,16 @@ def find_candidate_paths(
         other_values = [*value_by_host.values(), unmeasured_value or current_value]
         is_same_for_hosts = value_by_host and all(value == current_value for value in other_values)
         lacks_single_value = current_value is None or isinstance(current_value, dict)
-        is_incomplete = bool(candidate_search.total_fields.get(path)) and current_value == "some"
+        is_incomplete = total_field and current_value == "some"
         if is_understood or (is_same_for_hosts and not lacks_single_value and not is_incomplete):
             continue  # what all hosts have in common says nothing about any of them
         is_null = current_value in (None, "", [], {}) and {
             occurrence.has_numbers for occurrence in occurrences
         } == {False}
         default_evidence = _ONLY_UNMEASURED_REASON if is_null and has_numbers(document) else ""
-        total_field = candidate_search.total_fields.get(path, "")
         evidence = candidate_search.evidence.get(path, default_evidence)
         legend = find_legend(occurrences, legends)
-        if path in candidate_search.notice_paths and not all(
-            Vector([response]).descend(path).values for response in responses
-        ):
+        if is_notice and not all(Vector([response]).descend(path).values for response in responses):
             evidence = evidence or "notes that some responses have, and others do not"
         score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total_field))
         differing_hosts = [host for host, value in value_by_host.items() if value != current_value]
@@ -235,7 +234,6 @@ def find_candidate_paths(
         if score < _MIN_CANDIDATE_SCORE:
             continue
         all_engines_word = to_word(current_value)
-        is_notice = path in candidate_search.notice_paths
         differs_by_engine = any(
             to_word(candidate_search.word_at(engine_response, path)) != all_engines_word
             for engine_response in measured_responses

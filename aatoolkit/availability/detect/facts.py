@@ -28,7 +28,7 @@ from aatoolkit.availability.detect.words import (
 from aatoolkit.availability.status import EMPTY, Availability, Status
 from aatoolkit.availability.subject import Condition, make_engine_conditions
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
-from aatoolkit.jsontree.vectors import MISSING, Vector
+from aatoolkit.jsontree.vectors import Vector
 
 DAY_PATTERN = re.compile(r"\d{4}-\d\d-\d\d")  # also matches the date of a timestamp
 
@@ -463,14 +463,6 @@ class Records:
         """Return the value of a field in each JSON object; `MISSING` where there is none."""
         values: list[Any] = self.rows.field(name).values
         return values
-
-    def positions_and_values(self, name: str) -> list[tuple[int, Any]]:
-        """Return tuples of position and value for the JSON objects that have a field."""
-        return [
-            (row, value)
-            for row, value in enumerate(self.values_of_field(name))
-            if value is not MISSING
-        ]
 
     def read_availabilities(
         self, name: str, read_value: Callable[[Any], Availability | None], value_type: type = str

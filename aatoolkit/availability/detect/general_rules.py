@@ -980,18 +980,14 @@ def _read_sibling_states(records: Records, name: str) -> RowAvailabilities | Non
         return None
     sibling_values = records.values_of_field(sibling_name)
     kind = split_key(name)[1]
-    rows_with_values = [
-        (row, item, sibling_values[row])
-        for row, item in records.positions_and_values(name)
-        if isinstance(item, bool | str)
-    ]
+    values = records.values_of_field(name)
     # A text that is present exactly if the sibling is null can only be the reason for the null.
-    have_texts = [
-        type(item) is str and bool(item.strip()) for item in records.values_of_field(name)
-    ]
+    have_texts = [type(item) is str and bool(item.strip()) for item in values]
     explains_nulls = kind == "reason" and have_texts == [item is None for item in sibling_values]
     meanings = []
-    for row, value, sibling_value in rows_with_values:
+    for row, (value, sibling_value) in enumerate(zip(values, sibling_values, strict=True)):
+        if not isinstance(value, bool | str):
+            continue
         meaning = state_of_sibling(
             kind, value, sibling_value if isinstance(sibling_value, str | int | float) else None
         )
