@@ -275,10 +275,10 @@ def _find_rule_values(
         item = join_short_list(item)
         if isinstance(last_step, Entries) and isinstance(item, dict):
             for name, entry in item.items():
-                scope_and_target = ("entry", name) if rule.of != "section" else ("section", None)
+                scope, entry_target = ("section", None) if rule.of == "section" else ("entry", name)
                 if rule.kind == "rows":
-                    scope_and_target = ("part", target.rpartition(".")[0])
-                yield RuleValue(*scope_and_target, entry, path + key_step(name))
+                    scope, entry_target = "part", target.rpartition(".")[0]
+                yield RuleValue(scope, entry_target, entry, path + key_step(name))
         elif type(item) in (str, int, bool, type(None)):
             if rule.total and item is not None:
                 item = to_extent(item, record.get(rule.total, window_days))

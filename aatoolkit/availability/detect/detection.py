@@ -335,6 +335,9 @@ _PAID_PLAN_PATTERN = re.compile(
     r"|contrat\w*|contrato|contratto|forfait|formules?|plano|piano|licence|licencia|licença|licenza)\b"
 )
 
+_PARAMETER_PATTERN = re.compile(r'[;,]\s*([^=;,]+?)\s*=\s*"?([^";,]*)')
+"""A parameter of an HTTP header, such as ``reason`` in ``partial; reason="late"``."""
+
 _BOOL_BY_TEXT = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
 
@@ -431,18 +434,12 @@ def read_headers(response_scan: ResponseScan, headers: Mapping[str, str]) -> Non
             continue
         key = name.lower().removeprefix("x-")
         signal_count_before = len(response_scan.signals)
-        first_part, *parameters = re.split(r"[;,]\s*", header_value.strip())
-        text_by_parameter = dict(
-            header_part.split("=", 1) for header_part in parameters if "=" in header_part
-        )
+        first_part = re.split("[;,]", header_value)[0].strip()
+        text_by_parameter = dict(_PARAMETER_PATTERN.findall(header_value))
         value = _BOOL_BY_TEXT.get(
             first_part.lower(), first_part.strip('"') if text_by_parameter else header_value
         )
-        value_by_parameter = {
-            name.strip().lower(): header_part.strip().strip('"')
-            for name, header_part in text_by_parameter.items()
-        }
-        header_member = Member(key, value, f"header {name.lower()}", value_by_parameter)
+        header_member = Member(key, value, f"header {name.lower()}", text_by_parameter)
         any(apply_rule(response_scan, rule, header_member) for rule in ENVELOPE_RULES)
         response_scan.signals[signal_count_before:] = [
             replace(signal, rule="header") for signal in response_scan.signals[signal_count_before:]

@@ -886,34 +886,25 @@ def _may_list_names(key: str) -> bool:
     return state_of_listed_names(key) is not None or may_list_failures
 
 
-TypeSet = set[type]
-_TEXT_TYPE: TypeSet = {str}
-_LIST_TYPE: TypeSet = {list}
-_DICT_TYPE: TypeSet = {dict}
-_BOOL_TYPE: TypeSet = {bool}
-_NUMBER_TYPES: TypeSet = {int, float}
 ENVELOPE_RULES = (
-    GeneralRule("error", lambda key: is_word_of(key, "error"),
-         _TEXT_TYPE | _LIST_TYPE | _DICT_TYPE, _read_error),
+    GeneralRule("error", lambda key: is_word_of(key, "error"), {str, list, dict}, _read_error),
     GeneralRule("error", lambda key: matches_form(key, "error_part"),
-         _BOOL_TYPE | {int} | _TEXT_TYPE, _read_error),
-    GeneralRule("through", lambda key: matches_form(key, "through"), _TEXT_TYPE, _read_last_day),
-    GeneralRule("count", may_state_loss, _NUMBER_TYPES | _LIST_TYPE | _TEXT_TYPE,
+         {bool, int, str}, _read_error),
+    GeneralRule("through", lambda key: matches_form(key, "through"), {str}, _read_last_day),
+    GeneralRule("count", may_state_loss, {int, float, list, str},
          lambda _, member: state_of_loss(member.key, member.value)),
     GeneralRule("flag", lambda key: any(state_of_named_flag(key, value) for value in (True, False)),
-         _BOOL_TYPE, _read_flag),
-    GeneralRule("statement", rate_key, _DICT_TYPE, read_statement),
-    GeneralRule("notice", lambda key: matches_form(key, "noted"),
-         _TEXT_TYPE | _LIST_TYPE | _DICT_TYPE, _read_notices),
-    GeneralRule("statement", rate_key, _TEXT_TYPE, read_statement),
-    GeneralRule("status", lambda key: matches_form(key, "stage"), _TEXT_TYPE, _read_job_status),
-    GeneralRule("reason", lambda key: is_word_of(key, "message"), _TEXT_TYPE, _read_message),
-    GeneralRule("reason", lambda key: split_key(key)[1] == "reason",
-         _TEXT_TYPE, _read_named_reason),
-    GeneralRule("reason", state_of_listed_names, _DICT_TYPE, _read_named_reason),
-    GeneralRule("map", _may_list_names, _DICT_TYPE | _LIST_TYPE, read_names_without_data),
-    GeneralRule("map", find_entry_kind, _DICT_TYPE | _LIST_TYPE, read_list_of_states),
-    GeneralRule("statement", rate_key, _LIST_TYPE, read_statement),
+         {bool}, _read_flag),
+    GeneralRule("statement", rate_key, {dict}, read_statement),
+    GeneralRule("notice", lambda key: matches_form(key, "noted"), {str, list, dict}, _read_notices),
+    GeneralRule("statement", rate_key, {str}, read_statement),
+    GeneralRule("status", lambda key: matches_form(key, "stage"), {str}, _read_job_status),
+    GeneralRule("reason", lambda key: is_word_of(key, "message"), {str}, _read_message),
+    GeneralRule("reason", lambda key: split_key(key)[1] == "reason", {str}, _read_named_reason),
+    GeneralRule("reason", state_of_listed_names, {dict}, _read_named_reason),
+    GeneralRule("map", _may_list_names, {dict, list}, read_names_without_data),
+    GeneralRule("map", find_entry_kind, {dict, list}, read_list_of_states),
+    GeneralRule("statement", rate_key, {list}, read_statement),
 )  # fmt: skip
 """The rules for the objects about the whole response; the first rule that reads a key wins."""
 
