@@ -281,8 +281,8 @@ class SectionDraft:
         ----------
         **rule
             The arguments of `aatoolkit.sections.Rule`: ``at``, the path of the field; ``words``,
-            the meanings of its values; and others. If `availability` lists the path, ``at`` alone
-            is enough; the meanings proposed there are then used.
+            the meanings of its values; and others. If `availability` lists the path, ``at`` and
+            ``words``, or ``at`` alone, are enough; the rest is as proposed there.
 
         Raises
         ------
@@ -290,13 +290,15 @@ class SectionDraft:
             If the arguments contradict each other, if no response has the path ``at``, or if no
             value at this path gets a meaning.
         """
-        if set(rule) == {"at"}:
+        if rule.keys() <= {"at", "words"}:
             proposals = (
-                proposal
+                {**proposal, **rule, "at": proposal["at"]}
                 for candidate, proposal in zip(self.candidates, self.proposals(), strict=True)
-                if rule["at"] in (candidate.at, proposal["at"])
+                if rule.get("at") in (candidate.at, proposal["at"])
             )
-            rule = next(proposals, rule)
+            rule = next(
+                ({**proposal, **rule, "at": proposal["at"]} for proposal in proposals), rule
+            )
         try:
             new_rule = Rule(**rule)
         except (TypeError, ValueError) as error:

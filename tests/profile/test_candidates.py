@@ -136,7 +136,7 @@ def test_a_place_is_a_hint_until_a_rule_reads_it(draft, tmp_path):
     assert hints["$.rows[2].dataState"] == '"HELD_BACK"'
     assert tables.availability["status"].eq("unknown").all()
     words = {"shown_by_engine": "available", "first_pass_due": "not_run"}
-    section.set_rule(at="visibleTo{}", of="engine", words=words)
+    section.set_rule(at="visibleTo{}", words=words)
     after = Profile.load(draft.save(tmp_path / "after.py"))
     response = aa.normalize("crawl", ANSWER, profile=after)
     states = response.availability.set_index("evidence")["status"]
