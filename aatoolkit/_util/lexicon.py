@@ -92,15 +92,15 @@ def meaning_by_word(word_group: str) -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=16384)
-def has_word_of(field_name: str, word_group: str) -> bool:
-    """Return whether any word of a field name belongs to a word group of the lexicon.
+def has_word_of(field_name: str, *word_groups: str) -> bool:
+    """Return whether any word of a field name belongs to one of some word groups of the lexicon.
 
     Examples
     --------
     >>> has_word_of("productStatus", "business"), has_word_of("rows", "business")
     (True, False)
     """
-    return not words_of(word_group).isdisjoint(tokens(field_name))
+    return not words_of(*word_groups).isdisjoint(tokens(field_name))
 
 
 @lru_cache(maxsize=16384)
@@ -116,15 +116,15 @@ def ends_with_word_of(field_name: str, word_group: str) -> bool:
 
 
 @lru_cache(maxsize=16384)
-def is_word_of(field_name: str, word_group: str) -> bool:
-    """Return whether a whole field name, without separators, is in a word group of the lexicon.
+def is_word_of(field_name: str, *word_groups: str) -> bool:
+    """Return whether a whole field name, without separators, is in one of some word groups.
 
     Examples
     --------
     >>> is_word_of("sample_size", "size"), is_word_of("size", "size")
     (True, False)
     """
-    return fold(field_name) in words_of(word_group)
+    return fold(field_name) in words_of(*word_groups)
 
 
 @lru_cache(maxsize=16384)

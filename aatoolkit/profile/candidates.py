@@ -29,7 +29,6 @@ from aatoolkit.profile.occurrences import (
     ResponseStructure,
     Steps,
     field_names_of,
-    is_in_rows,
     iter_nested_values,
     iter_texts,
     leads_into_gap_list,
@@ -193,6 +192,8 @@ def find_candidate_paths(
     candidates = []
     for path, occurrences in candidate_search.collect_occurrences().items():
         path_text = format_path(path)
+        total_field = candidate_search.total_fields.get(path, "")
+        is_notice = path in candidate_search.notice_paths
         current_value = candidate_search.word_at(document, path)
         unmeasured_value = candidate_search.word_at(unmeasured_response, path)
         value_by_host = {
@@ -211,19 +212,16 @@ def find_candidate_paths(
         other_values = [*value_by_host.values(), unmeasured_value or current_value]
         is_same_for_hosts = value_by_host and all(value == current_value for value in other_values)
         lacks_single_value = current_value is None or isinstance(current_value, dict)
-        is_incomplete = bool(candidate_search.total_fields.get(path)) and current_value == "some"
+        is_incomplete = total_field and current_value == "some"
         if is_understood or (is_same_for_hosts and not lacks_single_value and not is_incomplete):
             continue  # what all hosts have in common says nothing about any of them
         is_null = current_value in (None, "", [], {}) and {
             occurrence.has_numbers for occurrence in occurrences
         } == {False}
         default_evidence = _ONLY_UNMEASURED_REASON if is_null and has_numbers(document) else ""
-        total_field = candidate_search.total_fields.get(path, "")
         evidence = candidate_search.evidence.get(path, default_evidence)
         legend = find_legend(occurrences, legends)
-        if path in candidate_search.notice_paths and not all(
-            Vector([response]).descend(path).values for response in responses
-        ):
+        if is_notice and not all(Vector([response]).descend(path).values for response in responses):
             evidence = evidence or "notes that some responses have, and others do not"
         score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total_field))
         differing_hosts = [host for host, value in value_by_host.items() if value != current_value]
@@ -236,7 +234,6 @@ def find_candidate_paths(
         if score < _MIN_CANDIDATE_SCORE:
             continue
         all_engines_word = to_word(current_value)
-        is_notice = path in candidate_search.notice_paths
         differs_by_engine = any(
             to_word(candidate_search.word_at(engine_response, path)) != all_engines_word
             for engine_response in measured_responses
@@ -253,9 +250,6 @@ def find_candidate_paths(
             continue  # names or ids
         if meaning_by_word.keys() <= {*registry.names()} and not is_in_gap_list:
             continue  # sections that a plan includes
-        is_of_other_rows = "available" in meaning_by_word.values() and _is_in_other_rows(
-            path, structure.main_row_path
-        )
         candidate = Candidate(
             path_text,
             # In rows, or in another response, there is no current value.
@@ -265,7 +259,7 @@ def find_candidate_paths(
             value_by_host,
             meaning_by_word,
             candidate_search.engine_fields.get(path, ""),
-            is_notice or is_of_other_rows,
+            is_notice,
             total_field,
         )
         candidates.append(candidate)
@@ -378,12 +372,6 @@ def _is_understood(path_text: str, understood_paths: Sequence[str]) -> bool:
     return any(path and is_on_path_of_rule(path, path_text) for path in paths)
 
 
-def _is_in_other_rows(path: Steps, main_path: Steps) -> bool:
-    """Return whether a path leads into rows outside the object that contains the main table."""
-    main_object_path = tuple(takewhile(lambda step: isinstance(step, Field), main_path))
-    return is_in_rows(path[:-1]) and path[: len(main_object_path)] != main_object_path
-
-
 def _score_path(
     path: Steps,
     occurrences: list[Occurrence],
@@ -411,7 +399,7 @@ def _score_path(
         for engine in occurrence.idle_engines
         if any(map(engine_name_pattern(engine).search, iter_texts(occurrence.value)))
     }
-    if any(map(_lists_measured_engines, occurrences)):
+    if any(map(_lists_engines_that_ran, occurrences)):
         idle_engines = set()  # such a list does not say which engines lack data
     first_value = occurrences[0].value
     are_codes = all(
@@ -462,20 +450,14 @@ def _score_path(
     return (score, name_reason) if score > 1 else (0, "")
 
 
-def _lists_measured_engines(occurrence: Occurrence) -> bool:
-    """Return whether a value lists engines (AI assistants) with data, or those that ran.
+def _lists_engines_that_ran(occurrence: Occurrence) -> bool:
+    """Return whether a value lists engines (AI assistants), several of which ran.
 
     Such a list does not say which data are missing.
     """
-    value, _, is_measured_by_engine, idle_engines, _ = occurrence
-    names = {*value} if isinstance(value, list) else set()
-    measured_engines = {
-        engine for engine, is_measured in is_measured_by_engine.items() if is_measured
-    }
-    are_engines_that_ran = (
-        names <= is_measured_by_engine.keys() and len(names.difference(idle_engines)) > 1
-    )
-    return are_engines_that_ran or (len(measured_engines) > 1 and measured_engines <= names)
+    names = {*occurrence.value} if isinstance(occurrence.value, list) else set()
+    are_engines = names <= occurrence.is_measured_by_engine.keys()
+    return are_engines and len(names.difference(occurrence.idle_engines)) > 1
 
 
 def _join_words(words: Collection[object]) -> str:

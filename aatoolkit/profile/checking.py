@@ -23,7 +23,7 @@ from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
-from aatoolkit.sections import COUNT, FRACTION, Profile, Rule
+from aatoolkit.sections import Profile, Rule
 from aatoolkit.sections.profile import ProfileSource
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ MEANINGS = (
 """The meanings that a `Rule` may give to a word: statuses, causes, and ``nothing``."""
 
 _MAX_EXAMPLES = 8
-_RANGE_TOLERANCE = 1e-9
 _MAX_MEDIAN_RATIO = 25
 
 Difference = tuple[str, str, int, str | None]
@@ -176,14 +175,6 @@ def _find_differences(profile: Profile, project: Project, name: str) -> Iterator
         for difference in _list_differences(tables)
         if [*difference[:2]] not in previous_drift
     )
-    for table in profile[name]:
-        for column in table.columns:
-            if column.unit in (COUNT, FRACTION):
-                cells = tables[table.name][column.name].dropna()
-                maximum = 1 + _RANGE_TOLERANCE if column.unit == FRACTION else float("inf")
-                outliers = cells[(cells < -_RANGE_TOLERANCE) | (cells > maximum)]
-                if len(outliers):
-                    yield f"no {column.unit}", column.pattern, len(outliers), str(outliers.iloc[0])
     old_medians = profile.baseline.get("medians")
     if old_medians is None:
         return

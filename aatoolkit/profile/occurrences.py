@@ -244,17 +244,19 @@ class OccurrenceSearch:
                 else self._find_engine_field(field_names, row_lists)
             )
             engine_field = engine_field or self._outer_engine_fields.get(path, "")
-            measured_flag_lists = [
-                [has_numbers(row.record, is_id_time_or_lack) for row in rows] for rows in row_lists
-            ]
             # Numbers elsewhere in a response are not those that a row lacks.
-            if any(map(any, measured_flag_lists)):
+            if any(
+                has_numbers(row.record, is_id_time_or_lack)
+                for row in chain.from_iterable(row_lists)
+            ):
                 row_lists = [
                     [
-                        row if is_measured else row._replace(has_numbers=False)
-                        for row, is_measured in zip(rows, measured_flags, strict=True)
+                        row
+                        if has_numbers(row.record, is_id_time_or_lack)
+                        else row._replace(has_numbers=False)
+                        for row in rows
                     ]
-                    for rows, measured_flags in zip(row_lists, measured_flag_lists, strict=True)
+                    for rows in row_lists
                 ]
             for field_name in field_names:
                 if field_name != engine_field:
@@ -361,9 +363,7 @@ class OccurrenceSearch:
             row.word_by_field.get(field_name) for row in chain.from_iterable(row_lists)
         } - {None}
         is_status_name = has_word_of(field_name, "place")
-        is_dimension = any(
-            has_word_of(field_name, name) for name in ("topic", "category", "brand", "finding")
-        )
+        is_dimension = has_word_of(field_name, "topic", "category", "brand", "finding")
         is_dimension = (is_dimension and not is_status_name) or not self._engines.isdisjoint(words)
         is_dimension |= any(is_word_of(str(word), "passed") for word in words)  # results of tests
         if is_dimension or not 0 < len(words) <= _MAX_WORDS:
@@ -468,10 +468,8 @@ class OccurrenceSearch:
             if echoes_request(key) and not is_about_data:
                 continue
             # Whether figures may be revised does not say that any are missing.
-            states_nothing = is_word_of(key, "legend") or is_word_of(key, "revision")
-            if (isinstance(value, dict) and states_nothing) or _are_matrix_labels(
-                value, document.values()
-            ):
+            states_nothing = is_word_of(key, "legend", "revision")
+            if isinstance(value, dict) and states_nothing:
                 continue
             if isinstance(value, dict):
                 if self._maps_engines_to_words(key, value):
@@ -498,8 +496,11 @@ class OccurrenceSearch:
         row_path = (*path, Entries())
         if self._has_engine_keys(value):
             self._engine_map_paths.add(row_path)
-            flags_and_engines = [(self._is_measured_by_engine[engine], engine) for engine in value]
-            self._add_rows([*value.values()], row_path, flags_and_engines)
+            containers = [
+                ResponseRow({}, {}, self._is_measured_by_engine[engine], (), engine)
+                for engine in value
+            ]
+            self._add_rows([*value.values()], row_path, containers)
         elif path in self._structure.data_key_object_paths and not all(
             map(is_code, value.values())
         ):
@@ -535,24 +536,22 @@ class OccurrenceSearch:
             (are_notices and len(records) <= MAX_NOTICES) or is_gap_list
         ):
             for record in records:
-                engine_keys = [
-                    key for key, value in record.items() if _is_text_in(value, self._engines)
-                ]
-                engine = record[engine_keys[0]] if engine_keys else ""
-                text_keys = [key for key, value in record.items() if isinstance(value, str)]
+                engine_key, engine = next(
+                    (item for item in record.items() if _is_text_in(item[1], self._engines)),
+                    ("", ""),
+                )
+                texts = {
+                    key: value
+                    for key, value in record.items()
+                    if key != engine_key and isinstance(value, str | dict)
+                }
                 # A record in a list of gaps states a lack, whatever its text is.
                 severities = {
                     str(value) for key, value in record.items() if is_word_of(key, "severity")
                 }
-                steps_and_codes = [*_iter_codes(record)] or [
-                    ((Field(key),), "*") for key in text_keys[:is_gap_list]
+                steps_and_codes = [*_iter_codes(texts)] or [
+                    ((Field(key),), "*") for key in [*texts][:is_gap_list]
                 ]
-                if engine:
-                    steps_and_codes = [
-                        (steps, code)
-                        for steps, code in steps_and_codes
-                        if steps != (Field(engine_keys[0]),) or code == "*"
-                    ]
                 has_code = any(" " not in code for _, code in steps_and_codes)
                 if any(is_word_of(severity, "mild") for severity in severities):
                     self.mild_codes.update(code for _, code in steps_and_codes)
@@ -563,40 +562,40 @@ class OccurrenceSearch:
                     has_number = self._is_measured_by_engine.get(engine, self._has_numbers)
                     self._add_occurrence(code_path, code, has_number, engine)
                     if engine:
-                        self.engine_fields[code_path] = engine_keys[0]
+                        self.engine_fields[code_path] = engine_key
                     self.notice_paths.add(code_path)
         else:
             self._add_rows(records, row_path)
 
     def _add_rows(
-        self,
-        items: Sequence[Any],
-        path: Steps,
-        flags_and_engines: Sequence[tuple[bool | None, str]] = (),
-        outer_records: Sequence[Mapping[str, Any]] = (),
+        self, items: Sequence[Any], path: Steps, containers: Sequence[ResponseRow] = ()
     ) -> None:
         """Store rows of a table, and the rows nested in them.
 
-        ``flags_and_engines`` has a tuple per row: whether the object around the row has numbers,
-        and the name of the engine (AI assistant) of this object. ``outer_records`` are these
-        objects.
+        ``containers`` has the object around each item, as a row: whether it has numbers, and the
+        engine (AI assistant) that it is about.
         """
-        records = [item for item in items if isinstance(item, dict)]
-        if not records:
+        records_and_containers = [
+            (item, container)
+            for item, container in zip(
+                items, containers or [ResponseRow({}, {}, None, ())] * len(items), strict=True
+            )
+            if isinstance(item, dict)
+        ]
+        if not records_and_containers:
             return
+        records = [record for record, _ in records_and_containers]
         number_flags: list[bool | None] = [
             has_numbers(record, is_id_time_or_lack) for record in records
         ]
-        engines = [""] * len(records)
-        if len(flags_and_engines) == len(records):
-            engines = [engine for _, engine in flags_and_engines]
+        if containers:
             have_own_numbers = any(number_flags)
             number_flags = [
-                has_own_number and is_container_measured is not False
+                has_own_number and container.has_numbers is not False
                 if have_own_numbers
-                else is_container_measured
-                for has_own_number, (is_container_measured, _) in zip(
-                    number_flags, flags_and_engines, strict=True
+                else container.has_numbers
+                for has_own_number, (_, container) in zip(
+                    number_flags, records_and_containers, strict=True
                 )
             ]
         if not any(number_flags):  # the numbers that these rows speak of are elsewhere
@@ -608,7 +607,7 @@ class OccurrenceSearch:
                         for cell in record.values()
                         if _is_text_in(cell, self._is_measured_by_engine)
                     ),
-                    self._has_numbers if is_outside_rows and not flags_and_engines else has_number,
+                    self._has_numbers if is_outside_rows and not containers else has_number,
                 )
                 for record, has_number in zip(records, number_flags, strict=True)
             ]
@@ -619,34 +618,38 @@ class OccurrenceSearch:
                 | self._find_count_extents(record, path),
                 has_number,
                 self._idle_engines,
-                engine,
-                outer_record,
+                container.engine,
+                container.record,
             )
-            for record, has_number, engine, outer_record in zip(
-                records, number_flags, engines, outer_records or [{}] * len(records), strict=True
+            for (record, container), has_number in zip(
+                records_and_containers, number_flags, strict=True
             )
         ]
         self._row_lists[path].append(rows)
         engine_field = self._find_engine_field(records[0], [rows])
+        inner_containers = [
+            row._replace(engine=str(row.record.get(engine_field, ""))) for row in rows
+        ]
         for key in dict.fromkeys(chain.from_iterable(records)):
             values = [record.get(key) for record in records]
             field_path = (*path, Field(key))
-            objects = [value for value in values if isinstance(value, dict)]
-            engine_maps = [value for value in objects if self._maps_engines_to_words(key, value)]
+            engine_maps = [
+                value
+                for value in values
+                if isinstance(value, dict) and self._maps_engines_to_words(key, value)
+            ]
             if engine_maps:
                 self._add_occurrence(field_path, engine_maps[0])
             elif len(path) <= _MAX_PATH_LENGTH:
-                objects = [value for value in objects if not self._add_map(value, field_path)]
                 if engine_field:
                     self._outer_engine_fields[field_path] = engine_field
-                outer_rows = [
-                    row for row in rows if any(row.record.get(key) is value for value in objects)
+                objects = [
+                    value
+                    if isinstance(value, dict) and not self._add_map(value, field_path)
+                    else None
+                    for value in values
                 ]
-                outer_flags_and_engines = [
-                    (row.has_numbers, str(row.record.get(engine_field, ""))) for row in outer_rows
-                ]
-                outer_records = [row.record for row in outer_rows]
-                self._add_rows(objects, field_path, outer_flags_and_engines, outer_records)
+                self._add_rows(objects, field_path, inner_containers)
                 for value in values:
                     if isinstance(value, list) and leads_into_gap_list((*field_path, Each())):
                         self._add_items(value, field_path)
@@ -670,9 +673,6 @@ class OccurrenceSearch:
     def _maps_engines_to_words(self, key: str, value: Mapping[str, Any]) -> bool:
         """Return whether an object maps engines (AI assistants) to texts, booleans or codes."""
         allowed_types = str | bool | int | float if has_word_of(key, "place") else str | bool
-        numbers = {item for item in value.values() if type(item) is int}
-        if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _MAX_WORDS:
-            allowed_types = int  # a code of each, as a count is never
         return (
             all(item is None or isinstance(item, allowed_types) for item in value.values())
             and not any(map(_is_number_text, value.values()))
@@ -690,8 +690,7 @@ def _find_total_by_count(records: Sequence[tuple[Mapping[str, Any], bool]]) -> d
         key
         for record, _ in records
         for key, item in record.items()
-        if to_count(item) is not None
-        and not any(has_word_of(key, name) for name in ("lack_count", "negation", "previous"))
+        if to_count(item) is not None and not has_word_of(key, "lack_count", "negation", "previous")
     )
     total_keys = [key for key in number_keys if not has_word_of(key, "ceiling")]
     total_by_count: dict[str, str] = {}
@@ -730,20 +729,6 @@ def _is_count_of_total(
         positive_count += count > 0
     is_often_full = is_day_count or positive_count <= 2 * full_count
     return is_often_full and 0 < full_count < record_count
-
-
-def _are_matrix_labels(names: Any, sibling_values: Iterable[Any]) -> bool:
-    """Return whether a list has one label per column of a matrix in a sibling field.
-
-    Examples
-    --------
-    >>> matrix = [[3, 4], [5, 6]]
-    >>> _are_matrix_labels(["gemini", "grok"], [matrix]), _are_matrix_labels(["gemini"], [matrix])
-    (True, False)
-    """
-    matrices = [value for value in sibling_values if isinstance(value, list) and value is not names]
-    rows = [row for matrix in matrices for row in matrix if isinstance(row, list)]
-    return isinstance(names, list) and any(len(row) == len(names) for row in rows)
 
 
 def _is_word(value: Any) -> bool:
@@ -786,37 +771,32 @@ def _tells_missing_number(
     ``field_name`` has the texts. ``number_field`` has the numbers, and null where one is missing.
     ``row_lists`` has the rows of each list in the responses.
     """
-    words_without_number = set()
-    words_with_number = set()
+    words_by_absence: dict[bool, set[Any]] = {False: set(), True: set()}
     is_repeated = False
     for rows in row_lists:
-        words_and_missing = [
+        words_and_absences = [
             (row.word_by_field.get(field_name), row.find_value(number_field) is None)
             for row in rows
         ]
-        list_words_without_number = {
-            word for word, is_missing in words_and_missing if is_missing and word is not None
-        }
-        list_words_with_number = {word for word, is_missing in words_and_missing if not is_missing}
-        words_without_number |= list_words_without_number
-        words_with_number |= list_words_with_number
-        if list_words_without_number and list_words_with_number:
-            is_repeated |= len(list_words_without_number | list_words_with_number) < len(
-                words_and_missing
-            )
-    numbers = [row.find_value(number_field) for rows in row_lists for row in rows]
+        distinct = {*words_and_absences} - {(None, True)}
+        for word, is_absent in distinct:
+            words_by_absence[is_absent].add(word)
+        is_repeated |= len({is_absent for _, is_absent in distinct}) == 2 and (
+            len({word for word, _ in distinct}) < len(rows)
+        )
+    numbers = [row.find_value(number_field) for row in chain.from_iterable(row_lists)]
     is_measured_field = has_word_of(field_name, "place") or (
         not is_id_time_or_lack(number_field) and has_numbers(numbers)
     )
-    is_measured_field &= not any(
-        isinstance(number, bool)
-        or (isinstance(number, str) and not _DECIMAL_PATTERN.fullmatch(number))
-        for number in numbers
+    may_be_measured = all(_take_flag_or_text(number) is None for number in numbers) and not (
+        has_word_of(number_field, "lack_count", "place_lack", "due")
     )
-    is_measured_field &= words_of("lack_count", "place_lack", "due").isdisjoint(
-        tokens(number_field)
+    return (
+        is_repeated
+        and is_measured_field
+        and may_be_measured
+        and words_by_absence[True].isdisjoint(words_by_absence[False])
     )
-    return is_repeated and is_measured_field and words_without_number.isdisjoint(words_with_number)
 
 
 def _iter_codes(
@@ -841,8 +821,7 @@ def is_id_time_or_lack(key: str) -> bool:
     """Return whether numbers under a key are ids, times, or counts of missing data."""
     return (
         meaning_of(key).kind in ("id", "time")
-        or has_word_of(key, "lack_count")
-        or has_word_of(key, "due")
+        or has_word_of(key, "lack_count", "due")
         # The length of the window.
         or (has_word_of(key, "days") and {*tokens(key)} <= words_of("days", "whole", "filler"))
     )

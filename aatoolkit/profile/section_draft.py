@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,6 @@ from aatoolkit._util.show import show_as
 from aatoolkit.availability.detect import raw
 from aatoolkit.errors import ArgumentError, unknown
 from aatoolkit.jsontree.coerce import read_as
-from aatoolkit.jsontree.paths import Entries, format_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import find_rule_problem
@@ -282,8 +281,8 @@ class SectionDraft:
         ----------
         **rule
             The arguments of `aatoolkit.sections.Rule`: ``at``, the path of the field; ``words``,
-            the meanings of its values; and others. If `availability` lists the path, ``at`` alone
-            is enough; the meanings proposed there are then used.
+            the meanings of its values; and others. If `availability` lists the path, ``at`` and
+            ``words``, or ``at`` alone, are enough; the rest is as proposed there.
 
         Raises
         ------
@@ -291,20 +290,19 @@ class SectionDraft:
             If the arguments contradict each other, if no response has the path ``at``, or if no
             value at this path gets a meaning.
         """
-        if set(rule) == {"at"}:
+        if rule.keys() <= {"at", "words"}:
             proposals = (
-                proposal
+                {**proposal, **rule, "at": proposal["at"]}
                 for candidate, proposal in zip(self.candidates, self.proposals(), strict=True)
-                if rule["at"] in (candidate.at, proposal["at"])
+                if rule.get("at") in (candidate.at, proposal["at"])
             )
-            rule = next(proposals, rule)
+            rule = next(
+                ({**proposal, **rule, "at": proposal["at"]} for proposal in proposals), rule
+            )
         try:
             new_rule = Rule(**rule)
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"that is no rule: {error}", argument="rule") from None
-        object_path, braces, _ = new_rule.at.rpartition("{}")
-        if new_rule.of is None and braces and object_path in self._find_engine_map_paths():
-            new_rule = replace(new_rule, of="engine")
         self.add_rule(new_rule)
 
     def add_rule(self, rule: Rule) -> None:
@@ -325,14 +323,6 @@ class SectionDraft:
         if problem is not None:
             raise ArgumentError(problem, argument="rule")
         self.analysis.rules = with_rule(self.analysis.rules, rule)
-
-    def _find_engine_map_paths(self) -> Collection[str]:
-        """Return a set of the paths of JSON objects whose keys are engines (AI assistants)."""
-        return {
-            format_path(table.steps[:-1])
-            for table in self.analysis.draft_tables
-            if table.key == ("engine",) and isinstance(table.steps[-1], Entries)
-        }
 
     def remove_rule(self, at: str) -> None:
         """Remove the rule that `set_rule` added for a field.

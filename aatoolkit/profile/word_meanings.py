@@ -12,8 +12,6 @@ from typing import Any
 from aatoolkit._util.lexicon import (
     has_word_of,
     is_word_of,
-    matches_form,
-    meaning_by_word,
     spaced,
     tokens,
 )
@@ -88,9 +86,8 @@ class WordMeanings:
         field_names = field_names_of(path)
         self._key = field_names[-1]
         self._is_in_rows = is_in_rows(path)
-        lexicon_keys = ("place", "source", "about_data")
         self._is_about_data = self._is_in_rows or any(
-            has_word_of(key, lexicon_key) for key in field_names for lexicon_key in lexicon_keys
+            has_word_of(key, "place", "source", "about_data") for key in field_names
         )
         self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
         has_gap_name = leads_into_gap_list(path) or any(
@@ -194,9 +191,6 @@ class WordMeanings:
         word = find_word(text)
         if word is None or word.canonical != "available":  # a legend knows better what is missing
             word = find_word(explanation) or _find_standard_word(explanation) or word
-        if word is None and matches_form(self._key, "observation_status"):
-            code = meaning_by_word("observation").get(text.lower())
-            word = Word(code, STRONG) if code else None
         engines = [name for name, words in self._words_by_engine.items() if name and text in words]
         if word and self._is_support_table and word.canonical in ("available", "unavailable"):
             # As `none` beside `supported`: what an engine can show may not be measured.
@@ -251,10 +245,6 @@ class WordMeanings:
                 if is_inapplicable
                 else _term_of_availability(state_of_flag(False, self._key))
             )
-        is_about_all = has_word_of(text, "universal") and not has_word_of(text, "exception")
-        is_loss = engines or self._is_notice or states_missing_data(text)
-        if word is None and is_about_all and not is_loss:
-            return "available"  # as `All values are published.`
         if text == "null":  # a reason that is not there denies nothing
             return "available" if number_flags == {True} else None
         if text == self._available_word:

@@ -18,7 +18,6 @@ value that may be such a statement, but was not understood.
     The function `detect`, which calls all of these.
 """
 
-from aatoolkit.availability.detect.declared_rules import read_value
 from aatoolkit.availability.detect.detection import (
     Detection,
     detect,
@@ -41,6 +40,5 @@ __all__ = [
     "is_availability_header",
     "is_sample_size",
     "raw",
-    "read_value",
     "read_word",
 ]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import fold, matches_form
 from aatoolkit._util.text import parse_moment
-from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, raw
+from aatoolkit.availability.detect.facts import Hint, ResponseScan, raw
 from aatoolkit.availability.detect.general_rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
     AVAILABLE,
@@ -23,12 +23,8 @@ from aatoolkit.availability.detect.words import (
     find_word_in_text,
     has_numbers,
     partial_if_measured,
-    rate_key,
     read_word,
-    state_of_flag,
     state_of_listed_names,
-    state_of_named_flag,
-    with_reason,
 )
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, key_step, parse_pattern
@@ -41,13 +37,6 @@ from aatoolkit.sections.availability_rule import (
     to_extent,
     to_word,
 )
-
-FieldNames = tuple[str, ...]
-
-_NEUTRAL_NAMES = frozenset(
-    {REFERENCE_RULE.status, REFERENCE_RULE.engines, REFERENCE_RULE.fields, "state"}
-)
-"""Names of fields, such as ``status``, that do not tell what a boolean under them means."""
 
 _WHY_UNKNOWN_WORD = "a word that the rule of this place does not know"
 
@@ -64,8 +53,6 @@ class RuleValue(NamedTuple):
         The engine, the field, or the path of the row that the value is about.
     value : object
         The value.
-    names : tuple of str
-        The names of the fields on the path, the outermost first.
     path : str
         The JSON path of the value.
     row : mapping
@@ -75,7 +62,6 @@ class RuleValue(NamedTuple):
     scope: str
     target: str | None
     value: Any
-    names: FieldNames
     path: str
     row: Mapping[str, Any] = {}
 
@@ -222,24 +208,19 @@ def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
     }
 
 
-def read_value(
-    rule: Rule, value: Any, names: FieldNames, reason: object = None
-) -> Availability | None:
+def read_value(rule: Rule, value: Any, reason: object = None) -> Availability | None:
     """Return the availability (a status, cause and reason) that a rule gives to a value, or None.
 
-    ``names`` are the names of the fields on the path to the value, the outermost first. They give a
-    boolean its meaning if the rule does not. ``reason`` is the explanation beside the value.
+    ``reason`` is the explanation beside the value.
 
     Examples
     --------
     >>> rule = Rule(words={"green": "available", True: "not_run"})
-    >>> str(read_value(rule, "green", ("light",))), str(read_value(rule, True, ("light",)))
-    ('available', 'unavailable (not run)')
-    >>> str(read_value(rule, False, ("light",))), str(read_value(rule, False, ("hasData",)))
-    ('unknown: False', 'unavailable')
+    >>> str(read_value(rule, "green")), str(read_value(rule, True)), str(read_value(rule, False))
+    ('available', 'unavailable (not run)', 'unknown: False')
     """
     if isinstance(value, dict):
-        return read_value(rule, rule.value_in(value), (*names, rule.status), value.get(rule.reason))
+        return read_value(rule, rule.value_in(value), value.get(rule.reason))
     if value is MISSING or isinstance(value, list):
         return None
     text = to_word(value)
@@ -248,14 +229,6 @@ def read_value(
         return read_word(meaning, reason)
     if value is None or isinstance(value, float):
         return None
-    if isinstance(value, bool):
-        name = next((name for name in reversed(names) if name not in _NEUTRAL_NAMES), "")
-        is_state_name = rate_key(name) > 0 and state_of_listed_names(name) is None
-        availability = state_of_named_flag(name, value) or (
-            state_of_flag(value, name) if is_state_name else None
-        )
-        if availability is not None:
-            return with_reason(availability, reason if isinstance(reason, str) and reason else None)
     term = find_word_in_text(text) if " " in text.strip() and find_word(text) is None else None
     return term.with_reason(text) if term else read_word(value, reason)
 
@@ -270,16 +243,7 @@ def _find_rule_values(
     if rule.kind == "header":
         for name, text in headers.items():
             if name.lower() == rule.header:
-                yield RuleValue("section", None, text, (rule.header,), f"header {rule.header}")
-        return
-    if rule.kind == "map":
-        field_names: FieldNames = (*rule.steps,)
-        member = Member("", response_scan.document, "$", {})
-        for name in field_names:
-            member = member.child(name, member.value.get(name) if member.is_dict else None)
-        for name, item in member.value.items() if member.is_dict else ():
-            scope, target = ("section", None) if rule.of == "section" else ("entry", name)
-            yield RuleValue(scope, target, item, field_names, member.child(name, item).path)
+                yield RuleValue("section", None, text, f"header {rule.header}")
         return
     window_days = response_scan.requested_days if rule.total == DAYS_PLACEHOLDER else None
     *parent_steps, last_step = parse_pattern(rule.at)
@@ -293,7 +257,6 @@ def _find_rule_values(
         response_scan.vector.descend(parent_steps[:list_depth]).values if list_depth else []
     )
     records = rows.values
-    field_names = (last_step.name,) if isinstance(last_step, Field | Named) else ()
     value_vector = rows.field(last_step.name) if isinstance(last_step, Field) else rows
     values, index_suffix = value_vector.values, ""
     if isinstance(last_step, Named):
@@ -312,7 +275,10 @@ def _find_rule_values(
         item = join_short_list(item)
         if isinstance(last_step, Entries) and isinstance(item, dict):
             for name, entry in item.items():
-                yield RuleValue("part", target.rpartition(".")[0], entry, (), path + key_step(name))
+                scope, entry_target = ("section", None) if rule.of == "section" else ("entry", name)
+                if rule.kind == "rows":
+                    scope, entry_target = "part", target.rpartition(".")[0]
+                yield RuleValue(scope, entry_target, entry, path + key_step(name))
         elif type(item) in (str, int, bool, type(None)):
             if rule.total and item is not None:
                 item = to_extent(item, record.get(rule.total, window_days))
@@ -339,7 +305,7 @@ def _find_rule_values(
         is_row_value = len(words_by_subject[subject]) > 1 if subject else not rule.of
         scope, stated_target = ("row", target) if is_row_value else subject or ("section", None)
         row = record if scope == "row" and isinstance(record, dict) else {}
-        yield RuleValue(scope, stated_target, item, field_names, path, row)
+        yield RuleValue(scope, stated_target, item, path, row)
 
 
 JointStatement = tuple[list[tuple[str | None, Availability]], str, str, Any]
@@ -446,7 +412,7 @@ def _find_known_state(
     A value that the rule does not explain may say that data are missing, so it is stored in
     ``response_scan`` as a `Hint` (a value to show to the user).
     """
-    availability = read_value(rule, rule_value.value, rule_value.names)
+    availability = read_value(rule, rule_value.value)
     if availability is None or availability.status != Status.UNKNOWN:
         return availability
     # If the rule gives one value of a flag a meaning, the other value needs none and no hint.
@@ -464,22 +430,17 @@ def _read_object(
     Add a `Signal` (a statement on data) to ``response_scan`` for all data, and for each field and
     engine that the object lists.
     """
-    object_names = (*rule.steps,)
-    object_path = "$" + "".join(map(key_step, object_names))
+    object_path = "$" + "".join(map(key_step, rule.steps))
     rule_values = []
     if rule.status in statement_object:
-        status_names = (
-            object_names if rule.is_bare(response_scan.document) else (*object_names, rule.status)
-        )
-        rule_values.append(RuleValue("section", None, statement_object, status_names, object_path))
+        rule_values.append(RuleValue("section", None, statement_object, object_path))
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
         statements = statement_object.get(name)
         for target, value in statements.items() if isinstance(statements, dict) else ():
             statement = value if isinstance(value, dict) else {rule.status: value}
-            field_names = (*object_names, name, *((rule.status,) if statement is value else ()))
             path = f"{object_path}{key_step(name)}{key_step(target)}"
-            rule_values.append(RuleValue(scope, target, statement, field_names, path))
-    for scope, target, statement, field_names, path, _ in rule_values:
+            rule_values.append(RuleValue(scope, target, statement, path))
+    for scope, target, statement, path, _ in rule_values:
         status = rule.value_in(statement, response_scan.requested_days)
         meaning, engine = rule.meaning_of(status)
         if meaning == NO_MEANING or (rule.total and status is None):
@@ -489,7 +450,7 @@ def _read_object(
         sample_size, as_of = map(statement.get, (rule.sample_size, rule.as_of))
         sample_size = sample_size if type(sample_size) is int else None
         as_of = as_of if isinstance(as_of, str) else None
-        availability = read_value(rule, status, field_names, statement.get(rule.reason)) or UNKNOWN
+        availability = read_value(rule, status, statement.get(rule.reason)) or UNKNOWN
         response_scan.add(
             scope,
             target,

@@ -22,7 +22,6 @@ from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, Sign
 from aatoolkit.availability.detect.general_rules import (
     ENVELOPE_RULES,
     apply_rule,
-    find_error_word,
     iter_error_texts,
 )
 from aatoolkit.availability.detect.hints import find_hints
@@ -33,6 +32,7 @@ from aatoolkit.availability.detect.words import (
     STATED,
     STRONG,
     find_reason,
+    find_strong_word,
     find_strongest_word,
     is_code,
     is_state_key,
@@ -335,6 +335,9 @@ _PAID_PLAN_PATTERN = re.compile(
     r"|contrat\w*|contrato|contratto|forfait|formules?|plano|piano|licence|licencia|licença|licenza)\b"
 )
 
+_PARAMETER_PATTERN = re.compile(r'[;,]\s*([^=;,]+?)\s*=\s*"?([^";,]*)')
+"""A parameter of an HTTP header, such as ``reason`` in ``partial; reason="late"``."""
+
 _BOOL_BY_TEXT = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
 
@@ -350,7 +353,9 @@ def read_status(response_scan: ResponseScan, status: int) -> bool:
         return False
     meaning = MEANING_BY_HTTP_STATUS.get(status, FAILURE)
     text_by_key = dict(iter_error_texts(response_scan.document))
-    term = find_error_word(text_by_key.values())
+    term = find_strong_word(text_by_key.values()) or find_strongest_word(
+        filter(is_code, text_by_key.values())
+    )
     if term and term.canonical not in ("available", "partial", "unavailable", "error"):
         meaning = term.availability
     meaning = replace(meaning, reason=find_reason(text_by_key))
@@ -389,7 +394,7 @@ def explains_absence(status: int, body: Any) -> bool:
         # The code is decisive: its sentence may well name the domain that is not connected.
         texts = codes
     sentence = " ".join(map(spaced, texts))
-    term = find_error_word(texts)
+    term = find_strong_word(texts)
     is_about_call = _CALL_PROBLEM_PATTERN.search(sentence) or _HOST_PROBLEM_PATTERN.search(sentence)
     if is_about_call or term is None or term.strength < STRONG:
         return False
@@ -429,18 +434,12 @@ def read_headers(response_scan: ResponseScan, headers: Mapping[str, str]) -> Non
             continue
         key = name.lower().removeprefix("x-")
         signal_count_before = len(response_scan.signals)
-        first_part, *parameters = re.split(r"[;,]\s*", header_value.strip())
-        text_by_parameter = dict(
-            header_part.split("=", 1) for header_part in parameters if "=" in header_part
-        )
+        first_part = re.split("[;,]", header_value)[0].strip()
+        text_by_parameter = dict(_PARAMETER_PATTERN.findall(header_value))
         value = _BOOL_BY_TEXT.get(
             first_part.lower(), first_part.strip('"') if text_by_parameter else header_value
         )
-        value_by_parameter = {
-            name.strip().lower(): header_part.strip().strip('"')
-            for name, header_part in text_by_parameter.items()
-        }
-        header_member = Member(key, value, f"header {name.lower()}", value_by_parameter)
+        header_member = Member(key, value, f"header {name.lower()}", text_by_parameter)
         any(apply_rule(response_scan, rule, header_member) for rule in ENVELOPE_RULES)
         response_scan.signals[signal_count_before:] = [
             replace(signal, rule="header") for signal in response_scan.signals[signal_count_before:]

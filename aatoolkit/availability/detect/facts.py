@@ -28,7 +28,7 @@ from aatoolkit.availability.detect.words import (
 from aatoolkit.availability.status import EMPTY, Availability, Status
 from aatoolkit.availability.subject import Condition, make_engine_conditions
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
-from aatoolkit.jsontree.vectors import MISSING, Vector
+from aatoolkit.jsontree.vectors import Vector
 
 DAY_PATTERN = re.compile(r"\d{4}-\d\d-\d\d")  # also matches the date of a timestamp
 
@@ -38,9 +38,6 @@ _MAX_RAW_LENGTH = 500
 _MAX_DEPTH = 24
 MAX_FIELDS = 300
 """If an object has more keys, they are data, such as dates, and not names of fields."""
-
-_MAX_DISTINCT_CODES = 200
-"""If a field has more distinct values, they are free text, and not codes."""
 
 
 @dataclass(frozen=True)
@@ -467,14 +464,6 @@ class Records:
         values: list[Any] = self.rows.field(name).values
         return values
 
-    def positions_and_values(self, name: str) -> list[tuple[int, Any]]:
-        """Return tuples of position and value for the JSON objects that have a field."""
-        return [
-            (row, value)
-            for row, value in enumerate(self.values_of_field(name))
-            if value is not MISSING
-        ]
-
     def read_availabilities(
         self, name: str, read_value: Callable[[Any], Availability | None], value_type: type = str
     ) -> RowAvailabilities:
@@ -489,23 +478,10 @@ class Records:
         value_type : type
             Values of the field that have another type are ignored.
         """
-        rows_and_values = [
-            (row, value)
-            for row, value in self.positions_and_values(name)
-            if type(value) is value_type
-        ]
-        distinct_values = {value for _, value in rows_and_values}
-        if len(distinct_values) > _MAX_DISTINCT_CODES:
-            return []
-        availability_by_value = {
-            value: availability
-            for value in distinct_values
-            if (availability := read_value(value)) is not None
-        }
         return [
-            (row, availability_by_value[value])
-            for row, value in rows_and_values
-            if value in availability_by_value
+            (row, availability)
+            for row, value in enumerate(self.values_of_field(name))
+            if type(value) is value_type and (availability := read_value(value)) is not None
         ]
 
     def add_signal(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
@@ -37,7 +37,6 @@ from aatoolkit.availability.detect.words import (
     STRONG,
     UNAVAILABLE,
     WEAK,
-    Word,
     add_explanation,
     echoes_request,
     find_absence_word,
@@ -48,7 +47,6 @@ from aatoolkit.availability.detect.words import (
     find_strongest_word,
     find_target,
     find_word,
-    find_word_in_text,
     is_code,
     is_no_status,
     is_state_key,
@@ -163,14 +161,6 @@ def read_map_of_states(
     Return whether there is such an entry. ``key`` is the key that has the entries. ``is_trusted``
     says that the entries are known to be statuses; otherwise, this is guessed from their texts.
     """
-    if any(response_scan.is_engine(entry.name) for entry in entries):
-        # A name beside engines that is no field is an engine, too, though it was not listed.
-        entries = [
-            entry
-            if entry.name == "overall" or response_scan.has_field(entry.name)
-            else entry._replace(scope="engine")
-            for entry in entries
-        ]
     meanings = [state_of_entry(entry.value, key) for entry in entries]
     if None in meanings and not is_trusted and rate_key(key) < STATED:
         return False
@@ -339,9 +329,9 @@ def read_statement(
         and isinstance(text, str)
         and min_strength == WEAK
         and not is_no_status(text)
+        and has_word_of(key, "availability", "state")
     ):
-        is_state_name = has_word_of(key, "availability") or has_word_of(key, "state")
-        meaning = warn_of_unknown_word(response_scan, text, member.path) if is_state_name else None
+        meaning = warn_of_unknown_word(response_scan, text, member.path)
     if meaning is not None and is_about_all:
         response_scan.add_about_section(meaning, member, "statement")
     elif meaning is not None:
@@ -367,8 +357,7 @@ def _read_statement_items(
     """
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
-    have_same_keys = all(set(item) == set(objects[0]) for item in objects)
-    is_of_engines = objects and have_same_keys and any(map(response_scan.is_engine, value))
+    is_of_engines = objects and any(map(response_scan.is_engine, value))
     scope = find_entry_kind(key) or ("engine" if is_of_engines else None)
     for name, item in value.items():
         path = member.path + key_step(name)
@@ -416,9 +405,7 @@ def read_siblings(response_scan: ResponseScan, parent: Member) -> set[str]:
     return these keys. ``parent`` has the object as its value, and the JSON path of the object.
     """
     value_by_key = parent.value
-    key_by_folded_key = {
-        fold(name): name for name in reversed([*value_by_key]) if name[:1] not in "_@$"
-    }
+    key_by_folded_key = {fold(name): name for name in reversed([*value_by_key])}
     used_keys = set()
     for key, value in value_by_key.items():
         folded_sibling, statement_kind = split_key(key)
@@ -427,8 +414,6 @@ def read_siblings(response_scan: ResponseScan, parent: Member) -> set[str]:
             name, statement_kind = key_by_folded_key.get("".join(tokens(key)[:-1])), "statement"
         elif isinstance(value, dict) and statement_kind != "reason":
             statement_kind = ""
-        if key[:1] in ("_", "@", "$") and key[1:] in value_by_key and isinstance(value, str | dict):
-            name, statement_kind = key[1:], "reason" if isinstance(value, str) else "statement"
         may_state = statement_kind and isinstance(value, bool | str | dict)
         if not may_state or name is None or name == key or has_word_of(name, "business"):
             continue
@@ -690,21 +675,6 @@ def iter_prose_statements(response_scan: ResponseScan) -> Iterator[tuple[Availab
 # --- errors inside a body --------------------------------------------------------------------
 
 
-def find_error_word(texts: Iterable[str]) -> Word | None:
-    """Return the surest known term in the texts of an error, such as ``not_connected``, or None.
-
-    Codes are searched before sentences.
-
-    Examples
-    --------
-    >>> find_error_word(["Forbidden", "Query expansions are not part of the plan."])
-    Word(canonical='forbidden', strength=2)
-    """
-    texts = [*texts]
-    terms = [find_strongest_word(filter(is_code, texts)), *map(find_word_in_text, texts)]
-    return max(filter(None, terms), key=lambda term: term.strength, default=None)
-
-
 def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
     """Yield a tuple of a key and its text for each text in the body of an error response.
 
@@ -727,12 +697,6 @@ def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
         if is_reason or ends_with_word_of(key, "holder"):
             nested_keys_and_texts = iter_error_texts(value, depth + 1)
             yield from ((name, text) for name, text in nested_keys_and_texts if name not in body)
-
-
-def is_error_key(key: str) -> bool:
-    """Return whether a key, such as ``errorCode`` or ``success``, may report an error."""
-    match = re.match(r"(error|fault)(code|message|detail)", fold(key))
-    return match is not None or key in ("success", "ok", "code", "status")
 
 
 def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
@@ -775,7 +739,7 @@ def _read_error(response_scan: ResponseScan, member: Member) -> RuleResult:
     if error is None:
         return None
     text_by_key = dict(iter_error_texts(error if isinstance(error, dict) else {"error": error}))
-    term = find_error_word(text_by_key.values())
+    term = find_strong_word(text_by_key.values())
     error_values = error.values() if isinstance(error, dict) else ()
     meaning = next(
         (
@@ -922,33 +886,25 @@ def _may_list_names(key: str) -> bool:
     return state_of_listed_names(key) is not None or may_list_failures
 
 
-TypeSet = set[type]
-_TEXT_TYPE: TypeSet = {str}
-_LIST_TYPE: TypeSet = {list}
-_DICT_TYPE: TypeSet = {dict}
-_BOOL_TYPE: TypeSet = {bool}
-_NUMBER_TYPES: TypeSet = {int, float}
 ENVELOPE_RULES = (
-    GeneralRule("error", lambda key: is_word_of(key, "error"),
-         _TEXT_TYPE | _LIST_TYPE | _DICT_TYPE, _read_error),
-    GeneralRule("error", is_error_key, _BOOL_TYPE | {int} | _TEXT_TYPE, _read_error),
-    GeneralRule("through", lambda key: matches_form(key, "through"), _TEXT_TYPE, _read_last_day),
-    GeneralRule("count", may_state_loss, _NUMBER_TYPES | _LIST_TYPE | _TEXT_TYPE,
+    GeneralRule("error", lambda key: is_word_of(key, "error"), {str, list, dict}, _read_error),
+    GeneralRule("error", lambda key: matches_form(key, "error_part"),
+         {bool, int, str}, _read_error),
+    GeneralRule("through", lambda key: matches_form(key, "through"), {str}, _read_last_day),
+    GeneralRule("count", may_state_loss, {int, float, list, str},
          lambda _, member: state_of_loss(member.key, member.value)),
     GeneralRule("flag", lambda key: any(state_of_named_flag(key, value) for value in (True, False)),
-         _BOOL_TYPE, _read_flag),
-    GeneralRule("statement", rate_key, _DICT_TYPE, read_statement),
-    GeneralRule("notice", lambda key: matches_form(key, "noted"),
-         _TEXT_TYPE | _LIST_TYPE | _DICT_TYPE, _read_notices),
-    GeneralRule("statement", rate_key, _TEXT_TYPE, read_statement),
-    GeneralRule("status", lambda key: matches_form(key, "stage"), _TEXT_TYPE, _read_job_status),
-    GeneralRule("reason", lambda key: is_word_of(key, "message"), _TEXT_TYPE, _read_message),
-    GeneralRule("reason", lambda key: split_key(key)[1] == "reason",
-         _TEXT_TYPE, _read_named_reason),
-    GeneralRule("reason", state_of_listed_names, _DICT_TYPE, _read_named_reason),
-    GeneralRule("map", _may_list_names, _DICT_TYPE | _LIST_TYPE, read_names_without_data),
-    GeneralRule("map", find_entry_kind, _DICT_TYPE | _LIST_TYPE, read_list_of_states),
-    GeneralRule("statement", rate_key, _LIST_TYPE, read_statement),
+         {bool}, _read_flag),
+    GeneralRule("statement", rate_key, {dict}, read_statement),
+    GeneralRule("notice", lambda key: matches_form(key, "noted"), {str, list, dict}, _read_notices),
+    GeneralRule("statement", rate_key, {str}, read_statement),
+    GeneralRule("status", lambda key: matches_form(key, "stage"), {str}, _read_job_status),
+    GeneralRule("reason", lambda key: is_word_of(key, "message"), {str}, _read_message),
+    GeneralRule("reason", lambda key: split_key(key)[1] == "reason", {str}, _read_named_reason),
+    GeneralRule("reason", state_of_listed_names, {dict}, _read_named_reason),
+    GeneralRule("map", _may_list_names, {dict, list}, read_names_without_data),
+    GeneralRule("map", find_entry_kind, {dict, list}, read_list_of_states),
+    GeneralRule("statement", rate_key, {list}, read_statement),
 )  # fmt: skip
 """The rules for the objects about the whole response; the first rule that reads a key wins."""
 
@@ -1015,18 +971,14 @@ def _read_sibling_states(records: Records, name: str) -> RowAvailabilities | Non
         return None
     sibling_values = records.values_of_field(sibling_name)
     kind = split_key(name)[1]
-    rows_with_values = [
-        (row, item, sibling_values[row])
-        for row, item in records.positions_and_values(name)
-        if isinstance(item, bool | str)
-    ]
+    values = records.values_of_field(name)
     # A text that is present exactly if the sibling is null can only be the reason for the null.
-    have_texts = [
-        type(item) is str and bool(item.strip()) for item in records.values_of_field(name)
-    ]
+    have_texts = [type(item) is str and bool(item.strip()) for item in values]
     explains_nulls = kind == "reason" and have_texts == [item is None for item in sibling_values]
     meanings = []
-    for row, value, sibling_value in rows_with_values:
+    for row, (value, sibling_value) in enumerate(zip(values, sibling_values, strict=True)):
+        if not isinstance(value, bool | str):
+            continue
         meaning = state_of_sibling(
             kind, value, sibling_value if isinstance(sibling_value, str | int | float) else None
         )

@@ -80,7 +80,7 @@ def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]
     """
     for name, value in headers.items():
         key = name.lower().removeprefix("x-")
-        is_about_data = has_word_of(key, "about_data") or has_word_of(key, "of_process")
+        is_about_data = has_word_of(key, "about_data", "of_process")
         is_statement = isinstance(value, str) and (
             is_about_data or rate_key(key) or state_of_listed_names(key)
         )

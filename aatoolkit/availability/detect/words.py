@@ -719,8 +719,7 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 
 def may_state_loss(key: str) -> bool:
     """Return whether a key may say that some data are missing, such as ``suppressedRows``."""
-    key_text = spaced(key).removesuffix(" count")
-    return matches_form(key_text, "loss") or matches_form(key, "since")
+    return matches_form(key, "loss") or matches_form(key, "since")
 
 
 def state_of_loss(key: str, value: Any) -> Availability | None:
@@ -740,6 +739,6 @@ def state_of_loss(key: str, value: Any) -> Availability | None:
     """
     lost_count = value if type(value) in (int, float) else 0
     has_lost_items = lost_count > 0 or (isinstance(value, list) and len(value) > 0)
-    is_lost = has_lost_items and matches_form(spaced(key).removesuffix(" count"), "loss")
+    is_lost = has_lost_items and matches_form(key, "loss")
     has_first_day = isinstance(value, str) and value != "" and matches_form(key, "since")
     return PARTIAL if is_lost or has_first_day else None
