@@ -27,14 +27,21 @@ Work with a frame
 
 Keep
     read_parquet, read_dataset  what df.aa.to_parquet and dataset.to_parquet wrote
+    read_metadata, rebuild      the metadata of such a file; the JSON of a section from its files
+    logical_hash(frame)         a SHA-256 of the values, whichever version of pandas holds them
     Study                       responses that are recorded, sealed, cited and replayed
     Archive                     responses of many hosts over time, and SQL over them
 
 Other services and other JSON
     profile                     draft, check: describe a service with other field names
     sections                    the known sections and tables: names(), get(name), describe(name)
+    Section, Table, Column      declare the tables of a response, as in a profile
     normalize(section, json)    convert JSON, or the Payload of project.fetch, to DataFrames
     shred, unshred              any JSON to Arrow tables, and back
+
+What is returned
+    Project, ScopeOptions, Tables, Dataset, Collection (of client.collect)
+    Availability, Status, Cause whether something was measured, and why not
 
 errors has every exception. help(aa.demo), help(df.aa), help(df.aa.aggregate) say more; the guide is
 the folder ``notebooks``, and ``aatoolkit --help`` the command line.
@@ -113,15 +120,8 @@ The imports above are for type checkers.
 
 _MODULE_BY_NAME = {name: path for path, names in _NAMES_BY_MODULE.items() for name in names.split()}
 
-_NAMES_NOT_COMPLETED = {
-    *("Availability", "Cause", "Collection", "Column", "Project"),
-    *("ScopeOptions", "Section", "Status", "Table", "Tables"),
-    *("logical_hash", "read_metadata", "rebuild"),
-}
-"""Public names that Tab does not complete, as few users need them."""
-
 # Not named __all__, which would have ``help(aatoolkit)`` print every class of it in full.
-_PUBLIC_NAMES = sorted([*(_MODULE_BY_NAME.keys() - _NAMES_NOT_COMPLETED), "__version__"])
+_PUBLIC_NAMES = sorted([*_MODULE_BY_NAME, "__version__"])
 
 
 if not TYPE_CHECKING:  # type checkers read the names above

@@ -262,7 +262,8 @@ JSON_OPTION = option("--json", "Print JSON.")
 CSV_OPTION = option("--csv", "Print CSV in UTF-8.")
 WORKERS_OPTION = option("--workers N", "Concurrent requests.", click.IntRange(1), WORKERS)
 SECTIONS_OPTION = option(
-    "--section SECTION ...", "This section only; may be repeated (default: all)."
+    "--section SECTION ...",
+    "This section only; may be repeated (default: all, or those that the profile declares).",
 )
 FILTER_OPTIONS = (
     option("--days N", "The window up to now.", click.Choice([str(n) for n in ALLOWED_DAYS]), "30"),
@@ -320,6 +321,16 @@ def make_client(args: Args) -> aa.Client:
 def make_project(args: Args) -> aa.Project:
     """Return the project for the argument ``HOST``, with options such as ``--base-url``."""
     return make_client(args).project(args.host)
+
+
+def chosen_sections(args: Args, client: aa.Client) -> tuple[str, ...]:
+    """Return the sections of ``--section``, by default those that the profile declares, or all."""
+    from aatoolkit.client.reading import check_sections
+
+    sections = check_sections(args.section or None, client.profile)
+    if not args.section and len(sections) < len(SECTIONS):
+        print_note(f"the profile declares {', '.join(sections)}; --section reads others")
+    return sections
 
 
 def read_token(args: Args) -> Secret | None:

@@ -254,7 +254,8 @@ class Client(SuggestsNames):
         hosts : str or iterable of str
             The projects' domains.
         sections : str or iterable of str, optional
-            The sections to read, such as ``"domains"``; by default all.
+            The sections to read, such as ``"domains"``; by default those that the client's profile
+            declares, without a profile all.
         scopes : Scope or iterable of Scope, optional
             The days and filters of the requests; by default the last 30 days without filters.
         progress : bool, optional
@@ -571,7 +572,8 @@ class Project(SuggestsNames):
         Parameters
         ----------
         sections : str or iterable of str, optional
-            The sections, such as ``["urls", "domains"]``; by default all.
+            The sections, such as ``["urls", "domains"]``; by default those that the client's
+            profile declares, without a profile all.
         scope : Scope, optional
             The days and filters; by default the last 30 days without filters.
         progress : bool, optional

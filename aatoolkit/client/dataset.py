@@ -16,7 +16,7 @@ from aatoolkit._util.files import FileList, FilePath, write_whole
 from aatoolkit._util.show import Frame, block, foldable_html, show_as
 from aatoolkit._util.text import counted, markup, print_wrapped, visible
 from aatoolkit.availability import Status
-from aatoolkit.errors import AAToolkitError, ItemNotFound, NotWritten, near_matches, unknown
+from aatoolkit.errors import AAToolkitError, ItemNotFound, NotWritten, item_not_found
 from aatoolkit.normalizer.rows import frame_from_rows
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.scope import Scope
@@ -58,8 +58,7 @@ class Dataset(ReadOnlyMapping[str, Tables]):
             error = self.errors[section]
             raise ItemNotFound(f"{section} failed: {error}", key=section) from error
         if section not in self._items:
-            matches = near_matches(section, self)
-            raise ItemNotFound(unknown("section", section, self), key=section, suggestions=matches)
+            raise item_not_found("section", section, self)
         return self._items[section]
 
     def _hint_on_missing(self, name: str) -> str:
@@ -423,7 +422,7 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
                 )
             key = host_or_key, self.scopes[0]
         if not isinstance(key, str | tuple) or key not in self._items:
-            raise ItemNotFound(unknown("dataset", host_or_key, self.hosts), key=host_or_key)
+            raise item_not_found("dataset", host_or_key, self.hosts)
         return self._items[key]
 
     __contains__ = Mapping.__contains__  # the host alone will do
@@ -478,9 +477,7 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
                 f"; {error}" for (*_, name), error in self.errors.items() if name == section
             ]
             section_names = dict.fromkeys(name for dataset in self.values() for name in dataset)
-            raise ItemNotFound(
-                unknown("section", section, section_names) + "".join(error_texts), key=section
-            )
+            raise item_not_found("section", section, section_names, "".join(error_texts))
         frames = [
             with_context(tables.main if table is None else tables[table])
             for tables in section_tables

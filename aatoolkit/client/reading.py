@@ -189,11 +189,11 @@ def section_names(profile: Profile | None) -> tuple[str, ...]:
 def check_sections(sections: Iterable[str] | None, profile: Profile | None) -> tuple[str, ...]:
     """Return the names of sections without duplicates; raise `ScopeError` if a name is unknown.
 
-    If ``sections`` is None, return the names of all sections. ``profile`` has the declarations of
-    a service, which may have further sections.
+    If ``sections`` is None, return the names of the sections that ``profile`` declares; without
+    one, of all sections of the API. A profile may declare further sections.
     """
     if sections is None:
-        return section_names(profile)
+        return (profile or PROFILE).names or PROFILE.names
     names = getattr(sections, "sections", sections)  # what holds them, such as a picker
     return tuple(check_section(name, profile) for name in as_unique_list(names, str))
 

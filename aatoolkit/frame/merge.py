@@ -19,7 +19,7 @@ import pandas as pd
 from aatoolkit._util.grouping import lists_by_key
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
-from aatoolkit.errors import ArgumentError, ItemNotFound, unknown, warn
+from aatoolkit.errors import ArgumentError, item_not_found, warn
 from aatoolkit.frame.cell_status import are_keys_listable, key_statements
 from aatoolkit.frame.duplicates import (
     JOINED_TABLE_PREFIX,
@@ -488,9 +488,9 @@ def _check_keys(
         available_names = [str(name) for name in (*frame.columns, *frame.index.names)]
         for key in frame_keys:
             if isinstance(key, str) and key not in available_names:
-                reason = unknown(f"{frame_name}-hand column", key, available_names)
-                remedy = "where its name differs between the frames, use left_on= and right_on="
-                raise ItemNotFound(f"{reason}; {remedy}", columns={key: reason})
+                hint = "; where its name differs between the frames, use left_on= and right_on="
+                kind = f"{frame_name}-hand column"
+                raise item_not_found(kind, key, available_names, hint)
     key_options = ("on", "left_on", "right_on", "left_index", "right_index")
     if any(options.get(name) is not None and options[name] is not False for name in key_options):
         return

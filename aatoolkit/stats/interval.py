@@ -96,9 +96,9 @@ def interval(
             reason = str(sums.availabilities[group_position])
         elif panel == "sampled" and k < MIN_CLUSTERS:
             reason = (
-                f"{k:g} different values of {cluster} cannot say how much such values differ, "
-                f"which takes {MIN_CLUSTERS}; panel='fixed' is about these alone, and without "
-                "cluster the interval takes every answer for independent"
+                f"there are only {k:g} of the {MIN_CLUSTERS} different values of {cluster} that it "
+                "takes to say how much such values differ; panel='fixed' is about these alone, and "
+                "without cluster the interval takes every answer for independent"
             )
         elif not np.isfinite(low):
             reason = (

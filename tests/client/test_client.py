@@ -15,6 +15,7 @@ from samples import SAMPLES, answer_to, sample
 
 import aatoolkit as aa
 from aatoolkit import errors
+from aatoolkit.sections import Profile
 
 TOKEN = "canary-7f3a9c.token"
 HOST = "acme.example"
@@ -215,6 +216,14 @@ def test_all_sections_come_in_the_order_requested(project: Any, scripted: Any, r
     assert list(dataset) == ["urls", "ads", "domains", "chats"]
     assert dataset.errors == {}
     assert len(scripted.requests) == 4
+
+
+def test_the_sections_that_a_profile_declares_are_read(project: Any, scripted: Any) -> None:
+    profile = Profile("few", *map(aa.sections.get, ("scope_options", "urls", "ads")))
+    acme = project(profile=profile)
+    assert list(acme.read_all()) == list(acme.client.collect(HOST)[HOST]) == ["ads", "urls"]
+    assert {request.params["section"] for request in scripted.requests} == {"ads", "urls"}
+    assert acme.fetch("domains").section == "domains"
 
 
 def test_a_failed_section_is_among_the_errors(project: Any, scripted: Any, reply: Any) -> None:
