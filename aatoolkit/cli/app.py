@@ -160,8 +160,8 @@ def _print_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
     CSV_OPTION,
     option(
         "-o --out FILE",
-        f"Write a file in the format of its suffix: {', '.join(TABLE_SUFFIXES)} (.parquet and "
-        ".feather with metadata; .ndjson has a row per line); - is standard output.",
+        f"Write a file in the format of its suffix: {', '.join(TABLE_SUFFIXES)} (.parquet with "
+        "metadata; .ndjson has a row per line); - is standard output.",
         OutputPath(*TABLE_SUFFIXES),
     ),
     option(

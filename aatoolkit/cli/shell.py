@@ -485,17 +485,6 @@ def _json_bytes(frame: pd.DataFrame, table_name: str) -> bytes:
     return f"{json_text(document, indent=2)}\n".encode()
 
 
-def _write_feather(frame: pd.DataFrame, out_path: Path) -> None:
-    """Write a table to a Feather file, which readers see only when it is complete."""
-    import pyarrow as pa
-    from pyarrow import feather
-
-    from aatoolkit._util.files import writing
-
-    with writing(out_path) as temporary_path:
-        feather.write_feather(pa.table(frame.aa), temporary_path)
-
-
 _SERIALIZER_BY_FORMAT: dict[str, Callable[[pd.DataFrame, str], bytes]] = {
     "csv": _csv_bytes,
     "json": _json_bytes,
@@ -504,7 +493,6 @@ _SERIALIZER_BY_FORMAT: dict[str, Callable[[pd.DataFrame, str], bytes]] = {
 _FILE_WRITER_BY_FORMAT: dict[str, Callable[[Any, Any], Any]] = {
     "parquet": lambda frame, out: frame.aa.to_parquet(out),
     "xlsx": lambda frame, out: frame.aa.to_excel(out),
-    "feather": _write_feather,
 }
 TABLE_SUFFIXES = tuple(f".{name}" for name in (*_FILE_WRITER_BY_FORMAT, *_SERIALIZER_BY_FORMAT))
 """The suffixes of the files to which a table can be written."""

@@ -235,13 +235,7 @@ def read_by_filter_value(
     ``filter_name`` is a filter such as ``engine``. ``arguments`` are further arguments of
     `Project.read`. In each resulting table, the first column has the value of the filter.
     """
-    if not isinstance(filter_name, str):
-        raise ScopeError(
-            f"split takes the name of one filter, such as 'engine', and not {filter_name!r}; "
-            "read once for each value of the others",
-            parameter="split",
-        )
-    if filter_name not in FILTERS:
+    if filter_name not in [*FILTERS]:  # it may be a list
         raise ScopeError(unknown("filter to split by", filter_name, FILTERS), parameter="split")
     filter_values = scope._filters.get(filter_name) or project.scope_options().values(filter_name)
     if not filter_values:
