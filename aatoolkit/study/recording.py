@@ -370,7 +370,8 @@ def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scop
         count = len(matching_tables)
         message = f"{count} responses have a table {name}: name host and scope ({examples})"
     else:
-        hint = did_you_mean(near_matches(table, table_names))
+        endings = [known_name for known_name in table_names if known_name.endswith(name)]
+        hint = did_you_mean(near_matches(table, table_names) or endings[:3])
         filters = f" with {scope!r}" if scope else ""
         message = f"no response{filters} of this study has a table {table!r}"
         message += hint and f"; {hint}"
