@@ -335,25 +335,23 @@ class Dataset(ReadOnlyMapping[str, Tables]):
 
     def __repr__(self) -> str:
         failure_note = f", {len(self.errors)} failed" if self.errors else ""
-        lines = [
-            f"  {visible(name)}: {len(tables)} tables, {sum(tables.rows.values()):,} rows"
-            for name, tables in self.items()
-        ]
+        lines = [f"  {visible(name)}: {_size_text(tables)}" for name, tables in self.items()]
         lines += [
             f"  {visible(name)}: failed: {visible(str(error))}"
             for name, error in self.errors.items()
         ]
         hint_count = sum(len(tables.hints) for tables in self.values())
         hint_note = f", {counted(hint_count, 'hint')} (see .hints of tables)" if hint_count else ""
-        return "\n".join([f"<Dataset of {len(self)} sections{failure_note}{hint_note}>", *lines])
+        return "\n".join(
+            [f"<Dataset of {counted(len(self), 'section')}{failure_note}{hint_note}>", *lines]
+        )
 
     _repr_pretty_ = print_wrapped
 
     def _repr_html_(self) -> str:
         html_blocks = [
             foldable_html(
-                f"<code>{markup(name)}</code> {len(tables)} tables, "
-                f"{sum(tables.rows.values()):,} rows "
+                f"<code>{markup(name)}</code> {_size_text(tables)} "
                 + "".join(tables._status(table)[0] for table in tables),
                 tables._repr_html_(),
             )
@@ -363,7 +361,12 @@ class Dataset(ReadOnlyMapping[str, Tables]):
             f"<div><code>{markup(name)}</code> failed: {markup(str(error))}</div>"
             for name, error in self.errors.items()
         ]
-        return block(f"<b>{len(self)} sections</b>{''.join(html_blocks)}")
+        return block(f"<b>{counted(len(self), 'section')}</b>{''.join(html_blocks)}")
+
+
+def _size_text(tables: Tables) -> str:
+    """Return the size of the tables of a section in words, such as "3 tables, 181 rows"."""
+    return f"{counted(len(tables), 'table')}, {counted(sum(tables.rows.values()), 'row')}"
 
 
 HostScope = tuple[str, Scope]

@@ -80,7 +80,8 @@ class Accessor(SuggestsNames, TitledRepr):
         you filter rows later, the status stays the same. An ``available`` column may have missing
         cells of which the service says nothing, or where it sent a text instead of a number, which
         is in ``tables.drift``: ``isna().sum()`` counts them, and `explain` says what is known of
-        one.
+        one. Columns that pandas makes, as in a pivot, are ``unknown``: pivot the availabilities of
+        `to_long` too.
 
         Raises
         ------
@@ -549,6 +550,9 @@ class Accessor(SuggestsNames, TitledRepr):
 
     def to_long(self, columns: Names | None = None) -> pd.DataFrame:
         """Reshape to one row per number, with its value, unit and availability.
+
+        To pivot a table, pivot this: once with ``values="value"``, and once with
+        ``values="availability"``, which says of each cell whether it was measured.
 
         Parameters
         ----------
