@@ -130,17 +130,22 @@ if not TYPE_CHECKING:  # type checkers read the names above
         if name not in _MODULE_BY_NAME:
             from aatoolkit.errors import missing_attribute
 
-            if name == "read":
-                raise AttributeError(
-                    "module 'aatoolkit' has no attribute 'read'; project.read(section) reads a "
-                    "section, aa.read_parquet(path) a file and aa.read_dataset(folder) a folder"
-                )
-            raise missing_attribute("module 'aatoolkit'", name, _PUBLIC_NAMES)
+            hint = "" if name[0] == "_" else _hint_on_missing(name)
+            raise missing_attribute("module 'aatoolkit'", name, _PUBLIC_NAMES, hint)
         module_path = _MODULE_BY_NAME[name]
         module = importlib.import_module(f"aatoolkit.{module_path or name}")
         value = getattr(module, name) if module_path else module
         globals()[name] = value
         return value
+
+
+def _hint_on_missing(name: str) -> str:
+    """Return where to find a method that is no function of this package; "" if there is none."""
+    package = sys.modules[__name__]
+    accessor = importlib.import_module("aatoolkit.display.accessor").Accessor
+    owners = {"project": package.Project, "project.read_all()": package.Dataset, "df.aa": accessor}
+    methods = [f"{owner}.{name}" for owner, class_ in owners.items() if name in vars(class_)]
+    return f"write {' or '.join(methods)}" if methods else ""
 
 
 def __dir__() -> list[str]:

@@ -125,18 +125,9 @@ def demo(args: Args) -> int:
         options = project.scope_options()
         print_note(repr(scope._check(options) and options))
         dataset = project.read_all(None, scope)
-    written_files = dataset.to_parquet(args.out)
+    dataset.to_parquet(args.out)
     error_by_section = _print_errors(dataset)
-    if args.json:
-        output = {
-            "folder": str(args.out),
-            "tables": json_rows(dataset.summary),
-            "files": [*map(str, written_files)],
-            "errors": error_by_section,
-        }
-        show(args, output)
-    else:
-        show_frame(args, dataset.summary)
+    show_frame(args, dataset.summary)
     table_count = counted(sum(map(len, dataset.values())), "table")
     print_note(f"{table_count}, as Parquet files that aa.read_dataset reads: {args.out}")
     return 1 if error_by_section else 0
@@ -274,9 +265,7 @@ def collect(args: Args) -> int:
             due_sections = [name for name in sections if args.force or not (folder / name).is_dir()]
             table_count = 0
             errors = {}
-            for _, _, dataset in (
-                client._read_each_host(host, due_sections, scope) if due_sections else ()
-            ):
+            for _, _, dataset in client._read_each_host(host, due_sections, scope):
                 for tables in dataset.values():
                     folder.mkdir(parents=True, exist_ok=True)
                     section_folder = folder / tables.section

@@ -654,10 +654,15 @@ class Project(SuggestsNames):
         return section_names(self.client._profile)
 
     def _hint_on_missing(self, name: str) -> str:
-        if name == "sections":
-            return "aa.sections.names() lists them"
-        is_section = name in self._section_names()
-        return f"it is a section: write project.read({name!r})" if is_section else ""
+        hint_by_name = {
+            "sections": "aa.sections.names() lists them",
+            **dict.fromkeys(FILTERS.values(), f"write project.scope_options().{name}"),
+            **dict.fromkeys(vars(Dataset), f"write project.read_all().{name}"),
+            **dict.fromkeys(
+                self._section_names(), f"it is a section: write project.read({name!r})"
+            ),
+        }
+        return hint_by_name.get(name, "")
 
     def __repr__(self) -> str:
         offline_note = ", offline" if self.client.offline else ""

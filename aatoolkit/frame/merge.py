@@ -496,16 +496,17 @@ def _check_keys(
         return
     left_metadata = metadata_of(left, with_levels=True)
     shared_keys = keys[0]
+    key_columns = {*left_metadata.key, *metadata_of(right, with_levels=True).key}
+    text_keys = [
+        name for name in shared_keys if not pd.api.types.is_numeric_dtype(left[name].dtype)
+    ]
     measure_columns = [
         name
         for name in map(str, shared_keys)
         if left_metadata.declaration_of(name).aggregate.rule not in ("none", "key")
+        or (left_metadata.declaration_of(name).unit and name not in (*key_columns, *text_keys))
     ]
     if measure_columns:
-        key_columns = {*left_metadata.key, *metadata_of(right, with_levels=True).key}
-        text_keys = [
-            name for name in shared_keys if not pd.api.types.is_numeric_dtype(left[name].dtype)
-        ]
         raise ArgumentError(
             "without on= rows are joined where all shared columns are equal, and "
             f"{', '.join(measure_columns)} are measures; name the key: "

@@ -150,9 +150,13 @@ def test_one_section_and_several_are_told_apart(project: Any, scripted: Any) -> 
     assert list(acme.read_all(["urls", "domains"], aa.Scope(days=7))) == ["urls", "domains"]
 
 
-def test_there_is_no_read_of_the_package_and_it_names_what_reads() -> None:
-    with pytest.raises(AttributeError, match=r"project\.read.*read_parquet.*read_dataset"):
-        aa.read("domains")  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    ("name", "owners"),
+    [("read", "project.read"), ("compare", r"project.read_all\(\).compare or df.aa.compare")],
+)
+def test_a_method_that_is_no_function_of_the_package_is_found(name: str, owners: str) -> None:
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; write {owners}$"):
+        getattr(aa, name)
 
 
 SHELL = """
