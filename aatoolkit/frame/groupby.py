@@ -153,15 +153,11 @@ def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
             elif name in FILTERS:
                 problem_by_name[name] += f"; to have it, read the section with split={name!r}"
     if problem_by_name:
+        key = next(iter(problem_by_name))
         raise ItemNotFound(
             "; ".join(problem_by_name.values()),
-            key=next(iter(problem_by_name)),
-            suggestions=tuple(
-                match
-                for name in problem_by_name
-                if name not in column_names
-                for match in near_matches(name, column_names)
-            ),
+            key=key,
+            suggestions=near_matches(key, column_names),
             columns=problem_by_name,
         )
 
