@@ -406,7 +406,7 @@ def _installed_version(package: str) -> str:
         "Ask about each place that may state availability, except in sections with rules in --out. "
         "Type WORD=MEANING to correct a meaning, such as waiting=not_run, and then y, n, s or q.",
     ),
-    SECTIONS_OPTION,
+    option("--section SECTION ...", "This section only; may be repeated (default: all)."),
     option("--own-names", "Keep the service's names where there are others."),
     *CONNECTION_OPTIONS,
     JSON_OPTION,
