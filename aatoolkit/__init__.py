@@ -27,7 +27,7 @@ Work with a frame
 
 Keep
     read_parquet, read_dataset  what df.aa.to_parquet and dataset.to_parquet wrote
-    read_metadata, rebuild      the metadata of such a file; the JSON of a section from its files
+    rebuild                     the JSON of a section from its files
     logical_hash(frame)         a SHA-256 of the values, whichever version of pandas holds them
     Study                       responses that are recorded, sealed, cited and replayed
     Archive                     responses of many hosts over time, and SQL over them
@@ -78,7 +78,6 @@ if TYPE_CHECKING:
     )
     from aatoolkit.frame.merge import concat as concat
     from aatoolkit.frame.parquet import (
-        read_metadata as read_metadata,
         read_parquet as read_parquet,
         rebuild as rebuild,
     )
@@ -103,7 +102,7 @@ _NAMES_BY_MODULE = {
     "display.theme": "set_theme",
     "display.widgets.picker": "ScopePicker SectionPicker",
     "frame.merge": "concat",
-    "frame.parquet": "read_metadata read_parquet rebuild",
+    "frame.parquet": "read_parquet rebuild",
     "jsontree.shred": "shred unshred",
     "metadata.table_hash": "logical_hash",
     "normalizer.normalize": "normalize",

@@ -211,5 +211,5 @@ def test_there_are_no_more_names_than_can_be_learned() -> None:
     assert len(names) <= MOST, len(names)
 
 
-MOST = 167
+MOST = 166
 """How many public names there may be, beside the words of declarations; fewer are better."""
