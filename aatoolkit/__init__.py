@@ -27,14 +27,21 @@ Work with a frame
 
 Keep
     read_parquet, read_dataset  what df.aa.to_parquet and dataset.to_parquet wrote
+    rebuild                     the JSON of a section from its files
+    logical_hash(frame)         a SHA-256 of the values, whichever version of pandas holds them
     Study                       responses that are recorded, sealed, cited and replayed
     Archive                     responses of many hosts over time, and SQL over them
 
 Other services and other JSON
     profile                     draft, check: describe a service with other field names
     sections                    the known sections and tables: names(), get(name), describe(name)
+    Section, Table, Column      declare the tables of a response, as in a profile
     normalize(section, json)    convert JSON, or the Payload of project.fetch, to DataFrames
     shred, unshred              any JSON to Arrow tables, and back
+
+What is returned
+    Project, ScopeOptions, Tables, Dataset, Collection (of client.collect)
+    Availability, Status, Cause whether something was measured, and why not
 
 errors has every exception. help(aa.demo), help(df.aa), help(df.aa.aggregate) say more; the guide is
 the folder ``notebooks``, and ``aatoolkit --help`` the command line.
@@ -71,7 +78,6 @@ if TYPE_CHECKING:
     )
     from aatoolkit.frame.merge import concat as concat
     from aatoolkit.frame.parquet import (
-        read_metadata as read_metadata,
         read_parquet as read_parquet,
         rebuild as rebuild,
     )
@@ -96,7 +102,7 @@ _NAMES_BY_MODULE = {
     "display.theme": "set_theme",
     "display.widgets.picker": "ScopePicker SectionPicker",
     "frame.merge": "concat",
-    "frame.parquet": "read_metadata read_parquet rebuild",
+    "frame.parquet": "read_parquet rebuild",
     "jsontree.shred": "shred unshred",
     "metadata.table_hash": "logical_hash",
     "normalizer.normalize": "normalize",
@@ -113,15 +119,8 @@ The imports above are for type checkers.
 
 _MODULE_BY_NAME = {name: path for path, names in _NAMES_BY_MODULE.items() for name in names.split()}
 
-_NAMES_NOT_COMPLETED = {
-    *("Availability", "Cause", "Collection", "Column", "Project"),
-    *("ScopeOptions", "Section", "Status", "Table", "Tables"),
-    *("logical_hash", "read_metadata", "rebuild"),
-}
-"""Public names that Tab does not complete, as few users need them."""
-
 # Not named __all__, which would have ``help(aatoolkit)`` print every class of it in full.
-_PUBLIC_NAMES = sorted([*(_MODULE_BY_NAME.keys() - _NAMES_NOT_COMPLETED), "__version__"])
+_PUBLIC_NAMES = sorted([*_MODULE_BY_NAME, "__version__"])
 
 
 if not TYPE_CHECKING:  # type checkers read the names above
@@ -130,17 +129,22 @@ if not TYPE_CHECKING:  # type checkers read the names above
         if name not in _MODULE_BY_NAME:
             from aatoolkit.errors import missing_attribute
 
-            if name == "read":
-                raise AttributeError(
-                    "module 'aatoolkit' has no attribute 'read'; project.read(section) reads a "
-                    "section, aa.read_parquet(path) a file and aa.read_dataset(folder) a folder"
-                )
-            raise missing_attribute("module 'aatoolkit'", name, _PUBLIC_NAMES)
+            hint = "" if name[0] == "_" else _hint_on_missing(name)
+            raise missing_attribute("module 'aatoolkit'", name, _PUBLIC_NAMES, hint)
         module_path = _MODULE_BY_NAME[name]
         module = importlib.import_module(f"aatoolkit.{module_path or name}")
         value = getattr(module, name) if module_path else module
         globals()[name] = value
         return value
+
+
+def _hint_on_missing(name: str) -> str:
+    """Return where to find a method that is no function of this package; "" if there is none."""
+    package = sys.modules[__name__]
+    accessor = importlib.import_module("aatoolkit.display.accessor").Accessor
+    owners = {"project": package.Project, "project.read_all()": package.Dataset, "df.aa": accessor}
+    methods = [f"{owner}.{name}" for owner, class_ in owners.items() if name in vars(class_)]
+    return f"write {' or '.join(methods)}" if methods else ""
 
 
 def __dir__() -> list[str]:

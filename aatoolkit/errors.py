@@ -42,7 +42,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
@@ -390,6 +390,15 @@ def unknown(kind: str, name: object, names: Iterable[str]) -> str:
     names = [*map(str, names)]
     fallback = f"there are {', '.join(names)}" if names else "there are none"
     return f"there is no {kind} {name!r}; {did_you_mean(near_matches(name, names), fallback)}"
+
+
+def item_not_found(kind: str, name: object, names: Collection[str], hint: str = "") -> ItemNotFound:
+    """Return the error about an unknown name; it has similar names in its ``suggestions``, too.
+
+    ``kind`` and ``names`` are as for `unknown`. ``hint`` is the end of the message.
+    """
+    message = unknown(kind, name, names) + hint
+    return ItemNotFound(message, key=name, suggestions=near_matches(name, names))
 
 
 def missing_attribute(

@@ -139,7 +139,8 @@ class Archive(metaclass=ShortHelpMeta):
         scopes : Scope or iterable of Scope, optional
             The days and filters of the requests; by default the last 30 days without filters.
         sections : str or iterable of str, optional
-            The sections, such as ``["domains", "ranking"]``; by default all.
+            The sections, such as ``["domains", "ranking"]``; by default those that the profile
+            declares, without a profile all.
         refresh : bool
             Whether to send every request, even if the archive or the cache has a response.
         progress : bool, optional

@@ -35,6 +35,7 @@ from aatoolkit.cli.shell import (
     WORKERS_OPTION,
     Args,
     OutputPath,
+    chosen_sections,
     command,
     format_grid,
     json_rows,
@@ -73,7 +74,7 @@ Exit codes:
   0    done
   1    something failed: the service, the network or a file
   2    the command was not understood, or a value is wrong:
-       a name or host, or a study that is not there
+       a name or host, or a study or archive that is not there
   130  interrupted by Ctrl-C
 
 \b
@@ -124,18 +125,9 @@ def demo(args: Args) -> int:
         options = project.scope_options()
         print_note(repr(scope._check(options) and options))
         dataset = project.read_all(None, scope)
-    written_files = dataset.to_parquet(args.out)
+    dataset.to_parquet(args.out)
     error_by_section = _print_errors(dataset)
-    if args.json:
-        output = {
-            "folder": str(args.out),
-            "tables": json_rows(dataset.summary),
-            "files": [*map(str, written_files)],
-            "errors": error_by_section,
-        }
-        show(args, output)
-    else:
-        show_frame(args, dataset.summary)
+    show_frame(args, dataset.summary)
     table_count = counted(sum(map(len, dataset.values())), "table")
     print_note(f"{table_count}, as Parquet files that aa.read_dataset reads: {args.out}")
     return 1 if error_by_section else 0
@@ -159,8 +151,8 @@ def _print_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
     CSV_OPTION,
     option(
         "-o --out FILE",
-        f"Write a file in the format of its suffix: {', '.join(TABLE_SUFFIXES)} (.parquet and "
-        ".feather with metadata; .ndjson has a row per line); - is standard output.",
+        f"Write a file in the format of its suffix: {', '.join(TABLE_SUFFIXES)} (.parquet with "
+        "metadata; .ndjson has a row per line); - is standard output.",
         OutputPath(*TABLE_SUFFIXES),
     ),
     option(
@@ -234,7 +226,7 @@ def report(args: Args) -> int:
     """Write a report on a host: one HTML page with pictures and tables."""
     scope = make_scope(args)
     with make_client(args).project(args.host, alias=args.alias) as project:
-        dataset = project.read_all(args.section or None, scope)
+        dataset = project.read_all(chosen_sections(args, project.client), scope)
     report_path = str(dataset.report(args.out, title=args.title))
     errors = _print_errors(dataset)
     show(args, {"file": report_path, "sections": [*dataset], "errors": errors}, [report_path])
@@ -259,7 +251,6 @@ def report(args: Args) -> int:
 def collect(args: Args) -> int:
     """Write all tables of hosts as Parquet files, into one folder per host and day."""
     from aatoolkit._util.files import writing_folder
-    from aatoolkit.client.reading import check_sections
     from aatoolkit.frame.parquet import write_section
 
     rows: list[dict[str, Any]] = []
@@ -268,15 +259,13 @@ def collect(args: Args) -> int:
         f"{datetime.now(UTC):%Y-%m-%d}{(scope != Scope() and ' ' + scope._to_query()) or ''}"
     )
     with make_client(args) as client:
-        sections = check_sections(args.section or None, client.profile)
+        sections = chosen_sections(args, client)
         for host in dict.fromkeys(client.project(host).host for host in args.host):
             folder = args.out / host / folder_name
             due_sections = [name for name in sections if args.force or not (folder / name).is_dir()]
             table_count = 0
             errors = {}
-            for _, _, dataset in (
-                client._read_each_host(host, due_sections, scope) if due_sections else ()
-            ):
+            for _, _, dataset in client._read_each_host(host, due_sections, scope):
                 for tables in dataset.values():
                     folder.mkdir(parents=True, exist_ok=True)
                     section_folder = folder / tables.section
@@ -417,7 +406,7 @@ def _installed_version(package: str) -> str:
         "Ask about each place that may state availability, except in sections with rules in --out. "
         "Type WORD=MEANING to correct a meaning, such as waiting=not_run, and then y, n, s or q.",
     ),
-    SECTIONS_OPTION,
+    option("--section SECTION ...", "This section only; may be repeated (default: all)."),
     option("--own-names", "Keep the service's names where there are others."),
     *CONNECTION_OPTIONS,
     JSON_OPTION,
@@ -623,7 +612,8 @@ def record(args: Args) -> int:
             except AAToolkitError as error:
                 errors["scope options"] = str(error)
                 print_note(f"aatoolkit: scope options failed: {error}")
-            dataset = recording_project.read_all(args.section or None, make_scope(args))
+            sections = chosen_sections(args, project.client)
+            dataset = recording_project.read_all(sections, make_scope(args))
             errors |= _print_errors(dataset)
     payloads = (tables.payload for tables in dataset.values())
     if cached_count := sum(payload is not None and payload.from_cache for payload in payloads):
@@ -781,9 +771,8 @@ def add(args: Args) -> int:
     if not hosts:
         raise ArgumentError("name hosts, or give a file of them with --hosts")
     with make_client(args) as client:
-        report = aa.Archive(args.dir).add(
-            client, hosts, scope, args.section or None, refresh=args.refresh
-        )
+        sections = chosen_sections(args, client)
+        report = aa.Archive(args.dir).add(client, hosts, scope, sections, refresh=args.refresh)
     failure_rows = json_rows(report.failures.replace("", None))
     report_fields = {
         name: getattr(report, name) for name in ("run", "responses", "resumed", "skipped")
@@ -794,6 +783,13 @@ def add(args: Args) -> int:
         print_note(f"aatoolkit: {visible(request_text)} failed: {row['message']}")
     print_note(_first_line(report))
     return 0 if report else 1
+
+
+def _open_archive(folder: str, profile: Path | None = None) -> aa.Archive:
+    """Open the archive in a local folder, which must exist, or at an address such as s3://…."""
+    if "://" not in folder and not Path(folder).is_dir():
+        raise ArgumentError(f"there is no archive at {folder}; check the path")
+    return aa.Archive(folder, profile=profile)
 
 
 def _first_line(report: object) -> str:
@@ -811,7 +807,7 @@ def _first_line(report: object) -> str:
 def sql(args: Args) -> int:
     """Run one SELECT over the tables of an archive; without a QUERY, list the tables."""
     format_name = table_format(args)
-    archive = aa.Archive(args.dir)
+    archive = _open_archive(args.dir)
     frame = archive.tables if args.query is None else archive._sql_frame(args.query)
     if format_name == "csv":
         write_table(frame, "query", format_name, None)
@@ -832,7 +828,7 @@ def sql(args: Args) -> int:
 )
 def verify_archive(args: Args) -> int:
     """Check the files, responses and tables of an archive; exits with 1 if anything is wrong."""
-    archive = aa.Archive(args.dir, profile=args.profile)
+    archive = _open_archive(args.dir, args.profile)
     verification = archive.verify(replay=args.replay)
     problems = [{"table": table, "problem": problem} for table, problem in verification.problems]
     lines = (visible(f"{table}: {problem}") for table, problem in verification.problems)
@@ -864,7 +860,7 @@ def tidy(args: Args) -> int:
 
     Exits with 1 if another process was using a part of the archive.
     """
-    archive = aa.Archive(args.dir)
+    archive = _open_archive(args.dir)
     if args.forget or args.before:
         report = archive.forget([*args.forget] or None, before=args.before)
     else:

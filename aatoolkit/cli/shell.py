@@ -262,7 +262,8 @@ JSON_OPTION = option("--json", "Print JSON.")
 CSV_OPTION = option("--csv", "Print CSV in UTF-8.")
 WORKERS_OPTION = option("--workers N", "Concurrent requests.", click.IntRange(1), WORKERS)
 SECTIONS_OPTION = option(
-    "--section SECTION ...", "This section only; may be repeated (default: all)."
+    "--section SECTION ...",
+    "This section only; may be repeated (default: all, or those that the profile declares).",
 )
 FILTER_OPTIONS = (
     option("--days N", "The window up to now.", click.Choice([str(n) for n in ALLOWED_DAYS]), "30"),
@@ -320,6 +321,16 @@ def make_client(args: Args) -> aa.Client:
 def make_project(args: Args) -> aa.Project:
     """Return the project for the argument ``HOST``, with options such as ``--base-url``."""
     return make_client(args).project(args.host)
+
+
+def chosen_sections(args: Args, client: aa.Client) -> tuple[str, ...]:
+    """Return the sections of ``--section``, by default those that the profile declares, or all."""
+    from aatoolkit.client.reading import check_sections
+
+    sections = check_sections(args.section or None, client.profile)
+    if not args.section and len(sections) < len(SECTIONS):
+        print_note(f"the profile declares {', '.join(sections)}; --section reads others")
+    return sections
 
 
 def read_token(args: Args) -> Secret | None:
@@ -474,17 +485,6 @@ def _json_bytes(frame: pd.DataFrame, table_name: str) -> bytes:
     return f"{json_text(document, indent=2)}\n".encode()
 
 
-def _write_feather(frame: pd.DataFrame, out_path: Path) -> None:
-    """Write a table to a Feather file, which readers see only when it is complete."""
-    import pyarrow as pa
-    from pyarrow import feather
-
-    from aatoolkit._util.files import writing
-
-    with writing(out_path) as temporary_path:
-        feather.write_feather(pa.table(frame.aa), temporary_path)
-
-
 _SERIALIZER_BY_FORMAT: dict[str, Callable[[pd.DataFrame, str], bytes]] = {
     "csv": _csv_bytes,
     "json": _json_bytes,
@@ -493,7 +493,6 @@ _SERIALIZER_BY_FORMAT: dict[str, Callable[[pd.DataFrame, str], bytes]] = {
 _FILE_WRITER_BY_FORMAT: dict[str, Callable[[Any, Any], Any]] = {
     "parquet": lambda frame, out: frame.aa.to_parquet(out),
     "xlsx": lambda frame, out: frame.aa.to_excel(out),
-    "feather": _write_feather,
 }
 TABLE_SUFFIXES = tuple(f".{name}" for name in (*_FILE_WRITER_BY_FORMAT, *_SERIALIZER_BY_FORMAT))
 """The suffixes of the files to which a table can be written."""

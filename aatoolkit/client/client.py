@@ -254,7 +254,8 @@ class Client(SuggestsNames):
         hosts : str or iterable of str
             The projects' domains.
         sections : str or iterable of str, optional
-            The sections to read, such as ``"domains"``; by default all.
+            The sections to read, such as ``"domains"``; by default those that the client's profile
+            declares, without a profile all.
         scopes : Scope or iterable of Scope, optional
             The days and filters of the requests; by default the last 30 days without filters.
         progress : bool, optional
@@ -571,7 +572,8 @@ class Project(SuggestsNames):
         Parameters
         ----------
         sections : str or iterable of str, optional
-            The sections, such as ``["urls", "domains"]``; by default all.
+            The sections, such as ``["urls", "domains"]``; by default those that the client's
+            profile declares, without a profile all.
         scope : Scope, optional
             The days and filters; by default the last 30 days without filters.
         progress : bool, optional
@@ -652,10 +654,15 @@ class Project(SuggestsNames):
         return section_names(self.client._profile)
 
     def _hint_on_missing(self, name: str) -> str:
-        if name == "sections":
-            return "aa.sections.names() lists them"
-        is_section = name in self._section_names()
-        return f"it is a section: write project.read({name!r})" if is_section else ""
+        hint_by_name = {
+            "sections": "aa.sections.names() lists them",
+            **dict.fromkeys(FILTERS.values(), f"write project.scope_options().{name}"),
+            **dict.fromkeys(vars(Dataset), f"write project.read_all().{name}"),
+            **dict.fromkeys(
+                self._section_names(), f"it is a section: write project.read({name!r})"
+            ),
+        }
+        return hint_by_name.get(name, "")
 
     def __repr__(self) -> str:
         offline_note = ", offline" if self.client.offline else ""

@@ -16,7 +16,7 @@ from aatoolkit._util.files import FileList, FilePath, write_whole
 from aatoolkit._util.show import Frame, block, foldable_html, show_as
 from aatoolkit._util.text import counted, markup, print_wrapped, visible
 from aatoolkit.availability import Status
-from aatoolkit.errors import AAToolkitError, ItemNotFound, NotWritten, near_matches, unknown
+from aatoolkit.errors import AAToolkitError, ItemNotFound, NotWritten, item_not_found
 from aatoolkit.normalizer.rows import frame_from_rows
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.scope import Scope
@@ -58,8 +58,7 @@ class Dataset(ReadOnlyMapping[str, Tables]):
             error = self.errors[section]
             raise ItemNotFound(f"{section} failed: {error}", key=section) from error
         if section not in self._items:
-            matches = near_matches(section, self)
-            raise ItemNotFound(unknown("section", section, self), key=section, suggestions=matches)
+            raise item_not_found("section", section, self)
         return self._items[section]
 
     def _hint_on_missing(self, name: str) -> str:
@@ -336,25 +335,23 @@ class Dataset(ReadOnlyMapping[str, Tables]):
 
     def __repr__(self) -> str:
         failure_note = f", {len(self.errors)} failed" if self.errors else ""
-        lines = [
-            f"  {visible(name)}: {len(tables)} tables, {sum(tables.rows.values()):,} rows"
-            for name, tables in self.items()
-        ]
+        lines = [f"  {visible(name)}: {_size_text(tables)}" for name, tables in self.items()]
         lines += [
             f"  {visible(name)}: failed: {visible(str(error))}"
             for name, error in self.errors.items()
         ]
         hint_count = sum(len(tables.hints) for tables in self.values())
         hint_note = f", {counted(hint_count, 'hint')} (see .hints of tables)" if hint_count else ""
-        return "\n".join([f"<Dataset of {len(self)} sections{failure_note}{hint_note}>", *lines])
+        return "\n".join(
+            [f"<Dataset of {counted(len(self), 'section')}{failure_note}{hint_note}>", *lines]
+        )
 
     _repr_pretty_ = print_wrapped
 
     def _repr_html_(self) -> str:
         html_blocks = [
             foldable_html(
-                f"<code>{markup(name)}</code> {len(tables)} tables, "
-                f"{sum(tables.rows.values()):,} rows "
+                f"<code>{markup(name)}</code> {_size_text(tables)} "
                 + "".join(tables._status(table)[0] for table in tables),
                 tables._repr_html_(),
             )
@@ -364,7 +361,12 @@ class Dataset(ReadOnlyMapping[str, Tables]):
             f"<div><code>{markup(name)}</code> failed: {markup(str(error))}</div>"
             for name, error in self.errors.items()
         ]
-        return block(f"<b>{len(self)} sections</b>{''.join(html_blocks)}")
+        return block(f"<b>{counted(len(self), 'section')}</b>{''.join(html_blocks)}")
+
+
+def _size_text(tables: Tables) -> str:
+    """Return the size of the tables of a section in words, such as "3 tables, 181 rows"."""
+    return f"{counted(len(tables), 'table')}, {counted(sum(tables.rows.values()), 'row')}"
 
 
 HostScope = tuple[str, Scope]
@@ -423,7 +425,7 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
                 )
             key = host_or_key, self.scopes[0]
         if not isinstance(key, str | tuple) or key not in self._items:
-            raise ItemNotFound(unknown("dataset", host_or_key, self.hosts), key=host_or_key)
+            raise item_not_found("dataset", host_or_key, self.hosts)
         return self._items[key]
 
     __contains__ = Mapping.__contains__  # the host alone will do
@@ -478,9 +480,7 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
                 f"; {error}" for (*_, name), error in self.errors.items() if name == section
             ]
             section_names = dict.fromkeys(name for dataset in self.values() for name in dataset)
-            raise ItemNotFound(
-                unknown("section", section, section_names) + "".join(error_texts), key=section
-            )
+            raise item_not_found("section", section, section_names, "".join(error_texts))
         frames = [
             with_context(tables.main if table is None else tables[table])
             for tables in section_tables

@@ -189,11 +189,11 @@ def section_names(profile: Profile | None) -> tuple[str, ...]:
 def check_sections(sections: Iterable[str] | None, profile: Profile | None) -> tuple[str, ...]:
     """Return the names of sections without duplicates; raise `ScopeError` if a name is unknown.
 
-    If ``sections`` is None, return the names of all sections. ``profile`` has the declarations of
-    a service, which may have further sections.
+    If ``sections`` is None, return the names of the sections that ``profile`` declares; without
+    one, of all sections of the API. A profile may declare further sections.
     """
     if sections is None:
-        return section_names(profile)
+        return (profile or PROFILE).names or PROFILE.names
     names = getattr(sections, "sections", sections)  # what holds them, such as a picker
     return tuple(check_section(name, profile) for name in as_unique_list(names, str))
 
@@ -235,13 +235,7 @@ def read_by_filter_value(
     ``filter_name`` is a filter such as ``engine``. ``arguments`` are further arguments of
     `Project.read`. In each resulting table, the first column has the value of the filter.
     """
-    if not isinstance(filter_name, str):
-        raise ScopeError(
-            f"split takes the name of one filter, such as 'engine', and not {filter_name!r}; "
-            "read once for each value of the others",
-            parameter="split",
-        )
-    if filter_name not in FILTERS:
+    if filter_name not in [*FILTERS]:  # it may be a list
         raise ScopeError(unknown("filter to split by", filter_name, FILTERS), parameter="split")
     filter_values = scope._filters.get(filter_name) or project.scope_options().values(filter_name)
     if not filter_values:

@@ -78,8 +78,10 @@ class Accessor(SuggestsNames, TitledRepr):
         are ``status``, ``cause`` and ``reason``. ``status`` is ``available``, ``partial``,
         ``unavailable``, ``not_applicable`` or ``unknown``, as it was when the frame was read. If
         you filter rows later, the status stays the same. An ``available`` column may have missing
-        cells of which the service says nothing: ``isna().sum()`` counts them, and `explain` says
-        what is known of one.
+        cells of which the service says nothing, or where it sent a text instead of a number, which
+        is in ``tables.drift``: ``isna().sum()`` counts them, and `explain` says what is known of
+        one. Columns that pandas makes, as in a pivot, are ``unknown``: pivot the availabilities of
+        `to_long` too.
 
         Raises
         ------
@@ -196,7 +198,10 @@ class Accessor(SuggestsNames, TitledRepr):
         Returns
         -------
         Explanation
-            A tree: value, unit, meaning, formula, JSON path and bytes, response, availability.
+            A tree: value, unit, meaning, formula, JSON path and bytes, response, availability. Of
+            a value that was read, ``.place.path`` is the JSON path, and ``.place.start`` and
+            ``.place.end`` are its positions in the bytes ``tables.payload.body``. ``help`` of the
+            explanation lists all fields.
 
         Raises
         ------
@@ -320,7 +325,9 @@ class Accessor(SuggestsNames, TitledRepr):
             group. By default all rows are one group.
         columns : str or list of str, optional
             The columns to aggregate. By default all columns with a rule. ``df.aa.interval`` and
-            ``df.aa.compare`` of a rate also need the counts that it is made of.
+            ``df.aa.compare`` of a rate also need the counts that it is made of, which its rule in
+            the codebook names: leave out ``columns``, or name them, as in
+            ``columns=["mention_rate", "mention_count", "answer_count"]``.
         skip_missing : bool
             Whether sums leave out cells that were not measured, instead of being missing. Such a
             sum is ``partial``, and every column has its ``x_coverage``. The same holds for the
@@ -543,6 +550,9 @@ class Accessor(SuggestsNames, TitledRepr):
 
     def to_long(self, columns: Names | None = None) -> pd.DataFrame:
         """Reshape to one row per number, with its value, unit and availability.
+
+        To pivot a table, pivot this: once with ``values="value"``, and once with
+        ``values="availability"``, which says of each cell whether it was measured.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.availability import Availability, combine
-from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unknown
+from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, near_matches, unknown
 from aatoolkit.frame.cell_status import CellStatuses, IntArray, Mask
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.scope import FILTERS
@@ -153,7 +153,13 @@ def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
             elif name in FILTERS:
                 problem_by_name[name] += f"; to have it, read the section with split={name!r}"
     if problem_by_name:
-        raise ItemNotFound("; ".join(problem_by_name.values()), columns=problem_by_name)
+        key = next(iter(problem_by_name))
+        raise ItemNotFound(
+            "; ".join(problem_by_name.values()),
+            key=key,
+            suggestions=near_matches(key, column_names),
+            columns=problem_by_name,
+        )
 
 
 def as_floats(values: pd.Series) -> FloatArray:

@@ -19,7 +19,7 @@ import pandas as pd
 from aatoolkit._util.grouping import lists_by_key
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
-from aatoolkit.errors import ArgumentError, ItemNotFound, unknown, warn
+from aatoolkit.errors import ArgumentError, item_not_found, warn
 from aatoolkit.frame.cell_status import are_keys_listable, key_statements
 from aatoolkit.frame.duplicates import (
     JOINED_TABLE_PREFIX,
@@ -488,24 +488,25 @@ def _check_keys(
         available_names = [str(name) for name in (*frame.columns, *frame.index.names)]
         for key in frame_keys:
             if isinstance(key, str) and key not in available_names:
-                reason = unknown(f"{frame_name}-hand column", key, available_names)
-                remedy = "where its name differs between the frames, use left_on= and right_on="
-                raise ItemNotFound(f"{reason}; {remedy}", columns={key: reason})
+                hint = "; where its name differs between the frames, use left_on= and right_on="
+                kind = f"{frame_name}-hand column"
+                raise item_not_found(kind, key, available_names, hint)
     key_options = ("on", "left_on", "right_on", "left_index", "right_index")
     if any(options.get(name) is not None and options[name] is not False for name in key_options):
         return
     left_metadata = metadata_of(left, with_levels=True)
     shared_keys = keys[0]
+    key_columns = {*left_metadata.key, *metadata_of(right, with_levels=True).key}
+    text_keys = [
+        name for name in shared_keys if not pd.api.types.is_numeric_dtype(left[name].dtype)
+    ]
     measure_columns = [
         name
         for name in map(str, shared_keys)
         if left_metadata.declaration_of(name).aggregate.rule not in ("none", "key")
+        or (left_metadata.declaration_of(name).unit and name not in (*key_columns, *text_keys))
     ]
     if measure_columns:
-        key_columns = {*left_metadata.key, *metadata_of(right, with_levels=True).key}
-        text_keys = [
-            name for name in shared_keys if not pd.api.types.is_numeric_dtype(left[name].dtype)
-        ]
         raise ArgumentError(
             "without on= rows are joined where all shared columns are equal, and "
             f"{', '.join(measure_columns)} are measures; name the key: "

@@ -31,7 +31,7 @@ from aatoolkit.metadata.arrow_schema import (
     read_file_metadata,
     with_metadata,
 )
-from aatoolkit.metadata.attrs import ATTRS_KEY, NO_METADATA, FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.attrs import ATTRS_KEY, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import dump_valid_metadata
 from aatoolkit.metadata.table_hash import logical_hash
 from aatoolkit.normalizer import provenance
@@ -143,68 +143,36 @@ def read_parquet(path: FilePath) -> pd.DataFrame:
     return attach(frame, replace(metadata_of(frame, with_levels=True), recipe=metadata.recipe))
 
 
-def read_metadata(path: FilePath) -> FrameMetadata:
-    """Read the metadata of a Parquet file, without its rows.
-
-    Parameters
-    ----------
-    path : str or path
-        The path of the file.
-
-    Returns
-    -------
-    FrameMetadata
-        The ``columns`` by name, each with its ``availability``, i.e. whether it was measured; the
-        ``key``, i.e. the columns that identify a row; and the ``sources``, i.e. the responses that
-        the rows came from. A column without metadata has the availability ``unknown``.
-
-    Raises
-    ------
-    NotRead
-        If there is no such file (`FileMissing`), or it is no Parquet file.
-    MetadataError
-        If the metadata is damaged, or of a newer major version.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import pandas as pd
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = write_parquet(pd.DataFrame({"n": [1]}), f"{folder}/n.parquet")
-    ...     str(read_metadata(path).columns["n"].availability)
-    'unknown'
-    """
-    with open_parquet(path) as file:
-        _check_checksums(file)
-        names = file.schema_arrow.names
-        metadata = read_file_metadata(_read_all_metadata(file), names) or FrameMetadata()
-    return replace(
-        metadata, columns={name: metadata.columns.get(name, NO_METADATA) for name in names}
-    )
-
-
 def read_arrow(file: pq.ParquetFile) -> pa.Table:
     """Read a Parquet file as an Arrow table; raise `NotRead` if its checksums do not match."""
     table = file.read()
-    _check_checksums(file, table)
+    file_metadata = dict(file.metadata.metadata or {})
+    stored_checksums = file_metadata.pop(CHECKSUMS_KEY, None)
+    has_checksums = stored_checksums is not None or METADATA_KEY in file_metadata
+    # pyarrow adds both keys to a file of ours that it writes anew.
+    is_rewritten = {ARROW_SCHEMA_KEY, PANDAS_KEY} <= {*file_metadata}
+    if has_checksums and not is_rewritten and stored_checksums != _checksums(table, file_metadata):
+        raise NotRead(
+            "the file does not hold what was written to it: it is damaged or was edited; write it "
+            "again"
+        )
     return table
 
 
-def _checksums(table: pa.Table | None, file_metadata: Mapping[bytes, bytes]) -> bytes:
+def _checksums(table: pa.Table, file_metadata: Mapping[bytes, bytes]) -> bytes:
     """Return the base64 checksums of a file's metadata and of its rows, separated by a space.
 
-    The second checksum is empty if ``table`` is None, or has values that cannot be hashed.
+    The second checksum is empty if ``table`` has values that cannot be hashed.
     """
     rows_hash = None
     with suppress(NotWritten):
-        if table is not None:  # including levels that no row has
-            levels_of_columns = [
-                column.chunk(0).dictionary.to_pylist()
-                for column in table.columns
-                if column.length() and pa.types.is_dictionary(column.type)
-            ]
-            rows_digest = logical_hash(table.replace_schema_metadata(None))
-            rows_hash = hashlib.sha256(f"{rows_digest} {levels_of_columns}".encode())
+        levels_of_columns = [  # including levels that no row has
+            column.chunk(0).dictionary.to_pylist()
+            for column in table.columns
+            if column.length() and pa.types.is_dictionary(column.type)
+        ]
+        rows_digest = logical_hash(table.replace_schema_metadata(None))
+        rows_hash = hashlib.sha256(f"{rows_digest} {levels_of_columns}".encode())
     metadata_hash = hashlib.sha256()
     for key in sorted(file_metadata):
         metadata_hash.update(
@@ -214,30 +182,6 @@ def _checksums(table: pa.Table | None, file_metadata: Mapping[bytes, bytes]) -> 
         base64.b64encode(rows_digest.digest() if rows_digest else b"")
         for rows_digest in (metadata_hash, rows_hash)
     )
-
-
-def _check_checksums(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
-    """Raise `NotRead` if the checksums in a file do not match its metadata and rows.
-
-    Without ``table``, only the metadata is checked.
-    """
-    file_metadata = dict(file.metadata.metadata or {})
-    stored_checksums = file_metadata.pop(CHECKSUMS_KEY, None)
-    if (stored_checksums is None and METADATA_KEY not in file_metadata) or {
-        ARROW_SCHEMA_KEY,
-        PANDAS_KEY,
-    } <= {*file_metadata}:
-        return  # pyarrow rewrote a file of ours, which has one of these keys
-    checksums = _checksums(table, file_metadata)
-    if table is None:  # the keys alone
-        stored_checksums, checksums = (
-            checksum.partition(b" ")[0] for checksum in (stored_checksums or b"", checksums)
-        )
-    if stored_checksums != checksums:
-        raise NotRead(
-            "the file does not hold what was written to it: it is damaged or was edited; write it "
-            "again"
-        )
 
 
 def _read_all_metadata(file: pq.ParquetFile) -> dict[bytes, bytes]:

@@ -160,6 +160,9 @@ class BuiltTable:
             year_or_day = next((value for value in years_or_days if value is not MISSING), None)
         parsed_column = read_as(vector.values, column, year_or_day)
         report.add_extra(vector, select_table_rows(parsed_column.missing_positions), "missing")
+        # The availability of the column stays as the response states it: a value of a wrong type,
+        # as "12" for 12, may well have been measured. Its cell is missing, as if it were null, and
+        # so is a sum over it.
         report.add_extra(
             vector, select_table_rows(parsed_column.invalid_positions), "wrong type", column.pattern
         )

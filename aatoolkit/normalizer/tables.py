@@ -13,7 +13,7 @@ from aatoolkit._util.attributes import ReadOnlyMapping
 from aatoolkit._util.files import FileList, FilePath
 from aatoolkit._util.show import show_as, table_html
 from aatoolkit._util.text import clipped, counted, drop_inner_stops, print_wrapped, visible
-from aatoolkit.errors import AAToolkitWarning, ItemNotFound, near_matches, unknown
+from aatoolkit.errors import AAToolkitWarning, item_not_found, near_matches
 from aatoolkit.normalizer.provenance import rebuild
 from aatoolkit.payload import Payload
 
@@ -157,8 +157,7 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if not isinstance(name, str) or name not in self._items:
-            error_text = unknown(f"{self.section} table", name, self)
-            raise ItemNotFound(error_text, key=name, suggestions=near_matches(name, self))
+            raise item_not_found(f"{self.section} table", name, self)
         if name not in self._frames:
             self._frames[name] = self._items[name]()
         return self._frames[name]

@@ -12,7 +12,7 @@ from aatoolkit._util.defaults import MAX_DRAFT_REQUESTS
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.lexicon import is_word_of
 from aatoolkit._util.text import print_wrapped
-from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, PayloadError, unknown
+from aatoolkit.errors import AAToolkitError, ArgumentError, PayloadError, item_not_found
 from aatoolkit.jsontree.paths import parse_pattern
 from aatoolkit.profile.asking import (
     PlannedRequest,
@@ -151,7 +151,7 @@ class Draft(ReadOnlyMapping[str, SectionDraft]):
 
     def __getitem__(self, name: str) -> SectionDraft:
         if name not in self._items:
-            raise ItemNotFound(unknown("draft", name, self), key=name)
+            raise item_not_found("draft", name, self)
         return self._items[name]
 
     def profile(self, name: str = "draft") -> Profile:

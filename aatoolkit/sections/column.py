@@ -27,6 +27,7 @@ from aatoolkit.sections.aggregation import (
     RANK,
     SCORE,
     Aggregation,
+    as_rule,
     ratio,
     to_name_tuple,
 )
@@ -87,8 +88,9 @@ class Column(TitledRepr):
         The known values of a category.
     ordered : bool
         Whether ``levels`` are ordered, from the lowest to the highest.
-    aggregate : Aggregation, optional
-        How to aggregate the values, such as ``SUM``; by default they must not be aggregated.
+    aggregate : Aggregation or str, optional
+        How to aggregate the values, such as ``SUM`` or ``"sum"``; by default they must not be
+        aggregated.
     null : str, optional
         For a column that identifies rows: the text that replaces null.
     optional : bool
@@ -204,6 +206,7 @@ class Column(TitledRepr):
             problem = f"missing= is a tuple of values, not a {type(self.missing).__name__}"
         if problem:
             raise ArgumentError(f"column {self.name!r}: {problem}")
+        vars(self)["aggregate"] = as_rule(self.aggregate)
 
     def _title_and_lines(self) -> tuple[str, list[str]]:
         """Return the title and the lines of text with which the column is printed."""

@@ -19,8 +19,8 @@ from aatoolkit._util.text import TitledRepr
 from aatoolkit.errors import (
     AAToolkitError,
     ArgumentError,
-    ItemNotFound,
     ScopeError,
+    item_not_found,
     near_matches,
     unknown,
 )
@@ -172,7 +172,7 @@ class Profile(TitledRepr, ReadOnlyMapping[str, Section]):
     def __getitem__(self, name: str) -> Section:
         if name in self:
             return self._items[_normalize_name(name)]
-        raise ItemNotFound(unknown("section", str(name)[:80], self), key=name)
+        raise item_not_found("section", str(name)[:80], self)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and _normalize_name(name) in self._items

@@ -30,7 +30,7 @@ from functools import cached_property
 from typing import Any
 
 from aatoolkit._util.text import TitledRepr
-from aatoolkit.errors import ArgumentError, ItemNotFound, unknown
+from aatoolkit.errors import ArgumentError, item_not_found
 from aatoolkit.jsontree.paths import Each, Entries, Named, Position, Steps, format_path, parse_path
 from aatoolkit.sections.aggregation import COUNT, KEY, SUM, to_name_tuple
 from aatoolkit.sections.availability_rule import Rule, to_rule_tuple, with_rule
@@ -126,7 +126,7 @@ class Table(TitledRepr):
         for column in self.columns:
             if column.name == name:
                 return column
-        raise ItemNotFound(unknown(f"column of {self.name}", name, self.names), key=name)
+        raise item_not_found(f"column of {self.name}", name, self.names)
 
     def _title_and_lines(self) -> tuple[str, list[str]]:
         """Return the title and the lines of text with which the table is printed."""
@@ -244,7 +244,7 @@ class Section(TitledRepr):
         for table in self.tables:
             if table.name == name:
                 return table
-        raise ItemNotFound(unknown(f"{self.name} table", name, self.names), key=name)
+        raise item_not_found(f"{self.name} table", name, self.names)
 
     def __hash__(self) -> int:
         # All of it would take as long as reading a small response.

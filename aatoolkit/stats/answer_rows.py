@@ -59,8 +59,8 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
 
     An own page is a page of the project's own sites. Runs of a prompt that gave no answer are left
     out. The service limits the number of rows in ``chats``, so that a long window has only its
-    latest answers. If the response states this limit, the availability of the columns is "partial",
-    i.e. they were measured in part.
+    latest answers: ``result["date"].min()`` is the first day with any. If the response states this
+    limit, the availability of the columns is "partial", i.e. they were measured in part.
 
     Parameters
     ----------

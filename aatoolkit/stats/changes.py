@@ -77,7 +77,7 @@ def changes(
         row |= {"from_day": days.min(), "to_day": days.max()}
     rows = [row]
     if len(days) < _MIN_DAYS:
-        row["why"] = f"{len(days)} days with answers, and at least {_MIN_DAYS} are needed"
+        row["why"] = f"only {len(days)} of the {_MIN_DAYS} days with answers that it takes"
     elif not np.isfinite((untrace(y) ** 2).sum()):
         row["why"] = "its numbers are too large to compute with"
     else:

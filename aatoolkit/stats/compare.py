@@ -14,7 +14,7 @@ import pandas as pd
 
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit.availability import Status, combine
-from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unknown
+from aatoolkit.errors import ArgumentError, AvailabilityError, item_not_found
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.groupby import By, flatten_index
 from aatoolkit.metadata.attrs import UNDECLARED, FrameMetadata, Source, metadata_of
@@ -412,7 +412,7 @@ def _no_test_reason(change: Change, k: int, unit_noun: str, min_count: int = MIN
     word for them.
     """
     if k < min_count:
-        return f"one side or both have only {k} {unit_noun}; it takes {min_count} to test a change"
+        return f"one side or both have only {k} of the {min_count} {unit_noun} that a test takes"
     if not np.isfinite(change.error):
         return f"the numbers of {k} {unit_noun} are too large to compute an error"
     if np.isnan(change.df):
@@ -563,8 +563,8 @@ def decompose(
     check_level(level)
     column_names = flatten_index(now).columns
     if by not in [*column_names]:
-        unknown_column_text = unknown("column", by, column_names)
-        raise ItemNotFound(f"{unknown_column_text}; name the one to decompose over by by=", key=by)
+        hint = "; name the one to decompose over by by="
+        raise item_not_found("column", by, column_names, hint)
     before, baseline_rules, refusal_reason = resolve_baseline_frame(now, before, column, rules)
     frame_sums = [
         cluster_sums(frame, column, None, by, rule)

@@ -96,9 +96,9 @@ def interval(
             reason = str(sums.availabilities[group_position])
         elif panel == "sampled" and k < MIN_CLUSTERS:
             reason = (
-                f"{k:g} different values of {cluster} cannot say how much such values differ, "
-                f"which takes {MIN_CLUSTERS}; panel='fixed' is about these alone, and without "
-                "cluster the interval takes every answer for independent"
+                f"there are only {k:g} of the {MIN_CLUSTERS} different values of {cluster} that it "
+                "takes to say how much such values differ; panel='fixed' is about these alone, and "
+                "without cluster the interval takes every answer for independent"
             )
         elif not np.isfinite(low):
             reason = (
@@ -161,8 +161,9 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
         names = rule.over or rule.counts or ()
         missing_text = ", ".join(name for name in names if name not in frame.columns)
         needed_text = missing_text or ", ".join(names)
-        reason = f"it needs {needed_text} as read, or aggregated with it" if names else rule.why
-        raise refusal_error(column, "interval", reason or no_counts_text(rule))
+        reason = f"it needs {needed_text} as read, or aggregated by columns={[column, *names]}"
+        reason = (reason if names else rule.why) or no_counts_text(rule)
+        raise refusal_error(column, "interval", reason)
     cell_statuses = combine_cells(
         *(statuses_of(frame, count_column, metadata) for count_column in count_columns)
     )

@@ -91,7 +91,7 @@ def rank(
         raise refusal_error(column, "ranks", reason)
     influences = _cluster_influences(sums)
     if len(influences) < MIN_CLUSTERS:
-        reason = f"{len(influences)} different values of {cluster}; it takes {MIN_CLUSTERS}"
+        reason = f"only {len(influences)} of the {MIN_CLUSTERS} values of {cluster} that it takes"
         raise refusal_error(column, "ranks", reason)
     y, n = sums.y_and_n()
     group_sums = sums.group_sums

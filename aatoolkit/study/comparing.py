@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import counted, print_wrapped, visible
-from aatoolkit.errors import ItemNotFound, StudyError, unknown
+from aatoolkit.errors import StudyError, item_not_found
 from aatoolkit.frame.csv import as_texts
 from aatoolkit.frame.groupby import flatten_index
 from aatoolkit.frame.parquet import read_parquet, write_parquet
@@ -375,7 +375,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
         hashes = self.hashes
         if name not in hashes:
             hint = "; a rerun computes its results anew" if self._rerun_files else ""
-            raise ItemNotFound(unknown("result", name, hashes) + hint, key=name)
+            raise item_not_found("result", name, hashes, hint)
         return hashes[name]
 
     def __setitem__(self, name: str, frame: pd.DataFrame | pd.Series) -> None:

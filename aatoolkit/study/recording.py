@@ -16,7 +16,6 @@ from aatoolkit.errors import (
     AAToolkitError,
     DecodeError,
     FetchError,
-    ItemNotFound,
     NotAuthorized,
     NotCached,
     RateLimited,
@@ -24,8 +23,8 @@ from aatoolkit.errors import (
     StatusError,
     StudyError,
     did_you_mean,
+    item_not_found,
     near_matches,
-    unknown,
 )
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.table_hash import logical_hash
@@ -352,7 +351,7 @@ def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scop
     section, _, name = table.rpartition(".")
     hosts = sorted({record.host for record in study._current_records if record.host})
     if host is not None and host not in hosts:
-        raise ItemNotFound(unknown("host", host, hosts), key=host)
+        raise item_not_found("host", host, hosts)
     table_names: list[str] = []
     matching_tables = {}
     for record in study._current_records:
@@ -371,7 +370,8 @@ def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scop
         count = len(matching_tables)
         message = f"{count} responses have a table {name}: name host and scope ({examples})"
     else:
-        hint = did_you_mean(near_matches(table, table_names))
+        endings = [known_name for known_name in table_names if known_name.endswith(name)]
+        hint = did_you_mean(near_matches(table, table_names) or endings[:3])
         filters = f" with {scope!r}" if scope else ""
         message = f"no response{filters} of this study has a table {table!r}"
         message += hint and f"; {hint}"

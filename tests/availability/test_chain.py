@@ -14,7 +14,6 @@ import pytest
 from serving import shared_client
 
 import aatoolkit as aa
-from aatoolkit import Availability, Status
 from aatoolkit.errors import AAToolkitWarning
 
 
@@ -65,9 +64,8 @@ def test_what_is_not_connected_is_null_in_every_engine(
     path = both.aa.to_parquet(tmp_path / "crawl.parquet")
     assert read(path)["requests"].isna().tolist() == [True, True]
     assert sum_in_sql(path, "requests") is None
-    availability = aa.read_metadata(path).columns["requests"].availability
-    assert (availability.status, str(availability.cause)) == (Status.UNAVAILABLE, "not_connected")
-    assert availability.reason
+    status, cause, reason = aa.read_parquet(path).aa.availability.loc["requests"]
+    assert (status, cause, bool(reason)) == ("unavailable", "not_connected", True)
     again = aa.read_parquet(path).aa.aggregate(columns="requests")
     assert again["requests"].isna().all()
 
@@ -144,10 +142,8 @@ def test_conversions_without_revenue_are_null_where_the_service_wrote_0(
     assert rows["sessions"].tolist() == [20]
     assert rows["revenue"].isna().all()
     assert sum_in_sql(path, "revenue") is None
-    columns = aa.read_metadata(path).columns
-    assert columns["revenue"].availability == Availability(
-        Status.UNAVAILABLE, None, "No revenue is sent."
-    )
+    revenue = aa.read_parquet(path).aa.availability.loc["revenue"]
+    assert revenue[["status", "reason"]].tolist() == ["unavailable", "No revenue is sent."]
     long = aa.read_parquet(path).aa.to_long(["conversions", "revenue"]).set_index("variable")
     assert long.loc["revenue", "availability"] == "unavailable"
     assert pd.isna(long.loc["revenue", "value"])

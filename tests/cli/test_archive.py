@@ -53,5 +53,6 @@ def test_what_fails_is_seen_by_a_scheduler(
     assert "nobody.example domains" in capsys.readouterr().err
     assert main(["archive", "add", *where]) == 2
     assert "name hosts" in capsys.readouterr().err
-    assert main(["archive", "sql", "--dir", str(tmp_path / "none")]) == 1
-    assert "no archive at" in capsys.readouterr().err
+    for command in ("sql", "verify", "tidy"):
+        assert main(["archive", command, "--dir", str(tmp_path / "none")]) == 2
+        assert "no archive at" in capsys.readouterr().err

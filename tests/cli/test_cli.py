@@ -123,6 +123,17 @@ def test_a_host_that_is_not_there_is_a_wrong_value(capsys: pytest.CaptureFixture
     assert "acme.example" not in Path("x.html").read_text().split("</h1>")[0]
 
 
+def test_the_sections_of_a_profile_are_those_that_are_read(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = "from aatoolkit.sections import Profile, get\nPROFILE = Profile('few', get('urls'))\n"
+    Path("few.py").write_text(code)
+    assert main(split("report acme.example --profile few.py -o x.html --json")) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["sections"] == ["urls"]
+    assert "the profile declares urls; --section reads others" in printed.err
+
+
 def test_a_column_that_a_pipeline_requires_was_measured_or_the_exit_code_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

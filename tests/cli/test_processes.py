@@ -15,7 +15,7 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     return python("-m", "aatoolkit", *command, folder=folder, **service)
 
 
-SUFFIXES = ("parquet", "feather", "csv", "json", "ndjson", "html", "htm")
+SUFFIXES = ("parquet", "csv", "json", "ndjson", "html", "htm")
 
 
 @pytest.mark.parametrize(

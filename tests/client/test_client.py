@@ -15,6 +15,7 @@ from samples import SAMPLES, answer_to, sample
 
 import aatoolkit as aa
 from aatoolkit import errors
+from aatoolkit.sections import Profile
 
 TOKEN = "canary-7f3a9c.token"
 HOST = "acme.example"
@@ -149,9 +150,13 @@ def test_one_section_and_several_are_told_apart(project: Any, scripted: Any) -> 
     assert list(acme.read_all(["urls", "domains"], aa.Scope(days=7))) == ["urls", "domains"]
 
 
-def test_there_is_no_read_of_the_package_and_it_names_what_reads() -> None:
-    with pytest.raises(AttributeError, match=r"project\.read.*read_parquet.*read_dataset"):
-        aa.read("domains")  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    ("name", "owners"),
+    [("read", "project.read"), ("compare", r"project.read_all\(\).compare or df.aa.compare")],
+)
+def test_a_method_that_is_no_function_of_the_package_is_found(name: str, owners: str) -> None:
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; write {owners}$"):
+        getattr(aa, name)
 
 
 SHELL = """
@@ -215,6 +220,14 @@ def test_all_sections_come_in_the_order_requested(project: Any, scripted: Any, r
     assert list(dataset) == ["urls", "ads", "domains", "chats"]
     assert dataset.errors == {}
     assert len(scripted.requests) == 4
+
+
+def test_the_sections_that_a_profile_declares_are_read(project: Any, scripted: Any) -> None:
+    profile = Profile("few", *map(aa.sections.get, ("scope_options", "urls", "ads")))
+    acme = project(profile=profile)
+    assert list(acme.read_all()) == list(acme.client.collect(HOST)[HOST]) == ["ads", "urls"]
+    assert {request.params["section"] for request in scripted.requests} == {"ads", "urls"}
+    assert acme.fetch("domains").section == "domains"
 
 
 def test_a_failed_section_is_among_the_errors(project: Any, scripted: Any, reply: Any) -> None:

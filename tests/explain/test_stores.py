@@ -43,7 +43,7 @@ def test_a_study_explains_a_number(study: aa.Study) -> None:
 def test_a_study_says_what_it_lacks(study: aa.Study) -> None:
     with pytest.raises(ScopeError, match="2 responses have a table overview_kpis: name host"):
         study.explain(*KPI, host="acme.example")
-    for table in ("overview.overview_kpi", "overview_kpi"):
+    for table in ("overview.overview_kpi", "overview_kpi", "kpis"):
         with pytest.raises(ScopeError, match="did you mean"):
             study.explain(table, 0, "value")
     with pytest.raises(ItemNotFound, match="there is no host"):

@@ -80,6 +80,9 @@ def test_a_new_column_and_a_foreign_frame_end_at_once(domains: pd.DataFrame) -> 
 def test_a_row_or_column_that_is_not_there_is_refused(domains: pd.DataFrame) -> None:
     with pytest.raises(ItemNotFound, match="no row has source_domain = nowhere"):
         domains.aa.explain({"source_domain": "nowhere.example"}, "rank")
+    with pytest.raises(ItemNotFound, match=r"did you mean 'acme\.example'") as caught:
+        domains.aa.explain({"source_domain": "ACME.exampel"}, "rank")
+    assert caught.value.suggestions[:1] == ("acme.example",)
     with pytest.raises(ItemNotFound, match="rows have"):
         domains.aa.explain({"domain_type": domains["domain_type"].mode()[0]}, "rank")
     with pytest.raises(ItemNotFound, match="no row 9999"):

@@ -53,3 +53,4 @@ def test_only_what_was_measured() -> None:
         frame.aa.measured("engin")
     assert isinstance(caught.value, KeyError)
     assert [*caught.value.columns] == ["engin"]
+    assert (caught.value.key, caught.value.suggestions) == ("engin", ("engine",))

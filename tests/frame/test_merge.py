@@ -343,6 +343,8 @@ def test_concat_takes_what_that_of_pandas_takes() -> None:
 def test_a_merge_without_keys_joins_on_no_measures() -> None:
     domains = shared_dataset()["domains"].main
     trend = shared_dataset()["overview"]["overview_trend"]
+    with pytest.raises(ArgumentError, match="answer_count are measures"):  # which adds over nothing
+        domains.aa.merge(shared_dataset()["prompts"].main)
     with pytest.raises(ArgumentError, match="are measures; name the key") as caught:
         domains.aa.merge(trend)
     assert caught.value.argument == "on"

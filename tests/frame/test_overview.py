@@ -52,6 +52,8 @@ def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
     for owner, name, written in [
         (project, "domains", "project.read('domains')"),
         (project, "sections", "aa.sections.names() lists them"),
+        (project, "engines", "write project.scope_options().engines"),
+        (project, "report", "write project.read_all().report"),
         (project.client, "projects", "write client.project(host) for each"),
         (dataset, "domains", "dataset['domains']"),
         (dataset, "source_domain_types", "dataset['domains']['source_domain_types']"),

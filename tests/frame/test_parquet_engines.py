@@ -115,7 +115,7 @@ def test_a_file_that_another_engine_wrote_anew_is_unknown_until_it_adopts(
     rewritten(path, tmp_path / "again.parquet")
     again = aa.read_parquet(tmp_path / "again.parquet")
     assert {*again.aa.availability["status"]} == {"unknown"}
-    assert claims(aa.read_metadata(tmp_path / "again.parquet")) == {}
+    assert claims(metadata_of(again)) == {}
     adopted = again.aa.adopt(aa.read_parquet(path))
     assert claims(metadata_of(adopted)) == KNOWN.columns
     assert metadata_of(adopted).sources == KNOWN.sources

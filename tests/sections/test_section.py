@@ -77,6 +77,10 @@ def test_a_table_fills_in_what_its_columns_leave_open() -> None:
         TABLE["gone"]
 
 
+def test_a_rule_may_be_its_name() -> None:
+    assert Column("n", "Int64", aggregate="sum").aggregate.rule == "sum"  # type: ignore[arg-type]
+
+
 def test_a_dtype_that_is_not_known_is_refused() -> None:
     with pytest.raises(ValueError, match="dtype 'int64' is not one of string, Int64"):
         Column("n", "int64")

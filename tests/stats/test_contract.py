@@ -277,11 +277,11 @@ VERBS: dict[str, Verb] = {
 }
 FEW, MANY = answers(4), answers(12)
 CASES = [
-    ("interval", FEW, FEW, "4 different values of prompt_id"),
-    ("compare", FEW, FEW, "only 4 values of prompt_id; it takes 5"),
+    ("interval", FEW, FEW, "only 4 of the 5 different values of prompt_id"),
+    ("compare", FEW, FEW, "only 4 of the 5 values of prompt_id"),
     ("stability", FEW, FEW, "4 prompt_id were asked again|4 prompt_id .* takes 5"),
-    ("changes", FEW, FEW, "6 days with answers, and at least 20"),
-    ("rank", FEW, FEW, "4 different values of prompt_id; it takes 5"),
+    ("changes", FEW, FEW, "only 6 of the 20 days with answers"),
+    ("rank", FEW, FEW, "only 4 of the 5 values of prompt_id"),
     ("overlap", FEW, FEW, "4 prompt_id have two answers of each engine.* takes 5"),
     ("effect", FEW, FEW, "3 treated prompt_id .* and 1 control .* takes 5"),
     ("concentration", answers(2), FEW, "in all, and it takes at least 20"),

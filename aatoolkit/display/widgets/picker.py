@@ -364,7 +364,7 @@ class SectionPicker(Picker):
         The project, whose profile says which sections there are. By default the profile that is
         part of aatoolkit.
     chosen : str or iterable of str, optional
-        The initial choice; by default all sections.
+        The initial choice; by default the sections that the profile declares.
 
     Raises
     ------
@@ -384,7 +384,7 @@ class SectionPicker(Picker):
         options = [_Option(name, detail=(profile.get(name) or PROFILE[name]).doc) for name in names]
         self._profile = profile
         group = _Group("sections", "Sections", options, "none of {}", visible_rows=len(options))
-        super().__init__("", [group], names if chosen is None else chosen)
+        super().__init__("", [group], check_sections(chosen, profile))
 
     @property
     def sections(self) -> tuple[str, ...]:

@@ -681,11 +681,13 @@ def chats(observations: Observations) -> SectionAnswer:
             # An engine that hides its query expansions leaves them unknown, not empty.
             row[field_name] = items_by_chat[row["chatId"]] or (None if row[field_name] else [])
     sampling = {"returned": len(chat_rows), "matched": matched_count, "method": "most_recent"}
-    reason = f"Sampled answers: {len(chat_rows)} of {matched_count} matching answers returned."
+    reason = f"Sampled answers: {len(chat_rows)} of {matched_count} matching answers returned"
     availability = answers_availability(
         observations,
         sample_count=matched_count,
-        reasons=[reason] if len(chat_rows) < matched_count else (),
+        reasons=[f"{reason}, the latest, from {chat_rows[-1]['ranAt']:%Y-%m-%d} on."]
+        if len(chat_rows) < matched_count
+        else (),
         fields={
             f"chats[].{table}": State("unavailable", empty_reason)
             for table in _SQL_BY_CHAT_FIELD

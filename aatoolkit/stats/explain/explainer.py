@@ -19,7 +19,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ArgumentError, ItemNotFound
+from aatoolkit.errors import (
+    AAToolkitError,
+    AAToolkitWarning,
+    ArgumentError,
+    ItemNotFound,
+    did_you_mean,
+    near_matches,
+)
 from aatoolkit.frame.groupby import check_columns, flatten_index
 from aatoolkit.metadata.attrs import NO_METADATA, FrameMetadata, attached_metadata, metadata_of
 from aatoolkit.metadata.column import Source
@@ -321,6 +328,15 @@ def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice
         row_key = dict(row)
         positions = np.flatnonzero(Explainer.rows_with(flat_frame, row))
         description = key_to_text(row)
+        if not len(positions):
+            suggestions = tuple(
+                match
+                for name, value in row.items()
+                for match in near_matches(value, map(str, flat_frame[name].unique()))
+            )
+            hint = did_you_mean(suggestions, "choose values that are in one")
+            message = f"no row has {description}; {hint}"
+            raise ItemNotFound(message, key=row_key, suggestions=suggestions)
     else:
         positions = _find_label_positions(frame, row)
         description = f"the label {row!r}"
@@ -330,12 +346,10 @@ def _find_position(flat_frame: pd.DataFrame, frame: pd.DataFrame, row: RowChoice
             raise ItemNotFound(f"there is no row {row!r} among {row_count} rows", key=row)
     if len(positions) == 1:
         return int(positions[0])
-    if len(positions):
-        raise ItemNotFound(
-            f"{len(positions)} rows have {description}; name the row by the values of its key",
-            key=row_key,
-        )
-    raise ItemNotFound(f"no row has {description}", key=row_key)
+    raise ItemNotFound(
+        f"{len(positions)} rows have {description}; name the row by the values of its key",
+        key=row_key,
+    )
 
 
 def _find_label_positions(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.intp]:

@@ -255,7 +255,8 @@ class Explanation:
     rows : int, optional
         The number of rows that the value was computed from.
     place : ValuePlace, optional
-        Where the value is in the response.
+        Where the value is in the response: ``place.path`` is its JSON path, ``place.text`` its
+        text, and ``body[place.start:place.end]`` its bytes.
     response : CitedResponse, optional
         The response that contains the value.
     availability : str, optional
