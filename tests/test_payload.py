@@ -54,7 +54,7 @@ def test_a_payload_shows_where_it_came_from() -> None:
 
 
 def test_an_excerpt_neither_steers_a_terminal_nor_turns_text_around() -> None:
-    assert decode.excerpt("\x1b[2J\u202eevil\x00".encode()) == r"\x1b[2J\u202eevil\x00"
+    assert decode.make_excerpt("\x1b[2J\u202eevil\x00".encode()) == r"\x1b[2J\u202eevil\x00"
 
 
 # -- requests and responses, as stores keep them ----------------------------------------------

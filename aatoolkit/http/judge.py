@@ -15,7 +15,7 @@ from aatoolkit import errors
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, explains_absence
 from aatoolkit.jsontree import decode
-from aatoolkit.jsontree.decode import excerpt
+from aatoolkit.jsontree.decode import make_excerpt
 from aatoolkit.payload import NO_CONTENT_STATUSES, Response
 
 HideToken = Callable[[bytes], bytes]
@@ -74,7 +74,7 @@ def find_response_error(
             return None
         problem = "wrong_type"
         message = "the response is neither a JSON object nor a list; check the base URL"
-    body_excerpt = excerpt(hide_token(body[:_EXCERPT_BYTES]))
+    body_excerpt = make_excerpt(hide_token(body[:_EXCERPT_BYTES]))
     return errors.DecodeError(message, problem=problem, excerpt=body_excerpt, **error_attributes)
 
 
@@ -136,7 +136,7 @@ def _status_error(
     """
     body = hide_token(body)
     error_texts = _error_texts(body, hide_token)
-    error_attributes |= {"excerpt": excerpt(body), "body": body}
+    error_attributes |= {"excerpt": make_excerpt(body), "body": body}
     error_attributes["code"] = _first_text(error_texts, "code")
     message = _first_text(error_texts, "message", "detail", "msg", "title", "error", "errors") or ""
     message = message.rstrip(" .;")
@@ -183,7 +183,7 @@ def _redirect_error(
         host = urlsplit(urljoin(error_attributes["url"], headers.get("location", ""))).hostname
     except ValueError:
         host = None
-    host_text = excerpt(host.encode("utf-8", "backslashreplace")) if host else None
+    host_text = make_excerpt(host.encode("utf-8", "backslashreplace")) if host else None
     return errors.StatusError(
         f"the service redirects to {host_text or 'elsewhere'}, which is refused so that the "
         "token stays here; if the service has moved, change the base URL",
@@ -211,7 +211,7 @@ def _error_texts(body: bytes, hide_token: HideToken) -> dict[str, Any]:
 
     def to_text(value: object) -> Any:
         if isinstance(value, str):
-            return excerpt(hide_token(value.encode()))
+            return make_excerpt(hide_token(value.encode()))
         return tuple(map(to_text, value)) if isinstance(value, list) else None
 
     return {field_name: to_text(content) for field_name, content in error_fields.items()}

@@ -34,7 +34,7 @@ from aatoolkit._util.cancellation import is_cancelled
 from aatoolkit.availability.detect import is_availability_header
 from aatoolkit.http.endpoint import BaseUrl, Secret
 from aatoolkit.http.judge import SUCCESS_STATUSES, find_response_error
-from aatoolkit.jsontree.decode import excerpt
+from aatoolkit.jsontree.decode import make_excerpt
 from aatoolkit.payload import Request, Response
 
 POLL_SECONDS = 0.1
@@ -452,7 +452,7 @@ class Transport(HTTPAdapter):
 
     def _error_attributes(self, request: Request, attempt: Attempt) -> dict[str, Any]:
         """Return attributes for an error of a request: URL, status, and beginning of the body."""
-        body_excerpt = excerpt(self._mask_token(bytes(attempt.body[:_CHUNK_BYTES])))
+        body_excerpt = make_excerpt(self._mask_token(bytes(attempt.body[:_CHUNK_BYTES])))
         shown_excerpt = None if attempt.status is None else body_excerpt
         return {"url": request.url, "status": attempt.status, "excerpt": shown_excerpt}
 

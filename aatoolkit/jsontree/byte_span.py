@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from aatoolkit.jsontree.decode import BOM
-from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, parse_path
+from aatoolkit.jsontree.paths import KEY_MARKER, Field, Position, parse_path
 
 ByteSpan = tuple[int, int]
 """The positions of the first byte of a value and of the byte after its end, as in a slice."""
@@ -38,39 +38,43 @@ class ByteIndex:
         """The span of bytes of the whole document; None if it is empty."""
         return next(self._iter_spans(len(BOM) if self.body.startswith(BOM) else 0), None)
 
-    def span(self, path: str) -> ByteSpan | None:
+    def find_span(self, path: str) -> ByteSpan | None:
         """Return the span of bytes of the value at a JSON path; None if there is no such value.
 
         For a path that ends with ``~``, such as ``$.rate~``, return the span of the key instead.
         """
-        steps = parse_path(path.removesuffix(KEY_SIGN))
+        steps = parse_path(path.removesuffix(KEY_MARKER))
         key_span = value_span = self._root_span
         for step in steps:
             if not isinstance(step, Field | Position):
                 raise ValueError(f"{path!r} is a pattern, not the path of one value")
-            key_or_position = step.name if isinstance(step, Field) else step.number
+            key_or_position = step.name if isinstance(step, Field) else step.index
             key_span, value_span = (
                 self._find_spans(value_span[0]).get(key_or_position, (None, None))
                 if value_span
                 else (None, None)
             )
-        return key_span if path.endswith(KEY_SIGN) else value_span
+        return key_span if path.endswith(KEY_MARKER) else value_span
 
-    def _find_spans(self, open_offset: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
+    def _find_spans(self, bracket_offset: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
         """Return the spans of bytes of all items of an object or array.
 
         The result is a dict from key or position to a tuple of two spans: that of the key (None in
         an array), and that of the value. ``open_offset`` is the position of the opening bracket.
         """
-        if open_offset not in self._spans_by_start:
-            spans_by_key = self._spans_by_start[open_offset] = {}
-            spans = [*self._iter_spans(open_offset + 1)] if self.body[open_offset] in b"[{" else []
-            if self.body[open_offset] == b"{"[0]:
+        if bracket_offset not in self._spans_by_start:
+            spans_by_key = self._spans_by_start[bracket_offset] = {}
+            spans = (
+                [*self._iter_spans(bracket_offset + 1)]
+                if self.body[bracket_offset] in b"[{"
+                else []
+            )
+            if self.body[bracket_offset] == b"{"[0]:
                 for key_span, value_span in zip(spans[::2], spans[1::2], strict=True):
                     spans_by_key[json.loads(self.body[slice(*key_span)])] = key_span, value_span
             else:
                 spans_by_key.update((position, (None, span)) for position, span in enumerate(spans))
-        return self._spans_by_start[open_offset]
+        return self._spans_by_start[bracket_offset]
 
     def _iter_spans(self, first_offset: int) -> Iterator[ByteSpan]:
         """Yield the span of bytes of each key and each value in an object or array, in order.

@@ -30,7 +30,7 @@ from aatoolkit.availability.detect import Signal
 from aatoolkit.availability.subject import as_text
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.jsontree.paths import (
-    Each,
+    Elements,
     Entries,
     Field,
     Position,
@@ -413,7 +413,7 @@ def find_extent(target: str, pattern: str) -> str | None:
     for step, column_step in zip(steps, column_steps, strict=False):
         if step == column_step:
             continue
-        is_array_step = isinstance(column_step, Each) and isinstance(step, Position)
+        is_array_step = isinstance(column_step, Elements) and isinstance(step, Position)
         is_object_step = isinstance(column_step, Entries) and isinstance(step, Field)
         if not (is_array_step or is_object_step):
             return None

@@ -20,7 +20,12 @@ from pandas.api import internals  # type: ignore[attr-defined]  # the stubs lack
 
 from aatoolkit._util.text import json_text
 from aatoolkit.availability.detect import Signal
-from aatoolkit.jsontree.coerce import ARROW_TYPE_BY_DTYPE, MEMORY_POOL, make_exact_array, read_as
+from aatoolkit.jsontree.coerce import (
+    ARROW_TYPE_BY_DTYPE,
+    MEMORY_POOL,
+    make_exact_array,
+    parse_values,
+)
 from aatoolkit.jsontree.vectors import MISSING, RowIndex, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.metadata.recipe import READ
@@ -158,7 +163,7 @@ class BuiltTable:
         if column.year is not None:
             years_or_days = self.rows.values_of(column.year)[0].values
             year_or_day = next((value for value in years_or_days if value is not MISSING), None)
-        parsed_column = read_as(vector.values, column, year_or_day)
+        parsed_column = parse_values(vector.values, column, year_or_day)
         report.add_extra(vector, select_table_rows(parsed_column.missing_positions), "missing")
         report.add_extra(
             vector, select_table_rows(parsed_column.invalid_positions), "wrong type", column.pattern

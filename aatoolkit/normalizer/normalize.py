@@ -19,7 +19,7 @@ from aatoolkit.availability.detect.words import echoes_request
 from aatoolkit.errors import ArgumentError, PayloadError, SchemaDriftWarning, warn
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
 from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES
-from aatoolkit.jsontree.paths import Field, Named, Step, is_within, leaf_values, parse_pattern
+from aatoolkit.jsontree.paths import Field, NamedColumn, Step, is_within, leaf_values, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.column_availability import (
@@ -429,7 +429,7 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
         ``[2]`` if it is the third element of the row.
     """
     last_step = steps[-1]
-    if not isinstance(last_step, Named):
+    if not isinstance(last_step, NamedColumn):
         vector = document.descend(steps)
         return vector, vector.values, ""
     # A column of an array of arrays; another array has the names of the columns.

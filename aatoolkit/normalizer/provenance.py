@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from aatoolkit.errors import MetadataError, PayloadError
 from aatoolkit.jsontree.coerce import ARROW_TYPE_BY_DTYPE, coerce_values
-from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, leaf_values, parse_path
+from aatoolkit.jsontree.paths import KEY_MARKER, Field, Position, leaf_values, parse_path
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.sections.section import Column
@@ -152,7 +152,7 @@ def rebuild(
         else:
             _set_value(response, path, json.loads(value_json))
     for path, value_json in zip(extra["path"], extra["value"], strict=True):
-        if not path.endswith(KEY_SIGN):
+        if not path.endswith(KEY_MARKER):
             _set_value(response, path, json.loads(value_json))
     return response[0]
 
@@ -201,7 +201,7 @@ def _set_value(container: Any, path: str, value: Any) -> None:
     for path_step in parse_path(path):
         if not isinstance(path_step, Field | Position):
             raise PayloadError(f"{path} is not the path of one value")
-        steps.append(path_step.name if isinstance(path_step, Field) else path_step.number)
+        steps.append(path_step.name if isinstance(path_step, Field) else path_step.index)
     for step, next_step in pairwise([*steps, None]):
         if isinstance(container, list):
             container.extend([None] * (step + 1 - len(container)))

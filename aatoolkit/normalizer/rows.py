@@ -25,10 +25,10 @@ from aatoolkit.jsontree.coerce import hashable_key
 from aatoolkit.jsontree.decode import check_json_value
 from aatoolkit.jsontree.layout import MAX_FIELDS, StructureCounter
 from aatoolkit.jsontree.paths import (
-    Each,
+    Elements,
     Entries,
     Field,
-    Named,
+    NamedColumn,
     Position,
     Step,
     Steps,
@@ -159,7 +159,7 @@ def _parse_value_path(value_path: str, header: Steps | None) -> tuple[int, str, 
     if remaining_path[0] == "$":
         return 0, "$", parse_path(remaining_path[1:].lstrip("."))
     if remaining_path[0] == "[" and header is not None:
-        return levels_up, "", (Named(header, remaining_path[1:-1]),)
+        return levels_up, "", (NamedColumn(header, remaining_path[1:-1]),)
     return levels_up, "", () if remaining_path == "." else parse_path(remaining_path)
 
 
@@ -177,9 +177,9 @@ def find_source_paths(
     for path in (value_path, valid_path.lstrip("!")) if valid_path else (value_path,):
         _, path_sign, steps = _parse_value_path(path, header_steps)
         if path_sign not in ("@", "#"):
-            header_paths = [step.header for step in steps if isinstance(step, Named)]
+            header_paths = [step.header for step in steps if isinstance(step, NamedColumn)]
             paths_and_headers.append(
-                (path, [steps[: -1 - steps[::-1].index(Each())] for steps in header_paths])
+                (path, [steps[: -1 - steps[::-1].index(Elements())] for steps in header_paths])
             )
     return paths_and_headers
 
@@ -199,7 +199,7 @@ class TableRows:
             vector = vector.descend((step,))
             self.vectors.append(vector)
             is_absent = vector.is_absent
-            has_keys = isinstance(step, Entries) and bool(step.only)
+            has_keys = isinstance(step, Entries) and bool(step.only_keys)
             if not isinstance(step, Field):
                 is_absent = has_keys and not len(vector) and (dict in parent.types or is_absent)
             if is_absent and self.absent_path is None:
@@ -220,7 +220,9 @@ class TableRows:
             if vector.types - row_types:
                 self.row_index = vector.rows_of_types(row_types)
         if rows.first:
-            self.row_index = self.row_index[vector.level.positions[self.row_index] >= rows.first]
+            self.row_index = self.row_index[
+                vector.level.item_positions[self.row_index] >= rows.first
+            ]
         if plan.is_filtered:
             is_kept_row = np.ones(self.size, bool)
             for value_filters, keeps_matches in ((rows.without, False), (rows.only, True)):
@@ -295,7 +297,7 @@ class TableRows:
             vector, row_index = _find_enclosing_records(vector, row_index)
         if path_sign == "#":
             return Vector(
-                (vector.level.positions + steps_or_number).tolist(), vector.level
+                (vector.level.item_positions + steps_or_number).tolist(), vector.level
             ), row_index
         return self._follow_path(vector, row_index, steps_or_number, element_reads)
 
@@ -321,26 +323,26 @@ class TableRows:
         for step in steps:
             if type(step) is Field:
                 vector = vector.field(step.name)
-            elif isinstance(step, Position | Named):
+            elif isinstance(step, Position | NamedColumn):
                 array_positions = row_index
                 if type(step) is Position:
-                    element_positions = np.full(self.size, step.number)
+                    element_positions = np.full(self.size, step.index)
                 else:
                     element_positions = self._find_positions_of_column(step)  # type: ignore[arg-type]
                 vector, row_index = _take_elements(vector, row_index, element_positions)
                 element_reads.append((vector, array_positions, row_index))
-                if type(step) is Named and (element_positions < 0).all():
+                if type(step) is NamedColumn and (element_positions < 0).all():
                     vector = Vector([MISSING] * len(vector), vector.level, vector.field_names, True)
                     self.vectors.append(vector)  # elements of it refer to it weakly
-            elif isinstance(step, Each | Entries) and step.container_number is not None:
+            elif isinstance(step, Elements | Entries) and step.container_index is not None:
                 vector, row_index = self._find_items_of_rows(
-                    vector, row_index, step.container_number
+                    vector, row_index, step.container_index
                 )
             else:
                 vector = vector.descend((step,))
         return vector, row_index
 
-    def _find_positions_of_column(self, step: Named) -> RowIndex:
+    def _find_positions_of_column(self, step: NamedColumn) -> RowIndex:
         """Return an array: for each row, the position of a column in the row, which is an array.
 
         It is the position of the column's name in the array of column names, or -1.
@@ -348,7 +350,7 @@ class TableRows:
         last_each_number = max(
             step_number
             for step_number, header_step in enumerate(step.header)
-            if header_step == Each()
+            if header_step == Elements()
         )
         header, row_index = self._follow_path(*self._document, step.header[:last_each_number], [])
         elements = header.elements()
@@ -356,7 +358,7 @@ class TableRows:
         element_rows = self._find_rows_by_label(
             elements, column_names, row_index, [step.name] * self.size
         )
-        return compose_row_indexes(element_rows, elements.level.positions)
+        return compose_row_indexes(element_rows, elements.level.item_positions)
 
     def _find_items_of_rows(
         self, vector: Vector, row_index: RowIndex, container_number: int
@@ -364,14 +366,14 @@ class TableRows:
         """Return, for each row, the item of another array or object that belongs to the row.
 
         The item has the same position, or the same key, as the row has in the array or object with
-        the number ``container_number`` on the path to the rows. The result is a vector of items,
+        the number ``container_index`` on the path to the rows. The result is a vector of items,
         and for each row the position of its item in the vector, or -1.
         """
         steps = self.table.rows.steps
         step_number = [
             step_number
             for step_number, step in enumerate(steps, 1)
-            if isinstance(step, Each | Entries)
+            if isinstance(step, Elements | Entries)
         ][container_number]
         level = self.vectors[step_number].level
         ancestors = self._find_ancestor_rows(step_number)
@@ -379,8 +381,8 @@ class TableRows:
             row_index, self._find_ancestor_rows(step_number - 1)
         ):
             return self.vectors[step_number], ancestors
-        if isinstance(steps[step_number - 1], Each):
-            return _take_elements(vector, row_index, level.positions[ancestors])
+        if isinstance(steps[step_number - 1], Elements):
+            return _take_elements(vector, row_index, level.item_positions[ancestors])
         entries = vector.entries()
         keys = level.keys or []
         keys = [keys[row] for row in ancestors.tolist()]
@@ -395,7 +397,9 @@ class TableRows:
         ``row_labels`` the labels of the rows. ``row_index`` says in which array or object the item
         of each row is looked up.
         """
-        parents_and_labels = zip(vector.level.parents.tolist(), map(repr, item_labels), strict=True)
+        parents_and_labels = zip(
+            vector.level.parent_rows.tolist(), map(repr, item_labels), strict=True
+        )
         position_by_parent_and_label = {
             parent_and_label: row for row, parent_and_label in enumerate(parents_and_labels)
         }
@@ -417,7 +421,7 @@ class TableRows:
         level = self.vector.level
         row_index = self.row_index
         while level is not self.vectors[step_number].level:
-            row_index = compose_row_indexes(row_index, level.parents)
+            row_index = compose_row_indexes(row_index, level.parent_rows)
             assert level.container is not None
             level = level.container.level
         return row_index
@@ -442,7 +446,7 @@ class TableRows:
         level = self.vector.level
         row_index = level.rows
         while level.container is not None:
-            row_index = compose_row_indexes(row_index, level.parents)
+            row_index = compose_row_indexes(row_index, level.parent_rows)
             level = level.container.level
             if level is elements.level:
                 yield row_index
@@ -485,9 +489,9 @@ def _find_enclosing_records(vector: Vector, row_index: RowIndex) -> RowValues:
     level = vector.level
     is_below_element = bool(vector.field_names)
     while not (
-        is_below_element and level.in_array
+        is_below_element and level.is_in_array
     ):  # a declaration is refused if there is no record
-        row_index = compose_row_indexes(row_index, level.parents)
+        row_index = compose_row_indexes(row_index, level.parent_rows)
         is_below_element = True
         level = level.container.level  # type: ignore[union-attr]
     return level.container.elements(), row_index  # type: ignore[union-attr]
@@ -501,7 +505,7 @@ def _take_elements(vector: Vector, row_index: RowIndex, element_positions: RowIn
     elements of all arrays, and for each row the position of its element in the vector, or -1.
     """
     elements = vector.elements()
-    lengths = np.asarray(elements.level.lengths, np.int64)
+    lengths = np.asarray(elements.level.item_counts, np.int64)
     if not len(lengths):
         return elements, np.full(len(element_positions), -1, np.int64)
     is_present = (
@@ -532,7 +536,9 @@ def find_unread_values(
     reads_by_vector: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
     for table_rows in tables:
         if table_rows.table.rows.first:
-            is_before_first_row = table_rows.vector.level.positions < table_rows.table.rows.first
+            is_before_first_row = (
+                table_rows.vector.level.item_positions < table_rows.table.rows.first
+            )
             yield table_rows.vector, np.flatnonzero(is_before_first_row), "known", None
         is_filtered = table_rows.plan.is_filtered
         for path in table_rows.plan.paths_outside_rows:
@@ -557,7 +563,7 @@ def find_unread_values(
         yield vector, _find_unread_rows(vector, vector.present_rows, indexes), reason, None
     for elements, element_reads in reads_by_vector.items():
         array_positions = np.concatenate([array_positions for array_positions, _ in element_reads])
-        candidate_positions = np.flatnonzero(np.isin(elements.level.parents, array_positions))
+        candidate_positions = np.flatnonzero(np.isin(elements.level.parent_rows, array_positions))
         other_indexes = chain.from_iterable(
             table_rows.iter_element_indexes(elements) for table_rows in tables
         )
@@ -581,7 +587,7 @@ class FieldNode:
     """A node in the tree of JSON paths that a section (kind of response) declares."""
 
     def __init__(self) -> None:
-        self.children: dict[Any, FieldNode] = {}  # by field name, Each or Entries
+        self.children: dict[Any, FieldNode] = {}  # by field name, Elements or Entries
         self.is_read = False  # whether a column reads the values
         self.reason: str | None = None  # why no column does, if this is expected
 
@@ -592,10 +598,10 @@ class FieldNode:
         step = steps[0]
         remaining_steps = steps[1:]
         # A map that is limited to some keys has a node for each.
-        if isinstance(step, Entries) and step.only:
+        if isinstance(step, Entries) and step.only_keys:
             return [
                 node
-                for name in step.only
+                for name in step.only_keys
                 for node in self.get_nodes((Field(name), *remaining_steps))
             ]
         key = step.name if isinstance(step, Field) else type(step)
@@ -817,13 +823,13 @@ def _find_first_leaf(value: Any) -> str:
 class ResponseWalk(StructureCounter):
     """Visits each value of a response once, to count distinct paths and find undeclared values.
 
-    ``max_paths`` is the maximum number of distinct paths. ``is_exact`` says whether the response
-    was decoded by Python's own decoder, which keeps large integers exact. Undeclared values are
-    collected in ``report``.
+    ``max_paths`` is the maximum number of distinct paths. ``has_exact_integers`` says whether the
+    response was decoded by Python's own decoder, which keeps large integers exact. Undeclared
+    values are collected in ``report``.
     """
 
-    def __init__(self, max_paths: int, is_exact: bool) -> None:
-        super().__init__(max_paths, is_exact)
+    def __init__(self, max_paths: int, has_exact_integers: bool) -> None:
+        super().__init__(max_paths, has_exact_integers)
         self.report = DriftReport()
 
     def visit(
@@ -842,12 +848,12 @@ class ResponseWalk(StructureCounter):
             return
         expected_types: set[type] = {Missing}
         entries_node = node.children.get(Entries)
-        elements_node = node.children.get(Each)
+        elements_node = node.children.get(Elements)
         if dict in value_types and entries_node is not None:
             expected_types.add(dict)
             self.count_keys(vector.objects)
             self.visit(vector.entries(), entries_node, depth + 1, reason)
-        elif dict in value_types and node.children.keys() - {Each}:
+        elif dict in value_types and node.children.keys() - {Elements}:
             expected_types.add(dict)
             self._visit_fields(vector, node, depth + 1, reason)
         if list in value_types and elements_node is not None:
@@ -855,13 +861,13 @@ class ResponseWalk(StructureCounter):
             self.visit(vector.elements(), elements_node, depth + 1, reason)
         undeclared_types = {dict, list} & value_types - expected_types
         if undeclared_types:
-            self.count_inside(
+            self.count_descendants(
                 [value for value in vector.values if type(value) in undeclared_types], depth
             )
         if node.is_read:
             return
         # Null is expected of fields and entries: an element that is null has no row.
-        if not node.reason and depth and (vector.field_names or not vector.level.in_array):
+        if not node.reason and depth and (vector.field_names or not vector.level.is_in_array):
             expected_types.add(type(None))
         if not value_types <= expected_types:
             self._report_undeclared(
@@ -872,7 +878,7 @@ class ResponseWalk(StructureCounter):
         self, vector: Vector, node: FieldNode, depth: int, reason: str | None
     ) -> None:
         """Visit the declared fields of objects, and report the undeclared fields."""
-        field_names = vector.fields()
+        field_names = vector.list_fields()
         self.count_keys(vector.objects, len(field_names))
         new_names = {name for name in field_names if name not in node.children}
         are_keys_data = len(new_names) > MAX_FIELDS
@@ -890,7 +896,7 @@ class ResponseWalk(StructureCounter):
             rows = [
                 row for row, key in enumerate(entry_vector.level.keys or ()) if key in new_names
             ]
-            self.count_inside([entry_vector.values[row] for row in rows], depth)
+            self.count_descendants([entry_vector.values[row] for row in rows], depth)
             self._report_undeclared(entry_vector, rows, reason, "new")
 
     def _report_undeclared(

@@ -17,7 +17,13 @@ from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, raw, read_word
 from aatoolkit.availability.detect.words import NO_MEANING
 from aatoolkit.errors import AAToolkitError, did_you_mean, near_matches
-from aatoolkit.jsontree.paths import Named, format_path, leaf_values, parse_path, parse_pattern
+from aatoolkit.jsontree.paths import (
+    NamedColumn,
+    format_path,
+    leaf_values,
+    parse_path,
+    parse_pattern,
+)
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
@@ -279,7 +285,7 @@ def find_rule_problem(
     values = [value for name, value in headers.items() if name.lower() == rule.header]
     if rule.kind != "header":
         # A column of a grid is not in each of its rows by name, so its rows stand for it.
-        steps = [step for step in parse_pattern(rule.at) if not isinstance(step, Named)]
+        steps = [step for step in parse_pattern(rule.at) if not isinstance(step, NamedColumn)]
         path_values = Vector(responses).descend(steps).values
         values = [value for value in path_values if value is not MISSING]
     if not values:

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from aatoolkit import errors
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.http import BaseUrl, Fetcher, Secret
-from aatoolkit.jsontree.decode import excerpt
+from aatoolkit.jsontree.decode import make_excerpt
 from aatoolkit.payload import Request
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)
@@ -100,7 +100,7 @@ def test_a_token_is_masked_wherever_and_however_it_is_written(
 @settings(max_examples=examples(300), deadline=None)
 @given(st.binary(max_size=400))
 def test_an_excerpt_is_one_safe_line(body: bytes) -> None:
-    text = excerpt(body)
+    text = make_excerpt(body)
     assert text.isprintable()
     assert len(text) <= 200
 

@@ -72,7 +72,7 @@ from aatoolkit.availability.detect.words import (
 from aatoolkit.availability.status import Availability, Cause, Status
 from aatoolkit.availability.subject import make_conditions_after
 from aatoolkit.errors import SchemaDriftWarning, warn
-from aatoolkit.jsontree.paths import key_step
+from aatoolkit.jsontree.paths import format_key
 
 _MAX_DEPTH = 12
 
@@ -110,7 +110,7 @@ def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
     """
     if isinstance(value, dict):
         return [
-            Entry(name, scope, item, path + key_step(name))
+            Entry(name, scope, item, path + format_key(name))
             for name, item in value.items()
             if item is not None
         ]
@@ -371,7 +371,7 @@ def _read_statement_items(
     is_of_engines = objects and have_same_keys and any(map(response_scan.is_engine, value))
     scope = find_entry_kind(key) or ("engine" if is_of_engines else None)
     for name, item in value.items():
-        path = member.path + key_step(name)
+        path = member.path + format_key(name)
         entry_kind = find_entry_kind(name)
         if isinstance(item, list):
             if not read_names_without_data(

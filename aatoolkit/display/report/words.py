@@ -104,7 +104,7 @@ def path_words(json_path: str) -> str:
     steps = [
         f"“{step.name}”"
         if isinstance(step, Field)
-        else f"entry {step.number + 1}"
+        else f"entry {step.index + 1}"
         if isinstance(step, Position)
         else "all entries"
         for step in parse_path(json_path.removesuffix("~"))

@@ -27,8 +27,8 @@ from types import NoneType
 from typing import Any
 
 from aatoolkit._util.dtypes import Reading
-from aatoolkit.jsontree.coerce import read_as
-from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
+from aatoolkit.jsontree.coerce import parse_values
+from aatoolkit.jsontree.paths import Elements, Entries, Field, NamedColumn, Position, Step
 from aatoolkit.jsontree.vectors import MISSING, Missing
 from aatoolkit.sections.column import to_snake_case
 from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
@@ -294,7 +294,7 @@ class JsonStructure:
                 field_names = dict.fromkeys(name for value in objects for name in value)
                 for part_names, dtype in _DTYPE_BY_PART_NAMES.items():
                     if {*part_names.split()} <= {*field_names}:
-                        parsed_parts = read_as(dicts, Reading(dtype, "parts"))
+                        parsed_parts = parse_values(dicts, Reading(dtype, "parts"))
                         if (
                             not parsed_parts.invalid_positions
                             and parsed_parts.array.null_count < len(dicts)
@@ -393,7 +393,7 @@ class JsonStructure:
             Keys of ``ancestor``. Rows are kept if the key of their enclosing row is among them.
         """
         key_path = (
-            "^" * sum(isinstance(step, Each) for step in row_set.steps[len(ancestor.steps) :])
+            "^" * sum(isinstance(step, Elements) for step in row_set.steps[len(ancestor.steps) :])
             + "#0"
         )
         if isinstance(ancestor.steps[-1], Entries):
@@ -436,7 +436,7 @@ class JsonStructure:
         dimension = self.vocabulary.find_dimension(keys)
         if dimension not in (None, "domain") or all(map(_DATA_KEY_PATTERN.fullmatch, keys)):
             return True
-        if len(keys) == 1 or (steps and isinstance(steps[-1], Each)):
+        if len(keys) == 1 or (steps and isinstance(steps[-1], Elements)):
             return False  # elements of a list are records
         columns = [[value.get(key) for value in objects] for key in keys]
         entries = [entry for column in columns for entry in _nonempty_entries(column)]
@@ -558,7 +558,7 @@ class JsonStructure:
         first_position = int(len(list_groups) == 1 and _has_header_row(main_group.present_lists))
         main_container = main_group.steps, main_group.lists
         self._add_child_row_set(
-            row_set, containers, main_container, Each, lists_of_names, first_position
+            row_set, containers, main_container, Elements, lists_of_names, first_position
         )
 
     def _add_row_set_of_columns(
@@ -576,7 +576,7 @@ class JsonStructure:
             row_set,
             paths_and_values,
             (steps, lists),
-            Each,
+            Elements,
             lists_of_names,
             kept_values_by_path={"^#0": (0,)},
         )
@@ -586,7 +586,7 @@ class JsonStructure:
         row_set: RowSet,
         containers: list[PathAndValues],
         main_container: PathAndValues,
-        step_type: type[Each | Entries],
+        step_type: type[Elements | Entries],
         lists_of_names: ListsOfNames | None = None,
         first_position: int = 0,
         kept_values_by_path: dict[str, tuple[Any, ...]] | None = None,
@@ -603,7 +603,7 @@ class JsonStructure:
         main_container : tuple
             The tuple among ``containers`` whose lists or objects decide the number of rows.
         step_type : type
-            `Each` for lists, `Entries` for objects.
+            `Elements` for lists, `Entries` for objects.
         lists_of_names : tuple, optional
             Other lists that have a name for each item.
         first_position : int
@@ -639,12 +639,12 @@ class JsonStructure:
             lists_of_names is not None,
             kept_values_by_path or {},
         )
-        nesting_depth = sum(isinstance(step, Each | Entries) for step in steps) - 1
+        nesting_depth = sum(isinstance(step, Elements | Entries) for step in steps) - 1
         paths_and_values = [
             (
                 steps
                 if path == main_container[0] and not kept_values_by_path
-                else (*bind_to_row(path), step_type(container_number=nesting_depth)),
+                else (*bind_to_row(path), step_type(container_index=nesting_depth)),
                 [
                     MISSING if lists[parent_row] is MISSING else lists[parent_row][key]
                     for parent_row, key in rows_and_keys
@@ -653,7 +653,7 @@ class JsonStructure:
             for path, lists in containers_and_names
         ]
         if first_position:
-            header_path = (*bind_to_row(main_container[0]), Position(0), Each())
+            header_path = (*bind_to_row(main_container[0]), Position(0), Elements())
             header_names = [main_container[1][parent_row][0] for parent_row in parent_rows]
             row_group = ListGroup(steps, paths_and_values[0][1])
             paths_and_values = self._split_into_columns(row_group, (header_path, header_names))
@@ -775,7 +775,7 @@ class JsonStructure:
         ]
         paths_and_values: list[PathAndValues] = []
         for name in dict.fromkeys(name for positions in positions_by_row for name in positions):
-            step = Position(name) if header_path is None else Named(header_path, name)
+            step = Position(name) if header_path is None else NamedColumn(header_path, name)
             cells = [
                 values[positions[name]]
                 if values is not MISSING and positions.get(name, len(values)) < len(values)
@@ -853,7 +853,7 @@ class JsonStructure:
         shared_count = count_shared_steps(widened_steps, row_steps)
         return (
             *bind_to_row((*widened_steps[:shared_count], *other_group.steps[shared_count:])),
-            Each(),
+            Elements(),
             *([Field(field_name)] if field_name is not None else []),
         ), names_by_row
 
@@ -975,7 +975,7 @@ def _last_field(steps: Steps) -> str:
 
 def _widen_to_all_elements(steps: Steps) -> Steps:
     """Replace each step to a single element, such as ``[0]``, by ``[]``: all elements."""
-    return tuple(Each() if isinstance(step, Position | Named) else step for step in steps)
+    return tuple(Elements() if isinstance(step, Position | NamedColumn) else step for step in steps)
 
 
 def bind_to_row(steps: Iterable[Step]) -> Steps:
@@ -992,8 +992,8 @@ def bind_to_row(steps: Iterable[Step]) -> Steps:
     path: list[Step] = []
     depth = 0
     for step in steps:
-        if isinstance(step, Each | Entries):
-            step, depth = type(step)(container_number=depth), depth + 1
+        if isinstance(step, Elements | Entries):
+            step, depth = type(step)(container_index=depth), depth + 1
         path.append(step)
     return tuple(path)
 

@@ -13,7 +13,7 @@ import numpy as np
 from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import unused_name
 from aatoolkit.jsontree.coerce import parse_currency
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
+from aatoolkit.jsontree.paths import Elements, Entries, Field, Step, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.axes import bind_to_row
 from aatoolkit.sections.inference.findings import DraftColumn, DraftTable, RowPositions
@@ -71,7 +71,7 @@ def set_keys(tables: list[DraftTable], year_path: str | None) -> list[str]:
         if not table.steps:
             continue
         table.key = _find_key(table)
-        if not table.key and isinstance(table.steps[-1], Each):
+        if not table.key and isinstance(table.steps[-1], Elements):
             label_names = [
                 column.name for column in table.columns if column.is_label or column.is_inherited
             ]
@@ -181,13 +181,13 @@ def _count_levels_up(row_steps: tuple[Step, ...], outer_steps: tuple[Step, ...])
     steps_below = row_steps[len(outer_steps) :]
     if (
         not outer_steps
-        or not isinstance(outer_steps[-1], Each)
+        or not isinstance(outer_steps[-1], Elements)
         or row_steps[: len(outer_steps)] != outer_steps
     ):
         return None
     if any(isinstance(step, Entries) for step in steps_below[:-1]):
         return None
-    array_count = sum(isinstance(step, Each) for step in steps_below[:-1])
+    array_count = sum(isinstance(step, Elements) for step in steps_below[:-1])
     return array_count + 1 if steps_below else None
 
 
@@ -216,7 +216,7 @@ def _add_position_column(table: DraftTable, levels_up: int = 0) -> str:
 
 def _count_nested_arrays(table: DraftTable) -> int:
     """Return the number of arrays directly around a row, such as 2 in ``[[row, row], [row]]``."""
-    return len([*takewhile(lambda step: isinstance(step, Each), reversed(table.steps))])
+    return len([*takewhile(lambda step: isinstance(step, Elements), reversed(table.steps))])
 
 
 def _add_currency_column(column: DraftColumn) -> None:

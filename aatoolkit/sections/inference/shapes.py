@@ -11,7 +11,15 @@ import numpy as np
 
 from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import unused_name
-from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step, format_path
+from aatoolkit.jsontree.paths import (
+    Elements,
+    Entries,
+    Field,
+    NamedColumn,
+    Position,
+    Step,
+    format_path,
+)
 from aatoolkit.sections import Rows
 from aatoolkit.sections.column import to_snake_case
 from aatoolkit.sections.inference.axes import JsonStructure, RawColumn, RowSet
@@ -163,7 +171,7 @@ def _add_column(table: DraftTable, raw_column: RawColumn, vocabulary: Vocabulary
         steps == row_set.steps and is_in_shared_record and not row_set.has_element_names
     )
     first_name_index = next(
-        (index for index, step in enumerate(steps) if isinstance(step, Named)),
+        (index for index, step in enumerate(steps) if isinstance(step, NamedColumn)),
         container_length if is_named_by_list else row_path_length,
     )
     path_words = [word for word in map(_word_of_step, steps[first_name_index:]) if word]
@@ -173,7 +181,7 @@ def _add_column(table: DraftTable, raw_column: RawColumn, vocabulary: Vocabulary
     texts = [value for value in raw_column.values if type(value) is str]
     name = specific_words[-1] if specific_words else ""
     dimension = vocabulary.find_dimension(texts)
-    is_label = is_in_shared_record and isinstance(steps[-1], Each) and bool(texts)
+    is_label = is_in_shared_record and isinstance(steps[-1], Elements) and bool(texts)
     is_label &= dimension != "number"  # which is a measure, written as text
     if is_label:
         name = dimension or to_singular(name)
@@ -182,7 +190,9 @@ def _add_column(table: DraftTable, raw_column: RawColumn, vocabulary: Vocabulary
     if len(specific_words) > 1 or name in table.column_names:
         name = "_".join(specific_words)
     name = unused_name(name, table.column_names) if name else ""
-    pattern_steps = [type(step)() if isinstance(step, Each | Entries) else step for step in steps]
+    pattern_steps = [
+        type(step)() if isinstance(step, Elements | Entries) else step for step in steps
+    ]
     table.add_column(
         DraftColumn(name, source, format_path(pattern_steps), raw_column.values, is_label)
     )
@@ -198,11 +208,11 @@ def _declare_header(table: DraftTable, row_set: RowSet, raw_columns: list[RawCol
         raw_column.steps[: len(row_set.steps)] == row_set.steps for raw_column in raw_columns
     )
     header_paths = {
-        steps[0].header if steps and isinstance(steps[0], Named) else ()
+        steps[0].header if steps and isinstance(steps[0], NamedColumn) else ()
         for steps in steps_below_row
     }
     rows = table.rows
-    is_plain_list = not (rows.one or rows.labels or rows.first) and rows.steps[-1] == Each()
+    is_plain_list = not (rows.one or rows.labels or rows.first) and rows.steps[-1] == Elements()
     if not (are_own_values and is_plain_list and len(header_paths) == 1) or any(
         len(steps) > 1 for steps in steps_below_row
     ):
@@ -221,7 +231,7 @@ def _word_of_step(step: Step) -> str:
     first element, and for steps that lead to all elements.
     """
     match step:
-        case Field(name) | Named(_, name):
+        case Field(name) | NamedColumn(_, name):
             return to_snake_case(name)
         case Position(number) if number:
             return str(number + 1)
@@ -254,7 +264,9 @@ def _name_table(table: DraftTable, section_name: str, used_names: set[str]) -> s
         The names that other tables already have.
     """
     path_words = [
-        to_snake_case(step.name) for step in table.container_path if isinstance(step, Field | Named)
+        to_snake_case(step.name)
+        for step in table.container_path
+        if isinstance(step, Field | NamedColumn)
     ]
     specific_words = [
         word for word in path_words if word not in words_of("shell") and word != section_name
