@@ -53,7 +53,7 @@ from aatoolkit.client.reading import ReadingOptions, as_unique_list, check_secti
 from aatoolkit.errors import ArchiveError, ArgumentError, ScopeError, StudyError
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.columns import to_frame
-from aatoolkit.normalizer.tables import ResponseAtHand
+from aatoolkit.normalizer.tables import LoadedResponse
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
@@ -486,7 +486,7 @@ class Archive(metaclass=ShortHelpMeta):
         """How explanations call the archive."""
         return "the archive"
 
-    def _stored_responses(self, source: Source) -> Iterator[ResponseAtHand]:
+    def _stored_responses(self, source: Source) -> Iterator[LoadedResponse]:
         """Yield the archived responses that a frame's `Source` (in its metadata) identifies."""
         conditions = [USABLE_SQL]
         for column in ("sha256", "host", "section", "scope"):
@@ -496,7 +496,7 @@ class Archive(metaclass=ShortHelpMeta):
         for group in response_groups(self._snapshot(), " AND ".join(conditions)):
             for response in group:
                 to_tables = partial(self._options.tables, response.section)
-                yield ResponseAtHand(source, response.payload(), to_tables)
+                yield LoadedResponse(source, response.payload(), to_tables)
 
     def _archived_frame(self, method: str, arguments: Mapping[str, Any]) -> pd.DataFrame:
         """Read a DataFrame again, with the method and arguments that its metadata recorded."""

@@ -35,8 +35,8 @@ from aatoolkit.errors import (
 from aatoolkit.metadata.attrs import attach, attached_metadata
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.normalize import normalize
-from aatoolkit.normalizer.provenance import rebuild
-from aatoolkit.normalizer.tables import ResponseAtHand, Tables, call_without_warnings
+from aatoolkit.normalizer.provenance import rebuild_response
+from aatoolkit.normalizer.tables import LoadedResponse, Tables, call_without_warnings
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections import Profile
@@ -527,7 +527,7 @@ def _tables_from_files(
     )
     # No service sent these bytes and this time, so the payload is not kept.
     payload = Payload(
-        json.dumps(rebuild(frames, frames["_extra"], position_tables)).encode(),
+        json.dumps(rebuild_response(frames, frames["_extra"], position_tables)).encode(),
         fetched_at=datetime.now(UTC),
         scope=None if response_source.scope is None else Scope._from_query(response_source.scope),
     )
@@ -537,7 +537,7 @@ def _tables_from_files(
             f"the files of {name} were made with another profile: they have "
             f"{', '.join(metadata_by_table)}, and it gives {', '.join(tables)}; give profile="
         )
-    response = ResponseAtHand(response_source, None, lambda _: tables)
+    response = LoadedResponse(response_source, None, lambda _: tables)
     tables.payload = None
     tables._origin = tables._origin._replace(responses=[response])
     for table in tables:

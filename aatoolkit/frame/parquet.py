@@ -307,7 +307,7 @@ def rebuild(tables: Tables | FilePath) -> Any:
     if isinstance(tables, Tables):
         return tables.rebuild()
     frame_by_name, placement_by_table = read_section(Path(tables))
-    return provenance.rebuild(frame_by_name, frame_by_name["_extra"], placement_by_table)
+    return provenance.rebuild_response(frame_by_name, frame_by_name["_extra"], placement_by_table)
 
 
 def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]:

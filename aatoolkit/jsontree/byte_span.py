@@ -56,25 +56,21 @@ class ByteIndex:
             )
         return key_span if path.endswith(KEY_MARKER) else value_span
 
-    def _find_spans(self, bracket_offset: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
+    def _find_spans(self, open_offset: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
         """Return the spans of bytes of all items of an object or array.
 
         The result is a dict from key or position to a tuple of two spans: that of the key (None in
         an array), and that of the value. ``open_offset`` is the position of the opening bracket.
         """
-        if bracket_offset not in self._spans_by_start:
-            spans_by_key = self._spans_by_start[bracket_offset] = {}
-            spans = (
-                [*self._iter_spans(bracket_offset + 1)]
-                if self.body[bracket_offset] in b"[{"
-                else []
-            )
-            if self.body[bracket_offset] == b"{"[0]:
+        if open_offset not in self._spans_by_start:
+            spans_by_key = self._spans_by_start[open_offset] = {}
+            spans = [*self._iter_spans(open_offset + 1)] if self.body[open_offset] in b"[{" else []
+            if self.body[open_offset] == b"{"[0]:
                 for key_span, value_span in zip(spans[::2], spans[1::2], strict=True):
                     spans_by_key[json.loads(self.body[slice(*key_span)])] = key_span, value_span
             else:
                 spans_by_key.update((position, (None, span)) for position, span in enumerate(spans))
-        return self._spans_by_start[bracket_offset]
+        return self._spans_by_start[open_offset]
 
     def _iter_spans(self, first_offset: int) -> Iterator[ByteSpan]:
         """Yield the span of bytes of each key and each value in an object or array, in order.

@@ -124,7 +124,7 @@ def parse_values(
     Examples
     --------
     >>> values = ["1,204", "34.5%", "—", "many", None, 7]
-    >>> parsed = read_as(values, Reading("Float64", "number", missing=("—",)))
+    >>> parsed = parse_values(values, Reading("Float64", "number", missing=("—",)))
     >>> parsed.array.to_pylist(), parsed.invalid_positions, parsed.missing_positions
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """

@@ -208,7 +208,7 @@ def format_key(key: str) -> str:
 
     Examples
     --------
-    >>> key_step("rate"), key_step("a b")
+    >>> format_key("rate"), format_key("a b")
     ('.rate', '["a b"]')
     """
     return f".{key}" if _IDENTIFIER_PATTERN.fullmatch(key) else f"[{json_text(key)}]"

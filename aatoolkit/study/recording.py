@@ -30,7 +30,7 @@ from aatoolkit.errors import (
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.table_hash import logical_hash
 from aatoolkit.normalizer.normalize import normalize
-from aatoolkit.normalizer.tables import ResponseAtHand, Tables, call_without_warnings
+from aatoolkit.normalizer.tables import LoadedResponse, Tables, call_without_warnings
 from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
@@ -318,7 +318,7 @@ def parse_profiles(data: bytes) -> Mapping[str, Profile]:
 # -- responses for explanations ----------------------------------------------------------------
 
 
-def find_stored_responses(study: Study, source: Source) -> Iterator[ResponseAtHand]:
+def find_stored_responses(study: Study, source: Source) -> Iterator[LoadedResponse]:
     """Yield the recorded responses that ``source`` may mean.
 
     A `Source` in the metadata of a DataFrame describes the response that its data came from.
@@ -340,7 +340,7 @@ def find_stored_responses(study: Study, source: Source) -> Iterator[ResponseAtHa
         tables = dataset.get(source.section or "")
         payload = None if tables is None else tables.payload
         if payload is not None and payload.sha256 == (source.sha256 or record.sha256):
-            yield ResponseAtHand(source, payload, lambda _, tables=tables: tables)  # type: ignore[misc]
+            yield LoadedResponse(source, payload, lambda _, tables=tables: tables)  # type: ignore[misc]
 
 
 def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:

@@ -25,8 +25,8 @@ from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.column_availability import (
     DENIED_REASON,
     ENGINE_LIST_RULE,
-    find_extent,
     find_narrowest_path,
+    find_target_coverage,
     parse_target,
 )
 from aatoolkit.normalizer.tables import Tables
@@ -223,7 +223,7 @@ class _ColumnCells:
             extent = (
                 "all"
                 if is_about_all_rows
-                else find_extent(signal.target or "", self.declaration.pattern)
+                else find_target_coverage(signal.target or "", self.declaration.pattern)
             )
             if extent and signal.rule != ENGINE_LIST_RULE:
                 self.signals.append((signal, extent))
@@ -495,7 +495,10 @@ def _explain_cells_at(tables: Tables, response: ReadResponse, path: str) -> Iter
     for table_name, built_table in tables._origin.built_tables.items():
         table_cells = TableCells(response, table_name)
         for column in built_table.table.columns:
-            if path != "$" and find_extent(path.removesuffix(KEY_MARKER), column.pattern) is None:
+            if (
+                path != "$"
+                and find_target_coverage(path.removesuffix(KEY_MARKER), column.pattern) is None
+            ):
                 continue
             for position in range(len(table_cells.frame)):
                 cell_path = table_cells.cells_of_column(column.name).path_at(position)
