@@ -34,7 +34,7 @@ from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.merge import unique_key
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import NO_METADATA, ColumnMetadata, FrameMetadata, attach
-from aatoolkit.metadata.column import with_failures
+from aatoolkit.metadata.column import with_failed_responses
 from aatoolkit.metadata.recipe import Recipe
 from aatoolkit.normalizer.columns import encode_categories, to_frame
 
@@ -241,7 +241,7 @@ class TableReader:
         )
         column_metadata = self._combine_column_metadata(columns, responses, time_column)
         if failed_count:
-            column_metadata = with_failures(column_metadata, failed_count, len(responses))
+            column_metadata = with_failed_responses(column_metadata, failed_count, len(responses))
         metadata = FrameMetadata(
             {name: column_metadata.get(name, MEASURED) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),
@@ -280,7 +280,10 @@ class TableReader:
             }
             if (
                 len(
-                    {(column.other_availability, column.statements) for column in variants.values()}
+                    {
+                        (column.default_availability, column.statements)
+                        for column in variants.values()
+                    }
                 )
                 == 1
             ):

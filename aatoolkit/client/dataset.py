@@ -469,7 +469,7 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
         from aatoolkit.frame.merge import concat
         from aatoolkit.frame.reshape import with_context
         from aatoolkit.metadata.attrs import metadata_of
-        from aatoolkit.metadata.column import with_failures
+        from aatoolkit.metadata.column import with_failed_responses
         from aatoolkit.metadata.recorded import attach_keeping_recipe
 
         section_tables = [dataset[section] for dataset in self.values() if section in dataset]
@@ -490,7 +490,7 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
         if not failed_hosts:
             return frame
         metadata = metadata_of(frame)
-        columns = with_failures(metadata.columns, len(failed_hosts), len(section_tables))
+        columns = with_failed_responses(metadata.columns, len(failed_hosts), len(section_tables))
         return attach_keeping_recipe(frame, replace(metadata, columns=columns))
 
     def _overview(self) -> Frame:

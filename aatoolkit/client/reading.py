@@ -32,7 +32,7 @@ from aatoolkit.errors import (
     unknown,
     warn,
 )
-from aatoolkit.metadata.attrs import attach, attached_metadata
+from aatoolkit.metadata.attrs import attach, metadata_and_responses
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.provenance import rebuild_response
@@ -519,7 +519,9 @@ def _tables_from_files(
     """
     frames, position_tables = files
     metadata_by_table = {
-        table: attached_metadata(frame)[0] for table, frame in frames.items() if table[0] != "_"
+        table: metadata_and_responses(frame)[0]
+        for table, frame in frames.items()
+        if table[0] != "_"
     }
     response_source = next(
         (metadata.sources[0] for metadata in metadata_by_table.values() if metadata.sources),

@@ -49,7 +49,7 @@ from aatoolkit.frame.groupby import (
 )
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
-from aatoolkit.metadata.recorded import record_as
+from aatoolkit.metadata.recorded import record_call_as
 from aatoolkit.scope import FILTERS
 
 ZERO_REASON = "the denominator is 0"
@@ -153,7 +153,7 @@ def plan_cells(
     ]
 
 
-@record_as("aggregate", "frame")
+@record_call_as("aggregate", "frame")
 def aggregate(
     frame: pd.DataFrame,
     by: By,

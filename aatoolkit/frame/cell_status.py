@@ -28,7 +28,7 @@ from aatoolkit.metadata.attrs import (
     ColumnMetadata,
     FrameMetadata,
     metadata_of,
-    row_status_of,
+    row_availability_of,
 )
 
 STATUS = "availability"
@@ -110,12 +110,12 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     has_value = values.notna().to_numpy(bool)
     if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
         has_value = has_value & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
-    availabilities = [column.other_availability]
+    availabilities = [column.default_availability]
     codes = np.zeros(len(frame), np.int64)
     value_availabilities = availabilities
     if column.statements:
-        availabilities, codes = row_status_of(frame, metadata).distinct_availabilities(
-            column.other_availability, column.statements
+        availabilities, codes = row_availability_of(frame, metadata).distinct_availabilities(
+            column.default_availability, column.statements
         )
         if not all(
             metadata.has_valid_metadata(condition.column)

@@ -25,8 +25,8 @@ from aatoolkit.metadata.attrs import (
     UNDECLARED,
     FrameMetadata,
     Source,
-    attached_metadata,
-    change_check_of,
+    fingerprint_check_of,
+    metadata_and_responses,
     metadata_of,
     table_names_of,
 )
@@ -170,9 +170,9 @@ class Duplicates:
         group_of_row = self._groups.of_row
         all_rows = np.arange(len(self._frame))
         may_repeat = table in self._metadata.repeated_tables
-        could_repeat_before = table in attached_metadata(self._frame)[0].repeated_tables
+        could_repeat_before = table in metadata_and_responses(self._frame)[0].repeated_tables
         if may_repeat and not could_repeat_before and not overlapping_scopes:
-            original_match = change_check_of(
+            original_match = fingerprint_check_of(
                 self._frame
             ).match_original()  # the rows before plain pandas steps
             if original_match is not None:
@@ -297,7 +297,7 @@ def without_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
     If the key columns are gone, equal rows cannot be told apart, and `AvailabilityError` is raised.
     """
-    stored_metadata, _ = attached_metadata(frame)
+    stored_metadata, _ = metadata_and_responses(frame)
     metadata = metadata_of(frame)
     key_by_table = {
         name: stored_metadata.key_of(name) or () for name in table_names_of(stored_metadata)
@@ -305,7 +305,7 @@ def without_repeated_rows(frame: pd.DataFrame) -> pd.DataFrame:
     repeated_tables = {*metadata.repeated_tables}
     if not repeated_tables:
         return frame
-    original_match = change_check_of(frame).match_original()
+    original_match = fingerprint_check_of(frame).match_original()
     if original_match is not None:
         frame = frame[_is_first(frame, original_match[0])]
         repeated_tables &= {*stored_metadata.repeated_tables}
@@ -405,12 +405,12 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
             or len({*other_names} & {*table.names}) >= _MIN_SHARED_COLUMNS
         )
     ]
-    is_adopted = "adopt" in (attached_metadata(frame)[0].recipe or ())
+    is_adopted = "adopt" in (metadata_and_responses(frame)[0].recipe or ())
     if metadata.has_valid_metadata(name) or is_adopted or not column_sets_of_tables:
         rules_argument = suggest_rule(frame, metadata, name)
         lost_names = [
             old_name
-            for old_name in attached_metadata(frame)[0].columns
+            for old_name in metadata_and_responses(frame)[0].columns
             if old_name not in frame.columns
         ]
         hint = f"; if it was {some_of(lost_names)}, rename by df.aa.rename" * bool(lost_names)

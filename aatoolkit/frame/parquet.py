@@ -138,7 +138,9 @@ def read_parquet(path: FilePath) -> pd.DataFrame:
     if metadata is None:
         return frame
     frame.attrs[ATTRS_KEY] = metadata.dumps()
-    return attach(frame, replace(metadata_of(frame, with_levels=True), recipe=metadata.recipe))
+    return attach(
+        frame, replace(metadata_of(frame, with_index_levels=True), recipe=metadata.recipe)
+    )
 
 
 def read_metadata(path: FilePath) -> FrameMetadata:

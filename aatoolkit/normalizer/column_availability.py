@@ -39,7 +39,7 @@ from aatoolkit.jsontree.paths import (
     parse_path,
 )
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata
-from aatoolkit.metadata.column import RowStatus
+from aatoolkit.metadata.column import RowAvailability
 from aatoolkit.normalizer.rows import TablePlan, frame_from_rows
 from aatoolkit.sections.section import ENVELOPE_FIELDS, Column, Section
 
@@ -131,7 +131,7 @@ class TableAvailability:
         values_by_column = {
             name: np.array(self._values(name), object) for name in condition_columns
         }
-        availabilities, _ = RowStatus(
+        availabilities, _ = RowAvailability(
             values_by_column, self._size, values_by_column
         ).distinct_availabilities(availability, statements)
         return ColumnMetadata(name, combine(availabilities), tuple(statements), availability)

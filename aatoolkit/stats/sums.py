@@ -493,7 +493,7 @@ def choose_cluster_columns(
 
 def overlap_reason(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
     """Return "" unless two frames contain the same answers, else why they cannot be compared."""
-    metadata_of_sides = [metadata_of(frame, with_levels=True) for frame in (now, before)]
+    metadata_of_sides = [metadata_of(frame, with_index_levels=True) for frame in (now, before)]
     # Where all rows have the same denominator, as in a table of brands, they are different rates
     # of the same answers.
     denominator = metadata_of_sides[0].declaration_of(

@@ -43,8 +43,8 @@ from aatoolkit.metadata.attrs import (
     FrameMetadata,
     Source,
     attach,
-    attached_metadata,
     declaration_of,
+    metadata_and_responses,
     metadata_of,
 )
 from aatoolkit.normalizer.tables import Tables
@@ -406,7 +406,7 @@ def _combine_table(
     context_columns = responses[["response", *CONTEXT]].take(row_positions).reset_index(drop=True)
     new_names = {str(column): f"{column}_" for column in rows if column in context_columns}
     rows = rename(rows, columns=new_names) if new_names else rows
-    stored_metadata = attached_metadata(rows)[0]
+    stored_metadata = metadata_and_responses(rows)[0]
     frame_keys = {metadata_of(frame).key for frame in frames}
     table_key = frame_keys.pop() if len(frame_keys) == 1 else ()
     row_key = ("_row",) if "_row" in rows else tuple(new_names.get(key, key) for key in table_key)

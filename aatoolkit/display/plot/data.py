@@ -27,9 +27,9 @@ from aatoolkit.metadata.arrow_schema import declaration_of
 from aatoolkit.metadata.attrs import (
     FrameMetadata,
     HeldResponse,
-    attached_metadata,
     declared_key,
     has_metadata,
+    metadata_and_responses,
     metadata_of,
 )  # fmt: skip
 from aatoolkit.metadata.recorded import attach_keeping_recipe, cache_checks
@@ -836,7 +836,7 @@ def to_plot_data(frame: pd.DataFrame) -> PlotData:
         if has_metadata(flat_frame):
             # The rows are checked already; with new numbers they would seem to be changed.
             attach_keeping_recipe(rows, metadata, flat_frame)
-    return PlotData(rows, metadata, attached_metadata(flat_frame)[1])
+    return PlotData(rows, metadata, metadata_and_responses(flat_frame)[1])
 
 
 def _times_from_digits(values: pd.Series) -> pd.Series:

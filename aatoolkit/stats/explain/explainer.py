@@ -21,11 +21,11 @@ import pandas as pd
 
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ArgumentError, ItemNotFound
 from aatoolkit.frame.groupby import check_columns, flatten_index
-from aatoolkit.metadata.attrs import NO_METADATA, FrameMetadata, attached_metadata, metadata_of
+from aatoolkit.metadata.attrs import NO_METADATA, FrameMetadata, metadata_and_responses, metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.fingerprint import OVERWRITTEN_REASON, arrays_of
 from aatoolkit.metadata.recipe import ARCHIVED, END, READ, VIEW, Recipe
-from aatoolkit.metadata.recorded import METHOD_BY_VERB, is_changed
+from aatoolkit.metadata.recorded import METHOD_BY_VERB, is_column_changed
 from aatoolkit.sections.aggregation import Aggregation
 from aatoolkit.stats.explain.cells import (
     EXPLAIN_CELL_BY_VERB,
@@ -180,12 +180,12 @@ class Explainer:
             recomputed_position
         ]
         stored_reason = (
-            attached_metadata(frame)[0].columns.get(column, NO_METADATA).availability.reason
+            metadata_and_responses(frame)[0].columns.get(column, NO_METADATA).availability.reason
         )
         if (
             metadata.columns[column].availability.reason == OVERWRITTEN_REASON != stored_reason
             or not are_equal(recomputed_value, array_by_column[column][position])
-            or is_changed(flat_frame, column)
+            or is_column_changed(flat_frame, column)
         ):
             change_note = (
                 f"{column} was changed since by a plain pandas step: "
@@ -259,7 +259,7 @@ class Explainer:
 
     def _try_replay(self, frame: pd.DataFrame) -> RecomputedFrame | str:
         """Return a frame recomputed from its responses, or the reason why that failed as text."""
-        stored_metadata, responses = attached_metadata(frame)
+        stored_metadata, responses = metadata_and_responses(frame)
         self.finder.responses_in_memory |= dict.fromkeys(responses)
         if stored_metadata.recipe is None:
             if stored_metadata.columns or stored_metadata.sources:

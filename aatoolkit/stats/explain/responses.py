@@ -20,7 +20,7 @@ from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.cell_status import cells_of
 from aatoolkit.jsontree.byte_span import ByteIndex
 from aatoolkit.jsontree.paths import KEY_MARKER, format_json_path, is_within, parse_path
-from aatoolkit.metadata.attrs import HeldResponse, attached_metadata
+from aatoolkit.metadata.attrs import HeldResponse, metadata_and_responses
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.column_availability import (
     DENIED_REASON,
@@ -236,7 +236,7 @@ class TableCells:
         self.response = response
         self.name = name
         self.frame = response.tables[name]
-        self.metadata, _ = attached_metadata(
+        self.metadata, _ = metadata_and_responses(
             self.frame
         )  # just read, so that nothing has changed it
         self.plain_frame = pd.DataFrame(self.frame)  # without attrs, which its columns would copy
