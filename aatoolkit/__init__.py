@@ -128,14 +128,14 @@ if not TYPE_CHECKING:  # type checkers read the names above
 
     def __getattr__(name: str) -> Any:
         if name not in _MODULE_BY_NAME:
-            from aatoolkit.errors import missing_attribute
+            from aatoolkit.errors import make_attribute_error
 
             if name == "read":
                 raise AttributeError(
                     "module 'aatoolkit' has no attribute 'read'; project.read(section) reads a "
                     "section, aa.read_parquet(path) a file and aa.read_dataset(folder) a folder"
                 )
-            raise missing_attribute("module 'aatoolkit'", name, _PUBLIC_NAMES)
+            raise make_attribute_error("module 'aatoolkit'", name, _PUBLIC_NAMES)
         module_path = _MODULE_BY_NAME[name]
         module = importlib.import_module(f"aatoolkit.{module_path or name}")
         value = getattr(module, name) if module_path else module

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlencode
 
 from aatoolkit._util.attributes import SuggestsNames
 from aatoolkit._util.text import Names, clipped, print_wrapped, visible
-from aatoolkit.errors import ScopeError, did_you_mean, near_matches, unknown, warn
+from aatoolkit.errors import ScopeError, find_near_matches, suggest_names, unknown, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,17 +104,17 @@ class Scope(SuggestsNames):
         """
         return {name: getattr(self, name) for name in FILTERS if getattr(self, name)}
 
-    def _with(self, **changes: Any) -> Scope:
+    def _replace(self, **changes: Any) -> Scope:
         """Return a copy of the scope in which ``changes`` replace filters or the number of days.
 
         Examples
         --------
-        >>> Scope(engine="chatgpt")._with(days=7)
+        >>> Scope(engine="chatgpt")._replace(days=7)
         Scope(days=7, engine=('chatgpt',))
         """
         return Scope(**{"days": self.days, **self._filters, **changes})
 
-    def _params(self) -> dict[str, str]:
+    def _to_params(self) -> dict[str, str]:
         """Return the scope as a dict of the query parameters of a URL.
 
         Examples
@@ -129,7 +129,7 @@ class Scope(SuggestsNames):
 
     def _to_query(self) -> str:
         """Return the scope as the query string of a URL, such as ``days=7&engine=gemini``."""
-        return urlencode(self._params())
+        return urlencode(self._to_params())
 
     @classmethod
     def _from_query(cls, query: str) -> Scope:
@@ -144,8 +144,8 @@ class Scope(SuggestsNames):
                 "the query is not in UTF-8; write its values percent-encoded so"
             ) from None
         filters: dict[str, Any] = {}
-        for name, (text, *further_texts) in parameters.items():
-            if further_texts:
+        for name, (text, *repeated_texts) in parameters.items():
+            if repeated_texts:
                 raise ScopeError(
                     f"{name} is given twice; separate its values by commas", parameter=name
                 )
@@ -175,10 +175,10 @@ class Scope(SuggestsNames):
                 matches = (
                     match
                     for value in invalid_values
-                    for match in near_matches(value, allowed_values)
+                    for match in find_near_matches(value, allowed_values)
                 )
                 suggestions = tuple(dict.fromkeys(matches))
-                hint = did_you_mean(suggestions, clipped(f"there are {', '.join(allowed_values)}"))
+                hint = suggest_names(suggestions, clipped(f"there are {', '.join(allowed_values)}"))
                 raise ScopeError(
                     f"unknown {name} {', '.join(map(repr, invalid_values))}; {hint}",
                     parameter=name,
@@ -336,5 +336,5 @@ def _make_filter_error(name: str) -> ScopeError:
         unknown("filter", name, filter_names),
         parameter=name,
         unknown=(name,),
-        suggestions=near_matches(name, filter_names),
+        suggestions=find_near_matches(name, filter_names),
     )

@@ -83,7 +83,7 @@ def test_a_response_is_read_back_as_it_was_written_down(
     again = Response.from_dict(facts, body)
     assert again == response
     assert (again.key, again.sha256) == (response.key, response.sha256)
-    assert Payload._of(again).scope == request.scope
+    assert Payload._from_response(again).scope == request.scope
     for damaged in (body + b"x", b"y" + body[1:]):
         with pytest.raises(ValueError, match="not the one"):
             Response.from_dict(facts, damaged)

@@ -8,7 +8,7 @@ from abc import ABCMeta
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from aatoolkit.errors import missing_attribute
+from aatoolkit.errors import make_attribute_error
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -99,7 +99,9 @@ class SuggestsNames(metaclass=ShortHelpMeta):
         def __getattr__(self, name: str) -> Any:
             names = [name for name in (*dir(type(self)), *vars(self)) if name[0] != "_"]
             hint = "" if name[0] == "_" else self._hint_on_missing(name)
-            raise missing_attribute(self._name_in_errors or type(self).__name__, name, names, hint)
+            raise make_attribute_error(
+                self._name_in_errors or type(self).__name__, name, names, hint
+            )
 
 
 class ReadOnlyMapping(Mapping[K, V], SuggestsNames):

@@ -20,7 +20,7 @@ from aatoolkit.archive.snapshot import Snapshot, sql_in
 from aatoolkit.archive.store import ArchiveStore, RunLog
 from aatoolkit.errors import AAToolkitError, ArchiveError, StatusError
 from aatoolkit.metadata.column import Source
-from aatoolkit.payload import Payload, find_window
+from aatoolkit.payload import Payload, find_day_window
 from aatoolkit.scope import FILTERS, Scope
 
 _COMPRESSION_CODEC = "zstd"
@@ -71,7 +71,7 @@ class ArchivedResponse:
             )
         data_window: Any = (None, None)
         with contextlib.suppress(orjson.JSONDecodeError):
-            data_window = find_window(orjson.loads(payload.body))
+            data_window = find_day_window(orjson.loads(payload.body))
         first_day, last_day = (iso_day and date.fromisoformat(iso_day) for iso_day in data_window)
         return cls(
             run,

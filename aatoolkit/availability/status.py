@@ -9,7 +9,7 @@ from functools import reduce
 from typing import NoReturn
 
 from aatoolkit._util.text import combined_reason
-from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
+from aatoolkit.errors import ArgumentError, find_near_matches, suggest_names
 
 
 class TextEnum(StrEnum):
@@ -21,7 +21,7 @@ class TextEnum(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
         """Raise an `ArgumentError` for a text that is no member; it suggests similar members."""
-        hint = did_you_mean(near_matches(value, map(str, cls)), f"there are {', '.join(cls)}")
+        hint = suggest_names(find_near_matches(value, map(str, cls)), f"there are {', '.join(cls)}")
         raise ArgumentError(f"{value!r} is no {cls.__name__}; {hint}", argument="value")
 
 

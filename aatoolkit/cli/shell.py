@@ -31,8 +31,8 @@ from aatoolkit.errors import (
     ArgumentError,
     NotVisible,
     ScopeError,
-    did_you_mean,
-    near_matches,
+    find_near_matches,
+    suggest_names,
 )
 from aatoolkit.scope import ALLOWED_DAYS, FILTERS
 
@@ -75,13 +75,13 @@ def usage_message(error: click.UsageError) -> str:
         if name in _ALL_OPTION_NAMES and isinstance(command, click.Group):
             return f"option {name!r} belongs after the command, as in aatoolkit read HOST {name} …"
         option_names = [spelling for parameter in command.params for spelling in parameter.opts]
-        suggestion = did_you_mean(near_matches(name, option_names))
+        suggestion = suggest_names(find_near_matches(name, option_names))
         # A word that resembles no option may be a token.
         subject = f"option {name!r}" if suggestion or name in _ALL_OPTION_NAMES else "such option"
         return f"there is no {subject}{suggestion and f'; {suggestion}'}"
     if isinstance(error, click.exceptions.NoSuchCommand):
-        suggestion = did_you_mean(
-            near_matches(error.command_name, command.commands),
+        suggestion = suggest_names(
+            find_near_matches(error.command_name, command.commands),
             f"there are {', '.join(command.commands)}",
         )
         return f"there is no such command; {suggestion}"
@@ -234,7 +234,7 @@ def command(
                 with suppress(AAToolkitError):  # the cache may be damaged
                     cached_hosts = {host_info.host for host_info in cache_info().hosts}
                     host = canonical_host(values["host"])
-                    suggestion = did_you_mean(near_matches(host, cached_hosts))
+                    suggestion = suggest_names(find_near_matches(host, cached_hosts))
                     if suggestion and host not in cached_hosts:
                         error.args = (f"{error}; {suggestion}",)
                 raise

@@ -679,7 +679,7 @@ def _with_filters(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
             raise ScopeError(
                 f"{name}={value!r} chooses no value; leave {name} out to read all", parameter=name
             )
-    merged_scope = (scope or Scope())._with(**filters)
+    merged_scope = (scope or Scope())._replace(**filters)
     for name, values in merged_scope._filters.items():
         if UNTAGGED_LABEL in values:
             raise ScopeError(

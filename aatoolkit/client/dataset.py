@@ -16,7 +16,7 @@ from aatoolkit._util.files import FileList, FilePath, write_whole
 from aatoolkit._util.show import Frame, block, foldable_html, show_as
 from aatoolkit._util.text import counted, markup, print_wrapped, visible
 from aatoolkit.availability import Status
-from aatoolkit.errors import AAToolkitError, ItemNotFound, NotWritten, near_matches, unknown
+from aatoolkit.errors import AAToolkitError, ItemNotFound, NotWritten, find_near_matches, unknown
 from aatoolkit.normalizer.rows import frame_from_rows
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.scope import Scope
@@ -58,7 +58,7 @@ class Dataset(ReadOnlyMapping[str, Tables]):
             error = self.errors[section]
             raise ItemNotFound(f"{section} failed: {error}", key=section) from error
         if section not in self._items:
-            matches = near_matches(section, self)
+            matches = find_near_matches(section, self)
             raise ItemNotFound(unknown("section", section, self), key=section, suggestions=matches)
         return self._items[section]
 

@@ -252,7 +252,7 @@ def read_by_filter_value(
         )
 
     def read(value: str) -> Tables:
-        return project.read(section, scope._with(**{filter_name: value}), **arguments)
+        return project.read(section, scope._replace(**{filter_name: value}), **arguments)
 
     with closing(run_in_order(read, filter_values, project.client.workers)) as finished_reads:
         tables_by_value = {value: future.result() for value, future in finished_reads}

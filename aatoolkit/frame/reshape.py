@@ -123,7 +123,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
         )
     _refuse_used_names(map(str, frame.columns), CONTEXT)
     (source,) = metadata.sources
-    query_parameters = {} if source.scope is None else Scope._from_query(source.scope)._params()
+    query_parameters = {} if source.scope is None else Scope._from_query(source.scope)._to_params()
     value_and_dtype_by_column = {
         "host": (source.host, "string"),
         "days": (query_parameters.get("days"), "Int64"),

@@ -41,7 +41,7 @@ from aatoolkit.normalizer.rows import (
     plan_tables,
 )
 from aatoolkit.normalizer.tables import LoadedResponse, Tables, TablesOrigin
-from aatoolkit.payload import NO_CONTENT_STATUSES, Payload, find_window
+from aatoolkit.payload import NO_CONTENT_STATUSES, Payload, find_day_window
 from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.sections import Profile, Section
 from aatoolkit.sections.column import to_snake_case
@@ -312,7 +312,7 @@ class _ResponseReader:
 
 def _describe_source(section: Section, response: Any, document: Any) -> attrs.Source:
     """Return what is known of a response, such as its host, URL, time and window of days."""
-    window_start, window_end = find_window(document)
+    window_start, window_end = find_day_window(document)
     if not isinstance(response, Payload):
         host = document.get("domain") if isinstance(document, Mapping) else None
         host = host if isinstance(host, str) else None

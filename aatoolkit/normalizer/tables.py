@@ -13,7 +13,7 @@ from aatoolkit._util.attributes import ReadOnlyMapping
 from aatoolkit._util.files import FileList, FilePath
 from aatoolkit._util.show import show_as, table_html
 from aatoolkit._util.text import clipped, counted, drop_inner_stops, print_wrapped, visible
-from aatoolkit.errors import AAToolkitWarning, ItemNotFound, near_matches, unknown
+from aatoolkit.errors import AAToolkitWarning, ItemNotFound, find_near_matches, unknown
 from aatoolkit.normalizer.provenance import rebuild_response
 from aatoolkit.payload import Payload
 
@@ -158,7 +158,7 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
     def __getitem__(self, name: str) -> pd.DataFrame:
         if not isinstance(name, str) or name not in self._items:
             error_text = unknown(f"{self.section} table", name, self)
-            raise ItemNotFound(error_text, key=name, suggestions=near_matches(name, self))
+            raise ItemNotFound(error_text, key=name, suggestions=find_near_matches(name, self))
         if name not in self._frames:
             self._frames[name] = self._items[name]()
         return self._frames[name]
@@ -197,7 +197,7 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
             for split_count in (2, 1, 0)
             for table_name in self
         }
-        matches = near_matches(name, table_by_ending)
+        matches = find_near_matches(name, table_by_ending)
         return f"did you mean tables[{table_by_ending[matches[0]]!r}]?" if matches else ""
 
     @property

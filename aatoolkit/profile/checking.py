@@ -16,7 +16,7 @@ from aatoolkit._util.text import some_of
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, raw, read_word
 from aatoolkit.availability.detect.words import NO_MEANING
-from aatoolkit.errors import AAToolkitError, did_you_mean, near_matches
+from aatoolkit.errors import AAToolkitError, find_near_matches, suggest_names
 from aatoolkit.jsontree.paths import (
     NamedColumn,
     format_path,
@@ -294,14 +294,14 @@ def find_rule_problem(
             for response in responses
             for path, _ in leaf_values(response, "$")
         }
-        similar_paths = near_matches(
+        similar_paths = find_near_matches(
             rule.at, sorted({*paths, *(path.rpartition(".")[0] for path in paths)})
         )
         candidate_hint = (
             f"candidates of the section: {some_of(candidate_paths)}" if candidate_paths else ""
         )
         suggestion = (
-            f"{did_you_mean(similar_paths)} {candidate_hint}".strip()
+            f"{suggest_names(similar_paths)} {candidate_hint}".strip()
             or "look at the response for its fields"
         )
         return f"no response has {rule.at!r}; {suggestion}" if responses else None

@@ -430,7 +430,7 @@ class Record:
 
     def payload(self, body: bytes) -> Payload:
         """Return the recorded response as a `Payload`, the form in which clients return it."""
-        return Payload._of(self.response(body), from_cache=True, stale=self.stale)
+        return Payload._from_response(self.response(body), from_cache=True, stale=self.stale)
 
     def to_error(self, body: bytes) -> FetchError | None:
         """Return the error that was raised for this response; None if the response is usable."""

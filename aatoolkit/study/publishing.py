@@ -31,7 +31,7 @@ from aatoolkit import __version__
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.files import FilePath, writing_folder
 from aatoolkit._util.text import Names, counted, json_text, visible
-from aatoolkit.errors import NotWritten, did_you_mean, near_matches, warn
+from aatoolkit.errors import NotWritten, find_near_matches, suggest_names, warn
 from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_workbook
@@ -522,10 +522,10 @@ def _find_redacted_columns(
         elif tuple(redacted_name.split(".", 1)) in dtypes:
             named_columns.add(tuple(redacted_name.split(".", 1)))  # type: ignore[arg-type]
         else:
-            suggestions = near_matches(
+            suggestions = find_near_matches(
                 redacted_name, [TEXTS_GROUP, *sorted(allowed_names), *sorted(map(".".join, dtypes))]
             )
-            hint = did_you_mean(suggestions, "check its spelling")
+            hint = suggest_names(suggestions, "check its spelling")
             raise NotWritten(f"there is no column {redacted_name!r} to leave out; {hint}")
     return text_columns | named_columns, named_columns
 

@@ -23,8 +23,8 @@ from aatoolkit.errors import (
     ScopeError,
     StatusError,
     StudyError,
-    did_you_mean,
-    near_matches,
+    find_near_matches,
+    suggest_names,
     unknown,
 )
 from aatoolkit.metadata.column import Source
@@ -119,9 +119,9 @@ def refuse_leaked_token(source: Any, body: bytes, url: str, headers: Any) -> Non
     ``source`` is the object from which the client gets responses, such as a `Fetcher`, which knows
     the token. ``body``, ``url`` and ``headers`` are those of the response.
     """
-    repeats_token = getattr(source, "repeats_token", None)
+    contains_token = getattr(source, "contains_token", None)
     response_bytes = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
-    if repeats_token is not None and repeats_token(response_bytes):
+    if contains_token is not None and contains_token(response_bytes):
         raise DecodeError(
             "a response contains the token, and was not stored; tell the operator of the service, "
             "and have the token replaced",
@@ -370,7 +370,7 @@ def find_recorded_tables(study: Study, table: str, host: str | None, scope: Scop
         examples = "; ".join([*matches][:5])
         message = f"{len(matches)} responses have a table {name}: name host and scope ({examples})"
     else:
-        hint = did_you_mean(near_matches(table, table_names))
+        hint = suggest_names(find_near_matches(table, table_names))
         filters = f" with {scope!r}" if scope else ""
         message = f"no response{filters} of this study has a table {table!r}"
         message += hint and f"; {hint}"

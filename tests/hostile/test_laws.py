@@ -88,13 +88,13 @@ def test_a_token_is_masked_wherever_and_however_it_is_written(
     secret = Secret(token).check()
     spell = data.draw(st.sampled_from([str, in_url_whole, in_json]))
     text = f"{before}{spell(token)}{after}".encode()
-    hidden = secret.hide_in(text)
+    hidden = secret.mask_in(text)
     assert b"***" in hidden
-    assert secret.is_in(text)
-    assert not secret.is_in(hidden)
+    assert secret.occurs_in(text)
+    assert not secret.occurs_in(hidden)
     assert not any(token[at : at + 12].encode() in hidden for at in range(len(token) - 11))
     part = token[3:15].encode()
-    assert part not in secret.hide_in(b"<" + part + b">")
+    assert part not in secret.mask_in(b"<" + part + b">")
 
 
 @settings(max_examples=examples(300), deadline=None)
