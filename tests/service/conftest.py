@@ -151,7 +151,7 @@ def make_tables() -> Callable[..., dict[str, pd.DataFrame]]:
 @pytest.fixture(scope="module")
 def tiny_store() -> Iterator[Store]:
     """The tiny store, in memory."""
-    store = Store.of(tiny_tables())
+    store = Store.from_tables(tiny_tables())
     yield store
     store.close()
 

@@ -177,7 +177,7 @@ def test_a_refresh_that_fails_leaves_what_was_served(
 def test_a_store_that_cannot_be_read_is_502(
     make_api: Any, counting_sections: Any, make_tables: Any
 ) -> None:
-    store = Store.of(make_tables())
+    store = Store.from_tables(make_tables())
     api = make_api(store=store, sections=counting_sections)
     store.close()
     assert api.error_of(api.get("scope-options"))["status"] == 502

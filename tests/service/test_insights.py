@@ -81,7 +81,7 @@ def drawn(seed: int, rise: float = 0.0, prompts: int = 30, alike: float = 0.3) -
         ],
         **tables,
     }
-    return Store.of(
+    return Store.from_tables(
         {
             name: pd.DataFrame([{"host": HOST, **row} for row in entries])
             for name, entries in rows.items()
@@ -91,7 +91,7 @@ def drawn(seed: int, rise: float = 0.0, prompts: int = 30, alike: float = 0.3) -
 
 def reported(held: Store) -> list[dict[str, Any]]:
     with held.observe(Question(HOST, 7)) as observations:
-        insights: list[dict[str, Any]] = SECTIONS["insights"].ask(observations).body["insights"]
+        insights: list[dict[str, Any]] = SECTIONS["insights"].compute(observations).body["insights"]
     held.close()
     return insights
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from aatoolkit.service.schema import TABLES
 from aatoolkit.service.store import write_store
-from aatoolkit.service.synth.draw import DRAWN_FROM_RUNS, Runs, draw_crawlers, draw_visits
+from aatoolkit.service.synth.draw import DRAW_FUNCTIONS, Runs, draw_crawlers, draw_visits
 from aatoolkit.service.synth.world import AS_OF, HOSTS, ROWS, Tables, tables_from_rows
 
 __all__ = ["synthesize", "write_synthetic_store"]
@@ -105,4 +105,4 @@ def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[Tables]:
         yield tables_from_rows(plan.host, ROWS[plan.host])
         if plan.run_days:
             runs = Runs(plan, seed, answer_count, icc)
-            yield from (draw_tables(runs) for draw_tables in DRAWN_FROM_RUNS)
+            yield from (draw_function(runs) for draw_function in DRAW_FUNCTIONS)

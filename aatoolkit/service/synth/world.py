@@ -36,8 +36,8 @@ class RandomGenerator(np.random.Generator):
     Generators for different parts are independent.
     """
 
-    def __init__(self, seed: int, *part_numbers: int) -> None:
-        super().__init__(np.random.PCG64([seed, *part_numbers]))
+    def __init__(self, seed: int, *stream_numbers: int) -> None:
+        super().__init__(np.random.PCG64([seed, *stream_numbers]))
 
     def draw_weighted(self, weights: Sequence[float] | Array, count: int) -> Array:
         """Return ``count`` random indices, with probabilities proportional to ``weights``."""
@@ -47,9 +47,9 @@ class RandomGenerator(np.random.Generator):
         )
         return np.minimum(random_indices, len(cumulative_weights) - 1)  # type: ignore[no-any-return]
 
-    def draw_choices(self, name: str, count: int) -> tuple[Array, pa.Array]:
+    def draw_choices(self, choice_name: str, count: int) -> tuple[Array, pa.Array]:
         """Return ``count`` random indices of the list ``CHOICES[name]``, and the values there."""
-        values, weights = zip(*CHOICES[name], strict=True)
+        values, weights = zip(*CHOICES[choice_name], strict=True)
         indices = self.draw_weighted(weights, count)
         return indices, take_values(values, indices)
 
