@@ -822,7 +822,7 @@ def _start_demo_service(seed: int, answers: int, icc: float) -> tuple[str, Secre
         from aatoolkit.service import Accounts, Service, Store, start_server, synthesize
 
     token = secrets.token_urlsafe(32)
-    store = Store.from_tables(synthesize(seed=seed, answers=answers, icc=icc))
+    store = Store.of(synthesize(seed=seed, answers=answers, icc=icc))
     server = start_server(Service(store, Accounts.single(token)))
     # Last in, first out: nobody asks the store when it is closed.
     atexit.register(store.close)

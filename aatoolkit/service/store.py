@@ -119,7 +119,7 @@ class Store:
         self._lock = threading.Lock()
 
     @classmethod
-    def from_tables(cls, tables: Mapping[str, Tabular]) -> Store:
+    def of(cls, tables: Mapping[str, Tabular]) -> Store:
         """Validate tables, and create a store in memory from them.
 
         Parameters

@@ -29,7 +29,7 @@ def shared_client(answers: int = 3000) -> aa.Client:
     """A client of one service for all tests of a process that change nothing there."""
     opened = ExitStack()
     atexit.register(opened.close)
-    return opened.enter_context(client_of(Store.from_tables(synthesize(seed=7, answers=answers))))
+    return opened.enter_context(client_of(Store.of(synthesize(seed=7, answers=answers))))
 
 
 @cache

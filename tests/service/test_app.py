@@ -11,8 +11,8 @@ import pytest
 
 from aatoolkit.service import (
     SECTIONS,
-    SectionAnswer,
     SectionAvailability,
+    SectionResponse,
     ServiceSection,
     Store,
     write_store,
@@ -24,14 +24,14 @@ ENVELOPE = ["section", "domain", "window", "filters", "generatedAt", "availabili
 NO_FILTERS = {"engine": None, "topic": None, "category": None, "brand": None}
 
 
-def fail(_: Any) -> SectionAnswer:
+def fail(_: Any) -> SectionResponse:
     """A section that is broken."""
     raise RuntimeError("the secret reason")
 
 
-def not_a_number(_: Any) -> SectionAnswer:
+def not_a_number(_: Any) -> SectionResponse:
     """A section that gives what JSON cannot carry."""
-    return SectionAnswer({"rate": float("nan")}, SectionAvailability())
+    return SectionResponse({"rate": float("nan")}, SectionAvailability())
 
 
 @pytest.mark.parametrize("section", sorted(SECTIONS))
@@ -177,7 +177,7 @@ def test_a_refresh_that_fails_leaves_what_was_served(
 def test_a_store_that_cannot_be_read_is_502(
     make_api: Any, counting_sections: Any, make_tables: Any
 ) -> None:
-    store = Store.from_tables(make_tables())
+    store = Store.of(make_tables())
     api = make_api(store=store, sections=counting_sections)
     store.close()
     assert api.error_of(api.get("scope-options"))["status"] == 502

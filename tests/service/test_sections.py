@@ -34,7 +34,7 @@ TOKEN = "a-token-of-the-sections"
 @pytest.fixture(scope="module")
 def asked() -> Any:
     """Asks a host for a section of the store that the golden files are of."""
-    with start_server(Service(Store.from_tables(tables()), Accounts.single(TOKEN))) as server:
+    with start_server(Service(Store.of(tables()), Accounts.single(TOKEN))) as server:
         session = requests.Session()
         session.headers["Authorization"] = f"Bearer {TOKEN}"
 
@@ -187,7 +187,7 @@ def test_names_like_markup_come_through_as_they_are(name: str) -> None:
         if "brand" in frame:
             frame["brand"] = frame["brand"].replace("Hooli", name)
         renamed[table] = frame
-    with start_server(Service(Store.from_tables(renamed), Accounts.single(TOKEN))) as server:
+    with start_server(Service(Store.of(renamed), Accounts.single(TOKEN))) as server:
         response = requests.get(
             f"{server.base_url}/api/domains/acme.example/agent-analytics",
             {"section": "ranking", "brand": name},

@@ -152,17 +152,13 @@ def test_every_problem_is_reported_at_once() -> None:
     broken = {**without("answers", "engine"), **without("citations", "url")}
     broken["answers"] = without("answers", "engine")["answers"].assign(ran_at=NAIVE)
     with pytest.raises(StoreError) as caught:
-        Store.from_tables(broken)
+        Store.of(broken)
     places = [problem.partition(":")[0] for problem in caught.value.problems]
     assert places == ["answers.engine", "answers.ran_at", "citations.url"]
 
 
 def held(store: Tables, table: str, column: str) -> list[Any]:
-    rows = (
-        Store.from_tables(store)
-        .connection.execute(f"SELECT {column} FROM store.{table}")
-        .fetchall()
-    )
+    rows = Store.of(store).connection.execute(f"SELECT {column} FROM store.{table}").fetchall()
     return [value for (value,) in rows]
 
 
@@ -181,7 +177,7 @@ def test_what_can_be_converted_without_loss_is() -> None:
 
 
 def test_tables_that_were_not_observed_are_there_without_rows() -> None:
-    store = Store.from_tables(tables())
+    store = Store.of(tables())
     for name, declared in TABLES.items():
         result = store.connection.execute(f"SELECT * FROM store.{name}")
         names = [column[0] for column in result.description]

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pytest
 from folders import contents
 
-from aatoolkit.service import SECTIONS, Question, Store, synthesize, write_synthetic_store
+from aatoolkit.service import SECTIONS, Scope, Store, synthesize, write_synthetic_store
 
 ACME, GLOBEX, INITECH, NEWCO = (
     "acme.example",
@@ -31,7 +31,7 @@ def drawn() -> dict[str, pa.Table]:
 @pytest.fixture(scope="module")
 def store(drawn: dict[str, pa.Table]) -> Iterator[Store]:
     """The default store; opening it checks every table and every reference."""
-    store = Store.from_tables(drawn)
+    store = Store.of(drawn)
     yield store
     store.close()
 
@@ -56,7 +56,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_there_are_as_many_answers_as_requested(answers: int) -> None:
     drawn = synthesize(answers=answers)
     assert len(drawn["answers"]) == answers
-    Store.from_tables(drawn).close()
+    Store.of(drawn).close()
 
 
 def test_less_than_nothing_cannot_be_drawn() -> None:
@@ -103,7 +103,7 @@ def test_there_is(store: Store, name: str) -> None:
 
 
 def test_there_is_something_to_find(store: Store) -> None:
-    with store.observe(Question(ACME, 30)) as o:
+    with store.observe(Scope(ACME, 30)) as o:
         insights = SECTIONS["insights"].compute(o).body["insights"]
     kinds = {insight["type"] for insight in insights}
     assert {"competitor_citation_gain", "citation_loss"} <= kinds

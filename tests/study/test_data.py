@@ -53,7 +53,7 @@ def test_its_commands_make_the_same_responses(study: aa.Study, tmp_path: Path) -
     synth = shlex.split(next(line for line in README.splitlines() if "--synth" in line))
     seed, answers = (int(synth[synth.index(flag) + 1]) for flag in ("--seed", "--answers"))
     with (
-        client_of(Store.from_tables(synthesize(seed=seed, answers=answers))) as client,
+        client_of(Store.of(synthesize(seed=seed, answers=answers))) as client,
         aa.Study.create(tmp_path / "again") as again,
     ):
         acme = again.record(client.project("acme.example"))

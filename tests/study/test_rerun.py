@@ -34,7 +34,7 @@ def notebook(path: Path, *cells: str) -> Path:
 def study(tmp_path_factory: pytest.TempPathFactory) -> aa.Study:
     """A sealed study with three named results."""
     path = tmp_path_factory.mktemp("rerun") / "mine"
-    with client_of(Store.from_tables(synthesize(seed=3, answers=300))) as client:
+    with client_of(Store.of(synthesize(seed=3, answers=300))) as client:
         study = aa.Study.create(path, title="Reruns")
         project = study.record(client.project(HOST))
         brands = project.read("ranking").main[["brand", "rank", "mention_count"]]
