@@ -680,8 +680,8 @@ def _with_filters(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
                 f"{name}={value!r} chooses no value; leave {name} out to read all", parameter=name
             )
     merged_scope = (scope or Scope())._replace(**filters)
-    for name, values in merged_scope._filters.items():
-        if UNTAGGED_LABEL in values:
+    for name, filter_values in merged_scope._filters.items():
+        if UNTAGGED_LABEL in filter_values:
             raise ScopeError(
                 f"{UNTAGGED_LABEL!r} counts the prompts without a {name}; no filter finds those",
                 parameter=name,
@@ -886,14 +886,14 @@ def read_token_file(file: Path, option_name: str) -> Secret:
     )
 
 
-MakeClient = Callable[[str | None], "Client"]
+ClientFactory = Callable[[str | None], "Client"]
 """A function that returns a substitute for a client, from its base URL."""
 
-_client_factories: list[MakeClient] = []
-"""The function that makes all clients, once `replace_clients` was called."""
+_client_factories: list[ClientFactory] = []
+"""The function that makes all clients, once `replace_client_factory` was called."""
 
 
-def replace_clients(make_client: MakeClient) -> None:
+def replace_client_factory(make_client: ClientFactory) -> None:
     """From now on, let code in this process that creates a `Client` get another client instead.
 
     ``make_client`` takes the base URL of a client, and returns the client to use instead. In this

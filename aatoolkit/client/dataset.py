@@ -47,11 +47,11 @@ class Dataset(ReadOnlyMapping[str, Tables]):
     ) -> None:
         self._items: dict[str, Tables] = dict(results)
         self.errors = dict(errors or {})
-        responses = [
+        loaded_responses = [
             response for tables in self._items.values() for response in tables._origin.responses
         ]
-        for response in responses:
-            response.related_responses = responses
+        for response in loaded_responses:
+            response.related_responses = loaded_responses
 
     def __getitem__(self, section: str) -> Tables:
         if isinstance(section, str) and section in self.errors:
@@ -325,12 +325,12 @@ class Dataset(ReadOnlyMapping[str, Tables]):
         if Path(path).suffix.lower() not in (".html", ".htm"):
             problem = f"{path} would be a page of HTML; let it end in .html, and print that to PDF"
             raise NotWritten(problem, path=path)
-        was_enabled = gc.isenabled()
+        was_gc_enabled = gc.isenabled()
         gc.disable()  # searching for garbage takes a fifth of the time, and frees 20 MB
         try:
             html = page(self, rows, baseline, title)
         finally:
-            if was_enabled:
+            if was_gc_enabled:
                 gc.enable()
         return write_whole(path, html.encode())
 
@@ -493,7 +493,7 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
         columns = with_failed_responses(metadata.columns, len(failed_hosts), len(section_tables))
         return attach_keeping_recipe(frame, replace(metadata, columns=columns))
 
-    def _overview(self) -> Frame:
+    def _make_overview(self) -> Frame:
         """Return a DataFrame with one row per dataset: host, filters, number of rows, failures."""
         return show_as(
             [
@@ -512,10 +512,10 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
         )
 
     def __repr__(self) -> str:
-        return f"<Collection of {self._title()}>\n{self._overview()!r}"
+        return f"<Collection of {self._title()}>\n{self._make_overview()!r}"
 
     def _repr_html_(self) -> str:
-        return f"<b>{self._title()}</b>{self._overview()._repr_html_()}"
+        return f"<b>{self._title()}</b>{self._make_overview()._repr_html_()}"
 
     def _title(self) -> str:
         scope_note = f", {len(self.scopes)} scopes" if len(self.scopes) > 1 else ""

@@ -111,12 +111,12 @@ class ReadingOptions:
             ) from error
 
 
-Fetch = Callable[[str], Payload]
+FetchFunction = Callable[[str], Payload]
 """A function that fetches one section, by name, for a certain host and scope (days and filters)."""
 
 
 def read_many(
-    fetchers: Sequence[Fetch],
+    fetchers: Sequence[FetchFunction],
     sections: Sequence[str],
     reading_options: ReadingOptions,
     *,
@@ -129,18 +129,22 @@ def read_many(
     the response. It is called for all ``sections``. ``workers`` is the number of parallel
     requests. ``progress`` says whether to show a progress bar; None means on a terminal only.
     """
-    calls = [(fetch, section_name) for fetch in fetchers for section_name in sections]
-    if not calls:
+    fetch_calls = [(fetch, section_name) for fetch in fetchers for section_name in sections]
+    if not fetch_calls:
         yield from (Dataset({}) for _ in fetchers)
         return
 
-    def fetch_call(call: tuple[Fetch, str]) -> Payload:
+    def fetch_call(call: tuple[FetchFunction, str]) -> Payload:
         fetch, section_name = call
         return fetch(section_name)
 
-    with closing(run_in_order(fetch_call, calls, workers)) as finished_calls:
-        shown_calls = progress_bar(finished_calls, progress, total=len(calls), unit="response")
-        for _, calls_of_host in groupby(shown_calls, key=lambda finished_call: finished_call[0][0]):
+    with closing(run_in_order(fetch_call, fetch_calls, workers)) as finished_calls:
+        calls_with_progress = progress_bar(
+            finished_calls, progress, total=len(fetch_calls), unit="response"
+        )
+        for _, calls_of_host in groupby(
+            calls_with_progress, key=lambda finished_call: finished_call[0][0]
+        ):
             response_getters = (
                 (section_name, future.result) for (_, section_name), future in calls_of_host
             )
@@ -308,7 +312,7 @@ def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> T
             for table_name in table_names
         },
         availability_texts=lambda: {
-            table_name: _availability_phrase(table_name, tables_by_value)
+            table_name: _format_availability(table_name, tables_by_value)
             for table_name in table_names
         },
         **listing_functions,
@@ -337,15 +341,15 @@ def _concat_frames(
     has_filter_column = any(filter_name in frame.columns for frame in frames.values())
     value_column = f"filter_{filter_name}" if has_filter_column else filter_name
     labelled_frames = [with_constant(frame, value_column, value) for value, frame in frames.items()]
-    result = concat(labelled_frames, ignore_index=True)
+    combined_frame = concat(labelled_frames, ignore_index=True)
     keys = {metadata_of(frame).key for frame in frames.values()}
     if len(keys) > 1:
-        return result
-    key = unique_key(result, (value_column, *keys.pop()))
-    return attach_keeping_recipe(result, replace(metadata_of(result), key=key))
+        return combined_frame
+    key = unique_key(combined_frame, (value_column, *keys.pop()))
+    return attach_keeping_recipe(combined_frame, replace(metadata_of(combined_frame), key=key))
 
 
-def _availability_phrase(table_name: str, tables_by_value: Mapping[str, Tables]) -> str:
+def _format_availability(table_name: str, tables_by_value: Mapping[str, Tables]) -> str:
     """Return a phrase that says whether a table was measured for all values of a filter.
 
     An example is ``partial (a part is missing for gemini)``.
@@ -404,7 +408,7 @@ def split_by_section(payload: Payload, names: Iterable[str]) -> dict[str, Payloa
     content_by_section = max(
         (
             _find_sections_in(container, known_names)
-            for container in _containers(payload.json, len(known_names))
+            for container in _iter_containers(payload.json, len(known_names))
         ),
         key=len,
         default={},
@@ -417,7 +421,7 @@ def split_by_section(payload: Payload, names: Iterable[str]) -> dict[str, Payloa
     }
 
 
-def _containers(document: Any, max_list_length: int) -> Iterator[Any]:
+def _iter_containers(document: Any, max_list_length: int) -> Iterator[Any]:
     """Yield all JSON objects and short lists in a document, the outermost first.
 
     A short list has at most ``max_list_length`` items.
@@ -502,11 +506,11 @@ def read_dataset(folder: FilePath, *, profile: ProfileSource | None = None) -> D
             path=folder,
         )
     reading_options = ReadingOptions(None if profile is None else Profile.load(profile))
-    file_getters = (
+    file_readers = (
         (section_folder.name, partial(read_section, section_folder))
         for section_folder in section_folders
     )
-    return build_dataset(file_getters, partial(_tables_from_files, reading_options))
+    return build_dataset(file_readers, partial(_tables_from_files, reading_options))
 
 
 def _tables_from_files(
@@ -539,12 +543,12 @@ def _tables_from_files(
             f"the files of {name} were made with another profile: they have "
             f"{', '.join(metadata_by_table)}, and it gives {', '.join(tables)}; give profile="
         )
-    response = LoadedResponse(response_source, None, lambda _: tables)
+    loaded_response = LoadedResponse(response_source, None, lambda _: tables)
     tables.payload = None
-    tables._origin = tables._origin._replace(responses=[response])
+    tables._origin = tables._origin._replace(responses=[loaded_response])
     for table in tables:
         tables._frames[table] = attach(
-            frames[table], metadata_by_table[table], responses=[response]
+            frames[table], metadata_by_table[table], responses=[loaded_response]
         )
         tables.rows[table] = len(frames[table])
     listing_frames = {

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.defaults import requiring_package
 from aatoolkit._util.files import FilePath, write_whole
 from aatoolkit._util.text import clipped, print_wrapped, visible
-from aatoolkit.client.client import BASE_URL_ENV, TOKEN_ENV, TOKEN_FILE_ENV, replace_clients
+from aatoolkit.client.client import BASE_URL_ENV, TOKEN_ENV, TOKEN_FILE_ENV, replace_client_factory
 from aatoolkit.errors import ArgumentError, StudyError
 from aatoolkit.study.comparing import ResultComparison, compare_results, read_rerun_frames
 from aatoolkit.study.recording import (
@@ -257,7 +257,7 @@ def _replay_all_clients() -> None:
     study = Study(os.environ[RERUN_STUDY_ENV])
     base_urls = {record.base_url for record in study._current_records}
     # Another base URL is that of the study.
-    replace_clients(
+    replace_client_factory(
         lambda base_url: replaying_client(
             study, url if (url := (base_url or "").rstrip("/")) in base_urls else None
         )
