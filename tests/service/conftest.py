@@ -85,7 +85,7 @@ def tiny_tables(answers: int = 24) -> dict[str, pd.DataFrame]:
 def count_answers(observations: Any) -> SectionResponse:
     """A section of the tests: how many answers are in scope, and the filters it was given."""
     count = observations.fetch_value("SELECT count(*) AS count FROM answers")
-    filters = {name: list(values) for name, values in observations.question.filters.items()}
+    filters = {name: list(values) for name, values in observations.scope.filters.items()}
     return SectionResponse(
         {"answerCount": count, "given": filters}, SectionAvailability(sample_count=count)
     )

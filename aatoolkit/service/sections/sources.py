@@ -422,7 +422,7 @@ SELECT term, CAST(sum(n) AS BIGINT) AS n FROM words WHERE length(term) >= 3
 GROUP BY term ORDER BY n DESC, term LIMIT $limit
 """
 
-_FANOUT_ENGINES_SQL = """
+_FANOUT_EXPOSURE_SQL = """
 SELECT engine, exposes_fanouts AS "exposesFanouts" FROM scoped_engines
 WHERE configured OR engine IN (SELECT engine FROM answers) ORDER BY engine
 """
@@ -443,7 +443,7 @@ def fanouts(observations: Observations) -> SectionResponse:
         ),
         "queries": [],
         "terms": [],
-        "engineSupport": observations.fetch_rows(_FANOUT_ENGINES_SQL),
+        "engineSupport": observations.fetch_rows(_FANOUT_EXPOSURE_SQL),
     }
     availability = _find_fanouts_availability(observations)
     if availability.status not in ("available", "partial"):
