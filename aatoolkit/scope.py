@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs, urlencode
 
-from aatoolkit._util.attributes import SuggestsNames
+from aatoolkit._util.attributes import NameSuggestionMixin
 from aatoolkit._util.text import Names, clipped, print_wrapped, visible
 from aatoolkit.errors import ScopeError, find_near_matches, suggest_names, unknown, warn
 
@@ -31,7 +31,7 @@ _UNCHECKED_FILTER_NOTE = (
 
 
 @dataclass(frozen=True, init=False)
-class Scope(SuggestsNames):
+class Scope(NameSuggestionMixin):
     """The number of days that a request covers, and its filters; immutable.
 
     Parameters
@@ -196,7 +196,7 @@ class Scope(SuggestsNames):
         return self
 
 
-class ScopeOptions(SuggestsNames):
+class ScopeOptions(NameSuggestionMixin):
     """The values that each filter of a project may have, such as its engines and topics.
 
     Parameters

@@ -74,7 +74,7 @@ def members_of(class_: type) -> list[tuple[str, str]]:
     return [*first_line_by_name.items()]
 
 
-class SuggestsNames(metaclass=ShortHelpMeta):
+class NameSuggestionMixin(metaclass=ShortHelpMeta):
     """A base class whose `AttributeError` for an unknown attribute suggests similar names.
 
     Examples
@@ -104,7 +104,7 @@ class SuggestsNames(metaclass=ShortHelpMeta):
             )
 
 
-class ReadOnlyMapping(Mapping[K, V], SuggestsNames):
+class ReadOnlyMapping(Mapping[K, V], NameSuggestionMixin):
     """A base class of read-only mappings; in a notebook, Tab completes their keys."""
 
     _items: Mapping[K, Any]

@@ -9,7 +9,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-def lists_by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+def group_values(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     """Return a dict from each key to the list of its values, both in the order of the pairs.
 
     Examples

@@ -141,26 +141,28 @@ def matches_form(
     >>> matches_form("suppressedRows", "loss"), matches_form("missingPages", "loss")
     (True, False)
     """
-    return patterns("form")[form, None].fullmatch(spaced(field_name, skipped_words)) is not None
+    return (
+        load_patterns("form")[form, None].fullmatch(spaced(field_name, skipped_words)) is not None
+    )
 
 
 @cache
-def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
+def load_patterns(pattern_kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
     """Return the regular expressions of one kind in the lexicon, as a dict.
 
     ``kind`` is ``state``, ``flag``, ``stem`` or ``form``. Each key of the dict is a tuple of two:
     the name of the meaning that a match has, and how sure this meaning is (``weak``, ``strong``,
     ``plain``, which is the surest, or None).
     """
-    expressions_by_key: dict[tuple[str, str | None], list[str]] = {}
-    for kind_of_row, pattern_name, strength, expression in _read_lexicon()[1]:
-        if kind_of_row == kind:
-            expressions_by_key.setdefault((pattern_name, strength or None), []).append(
-                _REFERENCE_PATTERN.sub(_expand_reference, expression)
+    regexes_by_key: dict[tuple[str, str | None], list[str]] = {}
+    for kind_of_row, pattern_name, strength, regex in _read_lexicon()[1]:
+        if kind_of_row == pattern_kind:
+            regexes_by_key.setdefault((pattern_name, strength or None), []).append(
+                _REFERENCE_PATTERN.sub(_expand_reference, regex)
             )
     return {
-        name_and_strength: re.compile("|".join(expressions))
-        for name_and_strength, expressions in expressions_by_key.items()
+        name_and_strength: re.compile("|".join(regexes))
+        for name_and_strength, regexes in regexes_by_key.items()
     }
 
 
@@ -199,10 +201,10 @@ def _read_lexicon() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
     words_by_group: dict[str, str] = {}
     pattern_rows: list[tuple[str, ...]] = []
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():
-        definition = _DEFINITION_LINE_PATTERN.fullmatch(line)
+        pattern_match = _DEFINITION_LINE_PATTERN.fullmatch(line)
         word_group, _, words_text = line.partition(":")
-        if definition:
-            pattern_rows.append(definition.groups(""))
+        if pattern_match:
+            pattern_rows.append(pattern_match.groups(""))
         elif words_text and not line.startswith("#"):
             words_by_group[word_group] = (
                 f"{words_by_group.get(word_group, '')} {words_text.strip()}".strip()

@@ -34,7 +34,7 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
     if unit in _FRACTION_UNITS:
         percentage = 100 * value
         decimals = 0 if (abs(percentage) >= 10 and not exact) or not percentage else 1
-        return _use_minus_signs(
+        return _replace_hyphens(
             f"{percentage:.{3 if exact and 0 < abs(percentage) < 0.1 else decimals}f}%"
         )
     if _is_currency(unit):
@@ -45,7 +45,7 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
         text = f"{value:,.0f}"
     else:
         text = f"{value:.{1 if abs(value) >= 10 else 2}f}" if abs(value) >= 0.01 else f"{value:.2g}"
-    return _use_minus_signs(text) + _unit_suffix(unit)
+    return _replace_hyphens(text) + _unit_suffix(unit)
 
 
 def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
@@ -70,7 +70,7 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     return [
         number(value, unit)
         if not math.isfinite(value) or 0 < abs(value) < 10**-decimals
-        else _use_minus_signs(f"{value:.{decimals}f}") + _unit_suffix(unit)
+        else _replace_hyphens(f"{value:.{decimals}f}") + _unit_suffix(unit)
         for value in column_values
     ]
 
@@ -120,15 +120,15 @@ def format_tick(value: float, unit: str | None = None) -> str:
     ('12.5%', '2.5e+12', '4e−09')
     """
     if unit == FRACTION_CHANGE:
-        return _use_minus_signs(f"{round(100 * value, 6):+g} pp") if value else "0 pp"
+        return _replace_hyphens(f"{round(100 * value, 6):+g} pp") if value else "0 pp"
     if unit in _FRACTION_UNITS:
-        return _use_minus_signs(f"{round(100 * value, 6):g}%")
+        return _replace_hyphens(f"{round(100 * value, 6):g}%")
     if abs(value) >= 1e10 or 0 < abs(value) < 1e-4:
-        text = f"{value:.6g}"
+        tick_text = f"{value:.6g}"
     else:
         rounded = round(value, 6)
-        text = f"{rounded:,.0f}" if float(rounded).is_integer() else f"{rounded:g}"
-    return _use_minus_signs(text) + _unit_suffix(unit)
+        tick_text = f"{rounded:,.0f}" if float(rounded).is_integer() else f"{rounded:g}"
+    return _replace_hyphens(tick_text) + _unit_suffix(unit)
 
 
 def signed(value: float, unit: str | None = None) -> str:
@@ -150,7 +150,7 @@ def signed(value: float, unit: str | None = None) -> str:
         text = f"{magnitude:.1f} pp" if magnitude >= 0.05 else f"{magnitude:.0g} pp"
     else:
         text = number(magnitude, unit)
-    return f"{'±' if not magnitude else '+' if value > 0 else '−'}{_use_minus_signs(text)}"
+    return f"{'±' if not magnitude else '+' if value > 0 else '−'}{_replace_hyphens(text)}"
 
 
 def p_value(value: float) -> str:
@@ -172,7 +172,7 @@ def _is_integer(value: float) -> bool:
     )
 
 
-def _use_minus_signs(text: str) -> str:
+def _replace_hyphens(text: str) -> str:
     """Replace the hyphens in a number's text by minus signs."""
     return text.replace("-", "−")
 

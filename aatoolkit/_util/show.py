@@ -26,7 +26,7 @@ from aatoolkit._util.text import (
 )
 
 _MAX_ROWS = 60
-_MAX_LISTING_ROWS = 200
+_MAX_COMPACT_ROWS = 200
 """The maximum number of rows shown, of tables and of listings."""
 
 _PAGE_WIDTH = 110
@@ -55,16 +55,16 @@ _MIDNIGHT_SUFFIX = " 00:00:00"
 STAR = "*"
 """The asterisk after a number that was measured only in part; a remark explains it."""
 
-Marks = dict[str, np.ndarray]
+CellMarks = dict[str, np.ndarray]
 """Maps the name of a column to a boolean mask of the rows whose number gets an asterisk."""
 
-Remarks = Callable[[pd.DataFrame, Collection[str]], tuple[Marks, list[str]]]
+RemarkFunction = Callable[[pd.DataFrame, Collection[str]], tuple[CellMarks, list[str]]]
 """The type of functions that return which numbers of a DataFrame get an asterisk, and sentences to
 print below the table. The second argument has the names of the columns that are shown.
 """
 
 
-def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[Marks, list[str]]:
+def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[CellMarks, list[str]]:
     """Return an empty dict and an empty list, for tables without asterisks and remarks."""
     return {}, []
 
@@ -89,7 +89,7 @@ class ShowAs:
     details: tuple[str, ...] | None = None
     verdict: str = ""
     order: tuple[str, ...] = ()
-    remarks: Remarks = _no_remarks
+    remarks: RemarkFunction = _no_remarks
 
 
 class LazyAttr:
@@ -152,9 +152,9 @@ class Frame(pd.DataFrame):
         """Sort the rows as in pandas; a printed result always shows the columns ``by``."""
         result = super().sort_values(by, **options)
         if self.view is not None:
-            names = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
+            sorted_columns = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
             sorted_frame = self if result is None else result
-            object.__setattr__(sorted_frame, "view", replace(self.view, order=names))
+            object.__setattr__(sorted_frame, "view", replace(self.view, order=sorted_columns))
         return result
 
     def __repr__(self) -> str:
@@ -184,10 +184,10 @@ def as_text(frame: pd.DataFrame, options: ShowAs) -> str:
     """Format a table as text for a terminal; ``options`` has the display options."""
     width = terminal_width()
     pandas_text = repr(pd.DataFrame(frame))
-    if _is_left_to_pandas(frame):
+    if _uses_pandas_format(frame):
         return pandas_text
     if options.details is None:
-        columns, notes = _format_listing(frame)
+        columns, notes = _format_compact_table(frame)
         return "\n".join(
             ["\n\n".join(_split_into_blocks(columns, frame.index.nlevels, width)), *notes]
         )
@@ -205,18 +205,18 @@ def as_text(frame: pd.DataFrame, options: ShowAs) -> str:
 
 def as_html(frame: pd.DataFrame, options: ShowAs) -> str | None:
     """Format a table as HTML for a notebook; return None if pandas is set to show no HTML."""
-    if _is_left_to_pandas(frame):
+    if _uses_pandas_format(frame):
         pandas_html: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
         return pandas_html
     hidden_names: list[str] = []
     if options.details is None:
-        columns, note_texts = _format_listing(frame)
+        columns, note_texts = _format_compact_table(frame)
         row_header_count = frame.index.nlevels
     else:
         columns, note_texts, hidden_names = _select_columns(frame, options, _PAGE_WIDTH)
         row_header_count = 1
     table = _columns_to_html(columns, row_header_count)
-    footer = "".join(f"<p>{markup_long(note)}</p>" for note in note_texts)
+    footer = "".join(f"<p>{escape_long(note)}</p>" for note in note_texts)
     if hidden_names:
         all_columns = _format_columns(frame.head(_MAX_ROWS), {})
         footer += foldable_html(
@@ -225,7 +225,7 @@ def as_html(frame: pd.DataFrame, options: ShowAs) -> str | None:
     return block(table + footer)
 
 
-def _is_left_to_pandas(frame: pd.DataFrame) -> bool:
+def _uses_pandas_format(frame: pd.DataFrame) -> bool:
     """Return whether a table is empty or has duplicate column names, so that pandas formats it."""
     return frame.empty or not frame.columns.is_unique
 
@@ -240,7 +240,7 @@ def foldable_html(title: str, content: str, attribute: str = "") -> str:
     return f"<details{attribute}><summary>{title}</summary>{content}</details>"
 
 
-def markup_long(text: str) -> str:
+def escape_long(text: str) -> str:
     """Escape a text as HTML without truncation."""
     return html.escape(visible(text))
 
@@ -272,7 +272,7 @@ class _Column(NamedTuple):
         return min(self.natural_width, max(len(self.name), text_width, max_part_width))
 
 
-def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
+def _format_compact_table(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
     """Format a table as a listing: all of its columns that have values, as text.
 
     Returns the columns, and notes to print below the table: on hidden rows, and on columns without
@@ -281,10 +281,10 @@ def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
     is_filled = frame.notna().any().to_numpy()
     is_filled = is_filled if is_filled.any() else ~is_filled
     empty_names = [visible(str(name)) for name in frame.columns[~is_filled]]
-    notes = _note_hidden_rows(frame, _MAX_LISTING_ROWS) + (
+    notes = _note_hidden_rows(frame, _MAX_COMPACT_ROWS) + (
         [f"no value in: {', '.join(empty_names)}"] if empty_names else []
     )
-    return _format_columns(frame.loc[:, is_filled].head(_MAX_LISTING_ROWS), {}), notes
+    return _format_columns(frame.loc[:, is_filled].head(_MAX_COMPACT_ROWS), {}), notes
 
 
 def _select_columns(
@@ -347,7 +347,7 @@ def _note_hidden_rows(frame: pd.DataFrame, max_rows: int) -> list[str]:
 # -- cells as text -----------------------------------------------------------------------------
 
 
-def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
+def _format_columns(rows: pd.DataFrame, marks: CellMarks) -> list[_Column]:
     """Format the index and the columns of a table as text.
 
     ``marks`` has, by column, a boolean mask of the numbers that get an asterisk.
@@ -411,12 +411,12 @@ def _split_into_blocks(columns: Sequence[_Column], level_count: int, width: int)
     index_columns = [*columns[:level_count]]
     column_blocks = [[*columns[:level_count]]]
     for column in columns[level_count:]:
-        longer_block = [*column_blocks[-1], column]
-        block_width = sum(column.min_width + _COLUMN_GAP for column in longer_block) - _COLUMN_GAP
-        if block_width > width and len(longer_block) > level_count + 1:
+        extended_block = [*column_blocks[-1], column]
+        block_width = sum(column.min_width + _COLUMN_GAP for column in extended_block) - _COLUMN_GAP
+        if block_width > width and len(extended_block) > level_count + 1:
             column_blocks.append([*index_columns, column])
         else:
-            column_blocks[-1] = longer_block
+            column_blocks[-1] = extended_block
     return [_align_columns(columns_of_block, width) for columns_of_block in column_blocks]
 
 
@@ -503,11 +503,11 @@ def table_html(
         if max_length > _MAX_NAME_LENGTH:
             style += f";min-width:{12 if max_length <= _LONG_CELL_LENGTH else 24}em"
         words = visible(text).split(" ")
-        content = " ".join("<wbr>".join(map(html.escape, _split_name(word))) for word in words)
+        cell_html = " ".join("<wbr>".join(map(html.escape, _split_name(word))) for word in words)
         if position in code_columns and scope != "col":
-            content = f"<code>{content}</code>"
-        tag, attribute = ("th", f' scope="{scope}"') if scope else ("td", "")
-        return f'<{tag}{attribute} style="{style}">{content}</{tag}>'
+            cell_html = f"<code>{cell_html}</code>"
+        tag, scope_attribute = ("th", f' scope="{scope}"') if scope else ("td", "")
+        return f'<{tag}{scope_attribute} style="{style}">{cell_html}</{tag}>'
 
     def format_row(row: Sequence[str]) -> str:
         return "".join(
@@ -519,7 +519,7 @@ def table_html(
         format_cell(position, text, "col") for position, text in enumerate(headers)
     )
     body = "".join(f"<tr>{format_row(row)}</tr>" for row in rows)
-    title = f'<caption style="text-align:left">{markup_long(caption)}</caption>' if caption else ""
+    title = f'<caption style="text-align:left">{escape_long(caption)}</caption>' if caption else ""
     thead = f"<thead><tr>{header_cells}</tr></thead>" if headers else ""
     return f'<table class="dataframe tex2jax_ignore">{title}{thead}<tbody>{body}</tbody></table>'
 

@@ -67,8 +67,8 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
     >>> json_text(["Müller\u202e"])
     '["Müller\\u202e"]'
     """
-    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
-    return _UNSAFE_CHARACTER_PATTERN.sub(_json_escape, text)
+    encoded_json = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
+    return _UNSAFE_CHARACTER_PATTERN.sub(_json_escape, encoded_json)
 
 
 def canonical_json(value: Any) -> str:
@@ -124,7 +124,7 @@ def clipped(text: str, max_length: int = _MAX_SHOWN_CHARACTERS) -> str:
     return visible(text if len(text) <= max_length else f"{text[:max_length]}…")
 
 
-def combined_reason(reasons: Iterable[str | None]) -> str | None:
+def combine_reasons(reasons: Iterable[str | None]) -> str | None:
     """Join several reasons by ``"; "`` without duplicates.
 
     Examples
@@ -153,8 +153,8 @@ def some_of(names: Sequence[str], max_count: int = 3, separator: str = ", ") -> 
     >>> some_of([*"abc"]), some_of([*"abcde"])
     ('a, b, c', 'a, b, c and 2 more')
     """
-    remainder = f" and {len(names) - max_count} more" if len(names) > max_count else ""
-    return separator.join(names[:max_count]) + remainder
+    omission_note = f" and {len(names) - max_count} more" if len(names) > max_count else ""
+    return separator.join(names[:max_count]) + omission_note
 
 
 def counted(number: int, noun: str) -> str:
@@ -182,7 +182,7 @@ def humanize(name: str) -> str:
     return " ".join(spelling_by_word.get(word, word) for word in visible(name).split("_")).strip()
 
 
-def capitalized(text: str) -> str:
+def capitalize(text: str) -> str:
     """Return a text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
 
@@ -241,13 +241,13 @@ def wrap_cell(text: str, width: int) -> list[str]:
     """
     breakable_words = []
     for word in text.split(" "):
-        fitting_part = ""
+        fitting_text = ""
         for name_part in name_parts(word) if len(word) > width else [word]:
-            if fitting_part and len(fitting_part) + len(name_part) > width:
-                breakable_words.append(fitting_part)
-                fitting_part = ""
-            fitting_part += name_part
-        breakable_words.append(fitting_part)
+            if fitting_text and len(fitting_text) + len(name_part) > width:
+                breakable_words.append(fitting_text)
+                fitting_text = ""
+            fitting_text += name_part
+        breakable_words.append(fitting_text)
     return textwrap.wrap(" ".join(breakable_words), width, break_on_hyphens=False) or [""]
 
 
@@ -327,9 +327,9 @@ def unused_name(name: str, used_names: Iterable[str]) -> str:
     'hits_3'
     """
     taken_names = set(used_names)
-    free_name = name
-    next_number = 2
-    while free_name in taken_names:
-        free_name = f"{name}_{next_number}"
-        next_number = next_number + 1
-    return free_name
+    candidate_name = name
+    suffix_number = 2
+    while candidate_name in taken_names:
+        candidate_name = f"{name}_{suffix_number}"
+        suffix_number = suffix_number + 1
+    return candidate_name

@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit._util.attributes import ShortHelpMeta
-from aatoolkit._util.defaults import KEEP_HOURS
+from aatoolkit._util.defaults import RETENTION_HOURS
 from aatoolkit._util.files import FilePath
 from aatoolkit._util.show import show_as
 from aatoolkit._util.text import Names, code, counted, print_wrapped, visible
@@ -564,7 +564,7 @@ class Archive(metaclass=ShortHelpMeta):
     # -- keeping -------------------------------------------------------------------------------
 
     @raise_typed_errors
-    def compact(self, *, keep_hours: float = KEEP_HOURS) -> UpkeepReport:
+    def compact(self, *, keep_hours: float = RETENTION_HOURS) -> UpkeepReport:
         """Join small files, sort their rows by host, and delete old files.
 
         Rows of calls that were interrupted over a day ago are removed. Other processes can read and

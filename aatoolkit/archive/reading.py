@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from aatoolkit._util.defaults import requiring_package
-from aatoolkit._util.grouping import lists_by_key
+from aatoolkit._util.defaults import require_package
+from aatoolkit._util.grouping import group_values
 from aatoolkit.archive.responses import USABLE_SQL, row_to_source
 from aatoolkit.archive.schema import (
     FILTER_COLUMNS,
@@ -261,7 +261,7 @@ class TableReader:
         table = self.stored_table
         declared_names = {name: column.name for name, column in table.columns.items()}
         stored_names = {column: name for name, column in declared_names.items()}
-        responses_by_metadata: dict[str, list[ResponseRow]] = lists_by_key(
+        responses_by_metadata: dict[str, list[ResponseRow]] = group_values(
             (response["states"], response) for response in responses
         )
         columns_by_metadata = {
@@ -518,7 +518,7 @@ def dask_frame(snapshot: Snapshot, table_path: str, until: datetime | None) -> A
     ``table_path`` is where the archive has the table, such as ``tables/domains/source_domains``.
     Rows fetched after ``until`` are left out.
     """
-    with requiring_package("a Dask DataFrame needs", "scale"):
+    with require_package("a Dask DataFrame needs", "scale"):
         import dask.dataframe as dd
     visible_files = snapshot.files_of(table_path)
     empty_frame = to_frame(visible_files.schema.empty_table(), "pyarrow")

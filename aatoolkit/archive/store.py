@@ -40,7 +40,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow.fs import FileSelector, FileSystem, LocalFileSystem, PyFileSystem, SubTreeFileSystem
 
-from aatoolkit._util.defaults import requiring_package
+from aatoolkit._util.defaults import require_package
 from aatoolkit._util.files import FilePath
 from aatoolkit._util.text import clipped, json_text, visible
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
@@ -64,14 +64,14 @@ HELP_TEXT = "archive.verify() says more, and archive.rebuild() makes tables anew
 
 def import_deltalake() -> ModuleType:
     """Import and return the package deltalake."""
-    with requiring_package("an archive needs", "archive"):
+    with require_package("an archive needs", "archive"):
         import deltalake
     return deltalake
 
 
 def import_duckdb() -> ModuleType:
     """Import and return the package duckdb."""
-    with requiring_package("an archive needs", "archive"):
+    with require_package("an archive needs", "archive"):
         import duckdb as package
     return package
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import reduce
 from typing import NoReturn
 
-from aatoolkit._util.text import combined_reason
+from aatoolkit._util.text import combine_reasons
 from aatoolkit.errors import ArgumentError, find_near_matches, suggest_names
 
 
@@ -166,5 +166,5 @@ def combine(availabilities: Iterable[Availability]) -> Availability:
     causes = {availability.cause for availability in incomplete_parts}
     cause = causes.pop() if len(causes) == 1 else None
     return Availability(
-        status, cause, combined_reason(availability.reason for availability in incomplete_parts)
+        status, cause, combine_reasons(availability.reason for availability in incomplete_parts)
     )

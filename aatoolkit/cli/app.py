@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import aatoolkit as aa
-from aatoolkit._util.defaults import DEMO_HOST, EXTRAS, KEEP_HOURS, MAX_DRAFT_REQUESTS
-from aatoolkit._util.files import write_whole
+from aatoolkit._util.defaults import DEMO_HOST, EXTRAS, MAX_DRAFT_REQUESTS, RETENTION_HOURS
+from aatoolkit._util.files import write_bytes
 from aatoolkit._util.text import counted, visible
 from aatoolkit.cli.shell import (
     CONNECTION_OPTIONS,
@@ -262,7 +262,7 @@ def report(args: Args) -> int:
 )
 def collect(args: Args) -> int:
     """Write all tables of hosts as Parquet files, into one folder per host and day."""
-    from aatoolkit._util.files import writing_folder
+    from aatoolkit._util.files import write_folder_atomically
     from aatoolkit.client.reading import check_sections
     from aatoolkit.frame.parquet import write_section
 
@@ -286,7 +286,9 @@ def collect(args: Args) -> int:
                 for tables in dataset.values():
                     folder.mkdir(parents=True, exist_ok=True)
                     section_folder = folder / tables.section
-                    with writing_folder(section_folder, overwrite=args.force) as temporary_folder:
+                    with write_folder_atomically(
+                        section_folder, overwrite=args.force
+                    ) as temporary_folder:
                         table_count += len([*write_section(tables, temporary_folder)])
                 errors = _print_errors(dataset, f"{host} ")
             host_rows.append(
@@ -511,7 +513,7 @@ def types(args: Args) -> int:
     if args.out is None:
         write_data(module_source)
     else:
-        write_whole(args.out, module_source)
+        write_bytes(args.out, module_source)
         print_note(f"the types are in {args.out}; use them as {args.out.stem}.typed(project)")
     return 0
 
@@ -867,7 +869,7 @@ def verify_archive(args: Args) -> int:
         "--keep-hours N",
         "How long replaced files are kept for readers.",
         click.FloatRange(0),
-        KEEP_HOURS,
+        RETENTION_HOURS,
     ),
     make_option("--forget HOST ...", "Remove it; may be repeated."),
     make_option("--before DAY", "Remove what was fetched before this day."),
@@ -939,7 +941,7 @@ def explain(args: Args) -> int:
     store = aa.Archive(path) if is_archive else _open_study(packed if packed.is_file() else path)
     explanation = store.explain(args.table, row_selector, args.column, host=args.host, scope=scope)
     if args.out is not None:
-        write_whole(args.out, _EXPLANATION_PAGE_TEMPLATE.format(explanation._repr_html_()).encode())
+        write_bytes(args.out, _EXPLANATION_PAGE_TEMPLATE.format(explanation._repr_html_()).encode())
         print_note(f"written: {args.out}")
     else:
         print_output(args, explanation.to_dict(), [str(explanation)])

@@ -438,14 +438,14 @@ def choose_format(args: Args, out_path: Path | None = None) -> str:
 
 def write_table(frame: pd.DataFrame, name: str, format_name: str, out_path: Path | None) -> None:
     """Write a table in a format such as ``csv``, to a file or else to standard output."""
-    from aatoolkit._util.files import write_whole
+    from aatoolkit._util.files import write_bytes
 
     if format_name in _FILE_WRITER_BY_FORMAT:
         _FILE_WRITER_BY_FORMAT[format_name](frame, out_path)
     elif out_path is None:
         write_data(_SERIALIZER_BY_FORMAT[format_name](frame, name))
     else:
-        write_whole(out_path, _SERIALIZER_BY_FORMAT[format_name](frame, name))
+        write_bytes(out_path, _SERIALIZER_BY_FORMAT[format_name](frame, name))
 
 
 def to_json_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -489,9 +489,9 @@ def _write_feather(frame: pd.DataFrame, out_path: Path) -> None:
     import pyarrow as pa
     from pyarrow import feather
 
-    from aatoolkit._util.files import writing
+    from aatoolkit._util.files import write_atomically
 
-    with writing(out_path) as temporary_path:
+    with write_atomically(out_path) as temporary_path:
         feather.write_feather(pa.table(frame.aa), temporary_path)
 
 

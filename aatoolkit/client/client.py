@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, final
 from urllib.parse import quote
 
-from aatoolkit._util.attributes import SuggestsNames
+from aatoolkit._util.attributes import NameSuggestionMixin
 from aatoolkit._util.defaults import (
     CACHE_BYTES,
     DEADLINE_SECONDS,
     DEMO_HOST,
     EXPIRE_AFTER_SECONDS,
     WORKERS,
-    requiring_package,
+    require_package,
 )
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import Names
@@ -80,7 +80,7 @@ class ResponseSource(Protocol):
 
 
 @final
-class Client(SuggestsNames):
+class Client(NameSuggestionMixin):
     """A connection to one service with one account.
 
     The API does not list the hosts that the account may see. Therefore name the host that you want,
@@ -331,7 +331,7 @@ class Client(SuggestsNames):
 # -- one project ---
 
 
-class Project(SuggestsNames):
+class Project(NameSuggestionMixin):
     """One host of a service; its methods read the host's data.
 
     ``aa.project``, ``aa.demo`` and ``Client.project`` return a project. Pass filters to its methods
@@ -818,7 +818,7 @@ def _start_demo_service(seed: int, answers: int, icc: float) -> tuple[str, Secre
             f"{answers}, and a correlation (icc) from 0 to below 1, not {icc}",
             argument="demo",
         )
-    with requiring_package("the demo needs", "demo"):
+    with require_package("the demo needs", "demo"):
         from aatoolkit.service import Accounts, Service, Store, start_server, synthesize
 
     token = secrets.token_urlsafe(32)

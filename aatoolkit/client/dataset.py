@@ -12,7 +12,7 @@ import pandas as pd
 
 from aatoolkit._util.attributes import ReadOnlyMapping
 from aatoolkit._util.defaults import LEVEL
-from aatoolkit._util.files import FileList, FilePath, write_whole
+from aatoolkit._util.files import FileList, FilePath, write_bytes
 from aatoolkit._util.show import Frame, block, foldable_html, show_as
 from aatoolkit._util.text import counted, markup, print_wrapped, visible
 from aatoolkit.availability import Status
@@ -332,7 +332,7 @@ class Dataset(ReadOnlyMapping[str, Tables]):
         finally:
             if was_gc_enabled:
                 gc.enable()
-        return write_whole(path, html.encode())
+        return write_bytes(path, html.encode())
 
     def __repr__(self) -> str:
         failure_note = f", {len(self.errors)} failed" if self.errors else ""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from aatoolkit._util.attributes import SuggestsNames, members_of
-from aatoolkit._util.defaults import LEVEL, requiring_package
+from aatoolkit._util.attributes import NameSuggestionMixin, members_of
+from aatoolkit._util.defaults import LEVEL, require_package
 from aatoolkit._util.files import FilePath
 from aatoolkit._util.show import foldable_html, show_as
 from aatoolkit._util.text import Names, TitledRepr, wrap_lines
@@ -45,7 +45,7 @@ def _baseline_frame(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
     return None if isinstance(baseline, str) else baseline
 
 
-class Accessor(SuggestsNames, TitledRepr):
+class Accessor(NameSuggestionMixin, TitledRepr):
     """The methods of ``df.aa``; ``print(df.aa)`` lists them.
 
     The methods use the metadata that aatoolkit stores with a frame. They also accept a frame
@@ -1393,7 +1393,7 @@ class Accessor(SuggestsNames, TitledRepr):
         >>> frame.aa.plot(y="n")
         <Picture: N by engine: chatgpt: n 3; claude: n no value given>
         """
-        with requiring_package("pictures need", "interactive" if interactive else "plot"):
+        with require_package("pictures need", "interactive" if interactive else "plot"):
             from aatoolkit.display.plot.draw import plot
 
             if interactive:

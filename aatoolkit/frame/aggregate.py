@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.show import show_as
-from aatoolkit._util.text import combined_reason
+from aatoolkit._util.text import combine_reasons
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.frame.aggregation_plan import Plan, Rules, plan_columns
 from aatoolkit.frame.cell_status import (
@@ -284,7 +284,7 @@ def _aggregate_column(
         availability = combine([availability, *added_availabilities])
         is_unknown = availability.status == Status.UNKNOWN and not has_number[i]
         if i in partial_periods and availability.status not in EMPTY and not is_unknown:
-            reason = combined_reason((availability.reason, partial_periods[i][1]))
+            reason = combine_reasons((availability.reason, partial_periods[i][1]))
             availability = replace(availability, status=Status.PARTIAL, reason=reason)
         codes[i] = code_by_new_availability.setdefault(
             availability, old_count + len(code_by_new_availability)
@@ -319,7 +319,7 @@ def _aggregate_column(
                 availability = all_availabilities[codes[affected_group]]
                 if availability.status == Status.PARTIAL:
                     codes[affected_group] = len(all_availabilities)
-                    reason = combined_reason((availability.reason, cell_availability.reason))
+                    reason = combine_reasons((availability.reason, cell_availability.reason))
                     all_availabilities.append(replace(availability, reason=reason))
     coverages = np.divide(
         planned_cells.covered_row_counts,

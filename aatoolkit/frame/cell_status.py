@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.grouping import lists_by_key
-from aatoolkit._util.show import STAR, Marks, ShowAs, row_ranges
+from aatoolkit._util.grouping import group_values
+from aatoolkit._util.show import STAR, CellMarks, ShowAs, row_ranges
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
@@ -291,7 +291,7 @@ def key_statements(
     each row the position of its availability in ``availabilities``.
     """
     rows = keys.astype(object).map(as_text).assign(**{CAUSE_SUFFIX: codes}).drop_duplicates()
-    last_values_by_key = lists_by_key(
+    last_values_by_key = group_values(
         ((code, *((value,) for value in first_values)), last_value)
         for *first_values, last_value, code in rows.itertuples(index=False, name=None)
     )
@@ -339,7 +339,7 @@ def display_options_of(frame: pd.DataFrame) -> ShowAs:
     return ShowAs(details=tuple(sorted({*detail_columns} & names)), remarks=_marks_and_remarks)
 
 
-def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, list[str]]:
+def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[CellMarks, list[str]]:
     """Return a dict from column to a mask of its partially measured numbers, and remarks on them.
 
     When the table is printed, these numbers get an asterisk, and the remarks stand below it.
@@ -349,7 +349,7 @@ def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, 
     except MetadataError:
         return {}, []
     masks_by_reason: dict[str, np.ndarray] = {}
-    mask_by_column: Marks = {}
+    mask_by_column: CellMarks = {}
     remarks_on_missing = []
     for name in frame.select_dtypes("number").columns:
         cells = cells_of(frame, name, metadata)

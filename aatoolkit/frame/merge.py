@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.grouping import lists_by_key
+from aatoolkit._util.grouping import group_values
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown, warn
@@ -649,7 +649,7 @@ def concat(
 
 def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
     """Return whether two of the frames have rows of ``table`` in common."""
-    frames_by_response = lists_by_key(
+    frames_by_response = group_values(
         (scope, (frame, metadata))
         for frame, metadata in frames
         for scope in (

@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aatoolkit._util.files import FileList, FilePath, writing
+from aatoolkit._util.files import FileList, FilePath, write_atomically
 from aatoolkit.errors import AAToolkitError, FileMissing, NotRead, NotWritten, PayloadError
 from aatoolkit.metadata.arrow_schema import (
     ARROW_SCHEMA_KEY,
@@ -46,7 +46,7 @@ def write_parquet(frame: pd.DataFrame, path: FilePath) -> Path:
     """Write a frame with its metadata to a Parquet file, completely or not at all."""
     path = Path(path)
     table = arrow_table(frame, path)
-    with writing(path) as temporary_path:
+    with write_atomically(path) as temporary_path:
         write_arrow(table, temporary_path)
     return path
 
@@ -272,7 +272,7 @@ def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
     # The place of each value in the response, for `rebuild`.
     for name, table in tables._provenance.items():
         path = folder / "_placement" / f"{name}.parquet"
-        with writing(path) as temporary_path:
+        with write_atomically(path) as temporary_path:
             file_metadata = {
                 ARROW_SCHEMA_KEY: base64.b64encode(table.schema.serialize().to_pybytes())
             }

@@ -10,7 +10,7 @@ from functools import cache
 from typing import NoReturn
 from urllib.parse import quote, unquote, urlsplit
 
-from aatoolkit._util.hosts import canonical_name
+from aatoolkit._util.hosts import normalize_host_name
 from aatoolkit.errors import ArgumentError
 
 _PORT_BY_SCHEME = {"http": 80, "https": 443}
@@ -67,7 +67,7 @@ class BaseUrl:
         try:
             host = None if "%" in host_name else str(ipaddress.ip_address(host_name))
         except ValueError:
-            host = canonical_name(host_name)
+            host = normalize_host_name(host_name)
         if host is None or port == 0:
             raise _make_url_error("names no valid host")
         base_url = cls(

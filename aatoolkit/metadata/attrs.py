@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from aatoolkit._util.grouping import lists_by_key
+from aatoolkit._util.grouping import group_values
 from aatoolkit._util.show import Frame, LazyAttr
 from aatoolkit._util.text import canonical_json
 from aatoolkit.availability import Availability, Status
@@ -224,7 +224,7 @@ def columns_by_table(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[st
 
     The result is a dict from the name of a table to the names of its columns.
     """
-    return lists_by_key((column.table, name) for name, column in columns.items() if column.table)
+    return group_values((column.table, name) for name, column in columns.items() if column.table)
 
 
 def table_names_of(metadata: FrameMetadata) -> list[str]:

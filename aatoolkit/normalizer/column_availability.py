@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit._util.dtypes import NUMBER_DTYPES
-from aatoolkit._util.grouping import lists_by_key
+from aatoolkit._util.grouping import group_values
 from aatoolkit.availability import (
     UNKNOWN,
     Availability,
@@ -201,7 +201,7 @@ class TableAvailability:
 
     def _find_availability(self, column: Column) -> Availability:
         """Return the availability of a column as a whole, ignoring statements about single rows."""
-        availabilities_by_depth = lists_by_key(
+        availabilities_by_depth = group_values(
             (len(parse_target(signal.target or "")), signal.availability)
             for signal in self._narrow_signals
             if signal.scope == "field"
@@ -267,7 +267,7 @@ class TableAvailability:
             else the list is empty.
         """
         availability_by_path = self._find_availability_by_path(column)
-        rows_by_availability = lists_by_key(
+        rows_by_availability = group_values(
             (availability_by_path[signal_path], row)
             for row in range(self._size)
             if availability_by_path

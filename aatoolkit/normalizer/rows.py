@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.dtypes import MOMENT_DTYPES
+from aatoolkit._util.dtypes import TEMPORAL_DTYPES
 from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import json_text, some_of
 from aatoolkit.availability.detect import is_sample_size
@@ -119,7 +119,7 @@ def plan_tables(section: Section) -> tuple[TablePlan, ...]:
             None,
         )
         day_column = next(
-            (name for name in dtypes if name in table.key and dtypes[name] in MOMENT_DTYPES), None
+            (name for name in dtypes if name in table.key and dtypes[name] in TEMPORAL_DTYPES), None
         )
         dimension_columns = {"engine": engine_column, "date": day_column}
         table_plans.append(

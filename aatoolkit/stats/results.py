@@ -69,7 +69,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.defaults import LEVEL
-from aatoolkit._util.show import Marks, ShowAs, row_ranges, show_as
+from aatoolkit._util.show import CellMarks, ShowAs, row_ranges, show_as
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError
@@ -409,7 +409,7 @@ def display_options_of(frame: pd.DataFrame) -> ShowAs:
 
 def _marks_and_remarks(
     frame: pd.DataFrame, shown_columns: Collection[str]
-) -> tuple[Marks, list[str]]:
+) -> tuple[CellMarks, list[str]]:
     """Return the remarks to print below a result, which say why it says "cannot say".
 
     They come with an empty dict, as no number of a result gets an asterisk.

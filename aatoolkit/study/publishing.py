@@ -29,7 +29,7 @@ import pandas as pd
 
 from aatoolkit import __version__
 from aatoolkit._util.dtypes import DTYPES
-from aatoolkit._util.files import FilePath, writing_folder
+from aatoolkit._util.files import FilePath, write_folder_atomically
 from aatoolkit._util.text import Names, counted, json_text, visible
 from aatoolkit.errors import NotWritten, find_near_matches, suggest_names, warn
 from aatoolkit.frame.cell_status import MEASURED
@@ -199,7 +199,7 @@ def publish(
     redacted_names = sorted({redact} if isinstance(redact, str) else {*redact})
     published_tables = _make_published_tables(tables_read, failures, redacted_names)
     summary = _make_summary(details, published_tables, redacted_names)
-    with writing_folder(out, overwrite=overwrite) as folder:
+    with write_folder_atomically(out, overwrite=overwrite) as folder:
         _check_folder(out_folder)
 
         def write(name: str, content: str | bytes) -> None:

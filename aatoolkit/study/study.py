@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aatoolkit._util.attributes import ShortHelpMeta
-from aatoolkit._util.files import FilePath, remove_abandoned, write_whole
+from aatoolkit._util.files import FilePath, remove_abandoned_files, write_bytes
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import Names, code, counted, some_of, visible
 from aatoolkit.client.client import Client, Project
@@ -210,7 +210,7 @@ class Study(metaclass=ShortHelpMeta):
                 moment = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / MANIFEST_FILE).touch()
-                write_whole(folder / STUDY_FILE, format_json("study", created_at=moment, **details))
+                write_bytes(folder / STUDY_FILE, format_json("study", created_at=moment, **details))
         except OSError as error:
             problem = error.strerror or type(error).__name__
         except ValueError as error:  # a name that no file can have
@@ -617,7 +617,7 @@ class Study(metaclass=ShortHelpMeta):
         profiles_json = format_profiles({**profiles, base_url: profile})
         if not profiles or format_profiles(profiles) != profiles_json:
             unseal(self.path)
-            write_whole(self.path / PROFILES_FILE, profiles_json)
+            write_bytes(self.path / PROFILES_FILE, profiles_json)
 
     @property
     def results(self) -> Results:
@@ -685,7 +685,7 @@ class Study(metaclass=ShortHelpMeta):
                 return str(self.digest)
             self._remove_leftovers()
             hashes = [self._table_hashes(record) for record in self.records]
-            write_whole(self.path / TABLES_FILE, format_table_hashes(hashes, software_versions()))
+            write_bytes(self.path / TABLES_FILE, format_table_hashes(hashes, software_versions()))
             file_names = self._files.names()
             foreign_names = [name for name in file_names if not is_study_file(name)]
             if foreign_names:
@@ -693,7 +693,7 @@ class Study(metaclass=ShortHelpMeta):
                     f"its folder holds {', '.join(foreign_names[:3])}; move it elsewhere"
                 )
             digests = {name: sha256_of(self._files.read(name)) for name in file_names}
-            write_whole(self.path / SEAL_FILE, format_seal(digests))
+            write_bytes(self.path / SEAL_FILE, format_seal(digests))
         self._check_verified("cited")
         return str(self.digest)
 
@@ -703,7 +703,7 @@ class Study(metaclass=ShortHelpMeta):
         The caller must have locked the manifest (the list of responses).
         """
         for folder in (self.path, self.path / RESPONSES_FOLDER, self.path / RESULTS_FOLDER):
-            remove_abandoned(folder)
+            remove_abandoned_files(folder)
         recorded_names = {body_file(record.sha256) for record in self.records}
         recorded_names |= {result_file(digest) for digest in self.results.hashes.values()}
         for name in self._files.names():

@@ -18,9 +18,9 @@ from aatoolkit._util.lexicon import (
     fold,
     has_word_of,
     is_word_of,
+    load_patterns,
     matches_form,
     meaning_by_word,
-    patterns,
     read_text_table,
     spaced,
     tokens,
@@ -121,7 +121,7 @@ def _compile_phrase_patterns() -> list[tuple[Word, re.Pattern[str]]]:
     """Return tuples of a `Word` (a standard term) and a pattern of the phrases that mean it."""
     return [
         (Word(term, _STRENGTH_BY_NAME[strength or "weak"]), pattern)
-        for (term, strength), pattern in patterns("state").items()
+        for (term, strength), pattern in load_patterns("state").items()
     ]
 
 
@@ -347,7 +347,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
     >>> state_of_named_flag("isRecalculating", False)
     """
     text = spaced(key, _FLAG_PREFIXES)
-    for (term, _), pattern in patterns("flag").items():
+    for (term, _), pattern in load_patterns("flag").items():
         if pattern.fullmatch(text):
             return AVAILABLE if value else AVAILABILITY_BY_TERM[term]
     if value and matches_form(text, "cut"):
@@ -592,7 +592,7 @@ def state_of_flag(value: bool, key: str) -> Availability:
     """
     if value:
         return AVAILABLE
-    terms_and_patterns = ((term, pattern) for (term, _), pattern in patterns("stem").items())
+    terms_and_patterns = ((term, pattern) for (term, _), pattern in load_patterns("stem").items())
     return AVAILABILITY_BY_TERM[
         next(term for term, pattern in terms_and_patterns if pattern.match(spaced(key)))
     ]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.text import capitalized, humanize
+from aatoolkit._util.text import capitalize, humanize
 from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.display.plot.style import NO_VALUE_TEXT, Texts, are_states
@@ -629,7 +629,7 @@ class PlotData:
         ]
         # Numbers without a name of their own have that of their table.
         table_prefix = f"{self.table_words}: " * (subject in ("count", "value"))
-        return capitalized(f"{table_prefix}{subject} by {' and '.join(column_nouns)}")
+        return capitalize(f"{table_prefix}{subject} by {' and '.join(column_nouns)}")
 
     def row_noun(self, name: str) -> str:
         """Return a noun for what a row is, such as ``action``, if the column ``name`` names it."""

@@ -15,7 +15,7 @@ import pandas as pd
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.numbers import number, p_value, signed
 from aatoolkit._util.show import foldable_html
-from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
+from aatoolkit._util.text import capitalize, counted, humanize, some_of, visible
 from aatoolkit.display.plot.data import Options, PlotData, to_plot_data
 from aatoolkit.display.plot.style import describe_scope, fetch_time
 from aatoolkit.display.plot.tables import key_figures
@@ -142,7 +142,7 @@ class _Page:
         tables = self._dataset[section]
         chapter = chapter_of(section)
         evidence = self._evidence_by_section[section] = SectionEvidence(number, self._explainer)
-        title_by_table = {table: capitalized(humanize(table)) for table in tables}
+        title_by_table = {table: capitalize(humanize(table)) for table in tables}
         state_texts = [state_words(tables._status(table)) for table in title_by_table]
         # What was measured in part says more than what was measured as a whole.
         availability_text = min(state_texts, key=lambda state: "◐○?●–".find(state[0]))
@@ -252,7 +252,7 @@ class _Page:
             )
         return "".join([
             f"<p><b>{escape(heading, 300)}</b></p>" if heading else "",
-            bullet_list([f'{escape(capitalized(_figure_name(row)), 200)}: <a href="#c{number}">'
+            bullet_list([f'{escape(capitalize(_figure_name(row)), 200)}: <a href="#c{number}">'
                      f"{escape('{} to {}, {}'.format(*_number_texts(row)))}</a>"
                      for number, row in change_by_number.items()]),
             self._cards_html(comparisons, earlier_dataset is None, baseline_words),
@@ -358,7 +358,7 @@ def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], baseline_words: 
         )
         table_rows.append(
             f'<tr id="c{row_number}"><th scope="row">'
-            f"{escape(capitalized(_figure_name(comparison)), 200)}</th>"
+            f"{escape(capitalize(_figure_name(comparison)), 200)}</th>"
             f'{number_cells}<td class="words">{escape(verdict_text, 700)}</td></tr>'
         )
     heading = f"Comparisons with {baseline_words} ({len(comparisons)}), and how they were computed"
@@ -402,7 +402,7 @@ def _source_sentences(main_data: Sequence[PlotData]) -> Iterator[str]:
     ):
         window = f"{first_day} to {last_day}" * bool(first_day)
         if scope_text := f"{window} · {describe_scope(scope)}".strip(" ·"):
-            yield f"{capitalized(scope_text)}."
+            yield f"{capitalize(scope_text)}."
     if fetch_times := sorted(
         fetch_time(source.fetched_at) for source, _ in pairs if source.fetched_at
     ):
