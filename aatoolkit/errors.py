@@ -402,7 +402,7 @@ def make_attribute_error(
 
     Examples
     --------
-    >>> print(missing_attribute("module 'aatoolkit'", "demoo", ["demo", "read_parquet"]))
+    >>> print(make_attribute_error("module 'aatoolkit'", "demoo", ["demo", "read_parquet"]))
     module 'aatoolkit' has no attribute 'demoo'; did you mean 'demo'?
     """
     message = f"{owner} has no attribute {name!r}"

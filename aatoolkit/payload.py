@@ -394,9 +394,9 @@ def find_day_window(document: Any) -> tuple[str | None, str | None]:
 
     Examples
     --------
-    >>> find_window({"window": {"start": "2026-10-22", "end": "2026-11-20", "days": 30}})
+    >>> find_day_window({"window": {"start": "2026-10-22", "end": "2026-11-20", "days": 30}})
     ('2026-10-22', '2026-11-20')
-    >>> find_window({"window": {"days": 30}})
+    >>> find_day_window({"window": {"days": 30}})
     (None, None)
     """
     window = document.get("window") if isinstance(document, Mapping) else None

@@ -119,7 +119,7 @@ class Scope(NameSuggestionMixin):
 
         Examples
         --------
-        >>> Scope(engine=("gemini", "chatgpt"))._params()
+        >>> Scope(engine=("gemini", "chatgpt"))._to_params()
         {'days': '30', 'engine': 'chatgpt,gemini'}
         """
         return {

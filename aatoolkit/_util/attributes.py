@@ -79,7 +79,7 @@ class NameSuggestionMixin(metaclass=ShortHelpMeta):
 
     Examples
     --------
-    >>> class Menu(SuggestsNames):
+    >>> class Menu(NameSuggestionMixin):
     ...     def soup(self) -> None: ...
     >>> Menu().sup
     Traceback (most recent call last):

@@ -52,7 +52,7 @@ def require_package(purpose: str, extra: str) -> Iterator[None]:
 
     Examples
     --------
-    >>> with requiring_package("pictures need", "plot"):
+    >>> with require_package("pictures need", "plot"):
     ...     import matplotlib
     """
     try:

@@ -5,7 +5,7 @@ one step.
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
->>> with writing(folder / "a.txt") as unfinished:
+>>> with write_atomically(folder / "a.txt") as unfinished:
 ...     _ = unfinished.write_text("whole")
 >>> [path.name for path in folder.iterdir()]
 ['a.txt']
@@ -282,7 +282,7 @@ def find_hash_mismatches(
 
     Examples
     --------
-    >>> list(find_mismatches({"a": "1", "b": "2"}, {"b": "3", "c": "4"}))
+    >>> list(find_hash_mismatches({"a": "1", "b": "2"}, {"b": "3", "c": "4"}))
     [('missing', 'a'), ('altered', 'b'), ('added', 'c')]
     """
     for file_name in sorted({*expected_hashes, *actual_hashes}):

@@ -14,7 +14,7 @@ def group_values(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
 
     Examples
     --------
-    >>> lists_by_key([("a", 1), ("b", 2), ("a", 3)])
+    >>> group_values([("a", 1), ("b", 2), ("a", 3)])
     {'a': [1, 3], 'b': [2]}
     """
     values_by_key: dict[K, list[V]] = {}

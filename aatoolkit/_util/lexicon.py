@@ -50,12 +50,12 @@ def fold(name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def spaced(name: str, skipped_words: Collection[str] = ()) -> str:
+def join_words(name: str, skipped_words: Collection[str] = ()) -> str:
     """Return the words of a name joined by spaces, except the words in ``skipped_words``.
 
     Examples
     --------
-    >>> spaced("isDataComplete", ("is",))
+    >>> join_words("isDataComplete", ("is",))
     'data complete'
     """
     return " ".join(word for word in tokens(name) if word not in skipped_words)
@@ -142,7 +142,8 @@ def matches_form(
     (True, False)
     """
     return (
-        load_patterns("form")[form, None].fullmatch(spaced(field_name, skipped_words)) is not None
+        load_patterns("form")[form, None].fullmatch(join_words(field_name, skipped_words))
+        is not None
     )
 
 

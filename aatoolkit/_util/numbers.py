@@ -75,7 +75,7 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     ]
 
 
-def equal_digits(values: Sequence[float], *, has_mixed_units: bool = False) -> list[str]:
+def format_equal_digits(values: Sequence[float], *, has_mixed_units: bool = False) -> list[str]:
     """Format the numbers of a column with the same number of decimals.
 
     The number of decimals is such that the largest number has four digits. A number that would be
@@ -84,13 +84,13 @@ def equal_digits(values: Sequence[float], *, has_mixed_units: bool = False) -> l
 
     Examples
     --------
-    >>> equal_digits([917.5, 0.4689, 0.0])
+    >>> format_equal_digits([917.5, 0.4689, 0.0])
     ['917.5', '0.5', '0.0']
-    >>> equal_digits([3994.5, 0.4689, 0.0])
+    >>> format_equal_digits([3994.5, 0.4689, 0.0])
     ['3994', '0.469', '0']
-    >>> equal_digits([0.5, 0.02795]), equal_digits([1.0, 12.0])
+    >>> format_equal_digits([0.5, 0.02795]), format_equal_digits([1.0, 12.0])
     (['0.5000', '0.0279'], ['1', '12'])
-    >>> equal_digits([1234.5, float("nan")])
+    >>> format_equal_digits([1234.5, float("nan")])
     ['1234', '<NA>']
     """
     magnitudes = [abs(value) for value in values if math.isfinite(value)]
@@ -153,12 +153,12 @@ def signed(value: float, unit: str | None = None) -> str:
     return f"{'±' if not magnitude else '+' if value > 0 else '−'}{_replace_hyphens(text)}"
 
 
-def p_value(value: float) -> str:
+def format_p_value(value: float) -> str:
     """Format a p-value for a sentence, such as ``p = 0.036``.
 
     Examples
     --------
-    >>> p_value(0.0004), p_value(0.0361), p_value(0.29)
+    >>> format_p_value(0.0004), format_p_value(0.0361), format_p_value(0.29)
     ('p < 0.001', 'p = 0.036', 'p = 0.29')
     """
     return "p < 0.001" if value < 0.001 else f"p = {value:.{3 if value < 0.1 else 2}f}"

@@ -1,7 +1,7 @@
 """Format tables as text of a given width, and as HTML.
 
-A `Frame` is a DataFrame with display options (`ShowAs`). If the option ``details`` is None, all
-columns are shown and no cell is truncated; such a table is called a listing.
+A `Frame` is a DataFrame with display options (`DisplayOptions`). If the option ``details`` is None,
+all columns are shown and no cell is truncated; such a table is called a listing.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.numbers import equal_digits
+from aatoolkit._util.numbers import format_equal_digits
 from aatoolkit._util.text import (
     counted,
     drop_inner_stops,
-    name_parts,
-    some_of,
+    join_some,
+    split_long_name,
     terminal_width,
     visible,
     wrap_cell,
@@ -70,7 +70,7 @@ def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[CellMarks, list[s
 
 
 @dataclass(frozen=True)
-class ShowAs:
+class DisplayOptions:
     """Display options of a table: which columns are shown, and the remarks below the table.
 
     Parameters
@@ -112,7 +112,7 @@ class Frame(pd.DataFrame):
     """
 
     _metadata = ["view"]  # noqa: RUF012 - pandas reads it from the class
-    view: ShowAs | None = None
+    view: DisplayOptions | None = None
 
     @property
     def attrs(self) -> dict[Any, Any]:
@@ -166,7 +166,7 @@ class Frame(pd.DataFrame):
         return as_html(self, self.view)
 
 
-def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
+def show_as(data: Any, view: DisplayOptions = DisplayOptions(), **options: Any) -> Frame:
     """Create a DataFrame with display options; by default, all columns are shown in full.
 
     Examples
@@ -180,7 +180,7 @@ def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
     return frame
 
 
-def as_text(frame: pd.DataFrame, options: ShowAs) -> str:
+def as_text(frame: pd.DataFrame, options: DisplayOptions) -> str:
     """Format a table as text for a terminal; ``options`` has the display options."""
     width = terminal_width()
     pandas_text = repr(pd.DataFrame(frame))
@@ -198,12 +198,12 @@ def as_text(frame: pd.DataFrame, options: ShowAs) -> str:
         return "\n\n".join([pandas_text, *notes])
     columns, notes, hidden_names = _select_columns(frame, options, width)
     if hidden_names:
-        notes.append(f"not shown: {some_of(hidden_names, _MAX_HIDDEN_NAMES)}")
+        notes.append(f"not shown: {join_some(hidden_names, _MAX_HIDDEN_NAMES)}")
     note_lines = (line for note in notes for line in wrap_cell(note, width))
     return "\n".join([_align_columns(columns, width), *note_lines])
 
 
-def as_html(frame: pd.DataFrame, options: ShowAs) -> str | None:
+def as_html(frame: pd.DataFrame, options: DisplayOptions) -> str | None:
     """Format a table as HTML for a notebook; return None if pandas is set to show no HTML."""
     if _uses_pandas_format(frame):
         pandas_html: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
@@ -219,10 +219,10 @@ def as_html(frame: pd.DataFrame, options: ShowAs) -> str | None:
     footer = "".join(f"<p>{escape_long(note)}</p>" for note in note_texts)
     if hidden_names:
         all_columns = _format_columns(frame.head(_MAX_ROWS), {})
-        footer += foldable_html(
+        footer += fold_html(
             f"all {frame.shape[1]} columns", _columns_to_html(all_columns, frame.index.nlevels)
         )
-    return block(table + footer)
+    return wrap_html(table + footer)
 
 
 def _uses_pandas_format(frame: pd.DataFrame) -> bool:
@@ -230,12 +230,12 @@ def _uses_pandas_format(frame: pd.DataFrame) -> bool:
     return frame.empty or not frame.columns.is_unique
 
 
-def block(content: str) -> str:
+def wrap_html(content: str) -> str:
     """Wrap HTML in a ``div`` that MathJax ignores."""
     return f'<div class="tex2jax_ignore">{content}</div>'
 
 
-def foldable_html(title: str, content: str, attribute: str = "") -> str:
+def fold_html(title: str, content: str, attribute: str = "") -> str:
     """Return an HTML element that shows its title; a click on the title shows the content."""
     return f"<details{attribute}><summary>{title}</summary>{content}</details>"
 
@@ -288,7 +288,7 @@ def _format_compact_table(frame: pd.DataFrame) -> tuple[list[_Column], list[str]
 
 
 def _select_columns(
-    frame: pd.DataFrame, options: ShowAs, width: int
+    frame: pd.DataFrame, options: DisplayOptions, width: int
 ) -> tuple[list[_Column], list[str], list[str]]:
     """Select the columns of a table that fit in a width, and format them as text.
 
@@ -301,7 +301,7 @@ def _select_columns(
     details = options.details or ()
     names = [*map(str, frame.columns)]
     marks, _ = options.remarks(frame, names)
-    index_column = _Column("", [cell_text(label) for label in rows.index], is_number=False)
+    index_column = _Column("", [format_cell_text(label) for label in rows.index], is_number=False)
     columns = dict(zip(names, _format_columns(rows, marks)[rows.index.nlevels :], strict=True))
     required_names = [name for name in names if name in options.order or name == options.verdict]
     optional_names = sorted(
@@ -377,9 +377,9 @@ def _format_column(name: str, values: pd.Series, has_mixed_units: bool = False) 
     if pd.api.types.is_float_dtype(dtype):
         numbers = values.to_numpy(np.float64, na_value=np.nan).tolist()
         return _Column(
-            visible(name), equal_digits(numbers, has_mixed_units=has_mixed_units), is_number
+            visible(name), format_equal_digits(numbers, has_mixed_units=has_mixed_units), is_number
         )
-    cells = [cell_text(value) for value in values]
+    cells = [format_cell_text(value) for value in values]
     if pd.api.types.is_datetime64_any_dtype(dtype) and all(
         cell.endswith(_MIDNIGHT_SUFFIX) or cell == "<NA>" for cell in cells
     ):
@@ -387,7 +387,7 @@ def _format_column(name: str, values: pd.Series, has_mixed_units: bool = False) 
     return _Column(visible(name), cells, is_number)
 
 
-def cell_text(value: Any) -> str:
+def format_cell_text(value: Any) -> str:
     """Return the value of a cell as one line of printable text."""
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return "<NA>"
@@ -396,7 +396,7 @@ def cell_text(value: Any) -> str:
 
 def _split_name(word: str) -> list[str]:
     """Split a long word into parts after which a line may break; a short word is not split."""
-    return name_parts(word) if len(word) > _MAX_NAME_LENGTH else [word]
+    return split_long_name(word) if len(word) > _MAX_NAME_LENGTH else [word]
 
 
 # -- lines -------------------------------------------------------------------------------------
@@ -456,7 +456,7 @@ def _align_columns(columns: Sequence[_Column], width: int) -> str:
 
 def _columns_to_html(columns: Sequence[_Column], row_header_count: int) -> str:
     """Format columns as an HTML table; the first ``row_header_count`` columns are row headers."""
-    return table_html(
+    return make_table_html(
         [column.name for column in columns],
         [*zip(*(column.cells for column in columns), strict=True)],
         number_columns={position for position, column in enumerate(columns) if column.is_number},
@@ -464,7 +464,7 @@ def _columns_to_html(columns: Sequence[_Column], row_header_count: int) -> str:
     )
 
 
-def table_html(
+def make_table_html(
     headers: Sequence[str],
     rows: Sequence[Sequence[str]],
     *,
@@ -490,7 +490,7 @@ def table_html(
 
     Examples
     --------
-    >>> table_html(["n"], [["<1>"]], number_columns=[0])
+    >>> make_table_html(["n"], [["<1>"]], number_columns=[0])
     ... # doctest: +NORMALIZE_WHITESPACE
     '<table class="dataframe tex2jax_ignore"><thead><tr><th scope="col"
     style="text-align:right;vertical-align:top">n</th></tr></thead><tbody><tr><td
@@ -524,14 +524,14 @@ def table_html(
     return f'<table class="dataframe tex2jax_ignore">{title}{thead}<tbody>{body}</tbody></table>'
 
 
-def row_ranges(index: pd.Index, mask: np.ndarray) -> str:
+def name_rows(index: pd.Index, mask: np.ndarray) -> str:
     """Return a text that names the rows in a boolean mask, such as ``rows 0, 2-4`` or ``1 row``.
 
     Examples
     --------
-    >>> row_ranges(pd.RangeIndex(6), np.array([True, False, True, True, True, False]))
+    >>> name_rows(pd.RangeIndex(6), np.array([True, False, True, True, True, False]))
     'rows 0, 2-4'
-    >>> row_ranges(pd.Index(["a", "b"]), np.array([True, False]))
+    >>> name_rows(pd.Index(["a", "b"]), np.array([True, False]))
     '1 row'
     """
     positions = np.flatnonzero(mask)

@@ -48,23 +48,23 @@ def visible(text: str) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
-def name_parts(word: str) -> list[str]:
+def split_long_name(word: str) -> list[str]:
     """Split a long name after dots and slashes, where a line may break.
 
     Examples
     --------
-    >>> name_parts("source_domains.rank")
+    >>> split_long_name("source_domains.rank")
     ['source_domains.', 'rank']
     """
     return _NAME_BREAK_PATTERN.split(word)
 
 
-def json_text(value: Any, *, indent: int | None = None) -> str:
+def to_json_text(value: Any, *, indent: int | None = None) -> str:
     r"""Serialize a value to JSON text, with characters escaped that would control a terminal.
 
     Examples
     --------
-    >>> json_text(["Müller\u202e"])
+    >>> to_json_text(["Müller\u202e"])
     '["Müller\\u202e"]'
     """
     encoded_json = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
@@ -82,12 +82,12 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     r"""Escape control and invisible characters, and the backslash of ``\uXXXX``, as ``\uXXXX``.
 
     Examples
     --------
-    >>> escaped("a\x9bb\\u0041")
+    >>> escape_text("a\x9bb\\u0041")
     'a\\u009bb\\u005cu0041'
     """
     return _ESCAPABLE_PATTERN.sub(_json_escape, text)
@@ -129,9 +129,9 @@ def combine_reasons(reasons: Iterable[str | None]) -> str | None:
 
     Examples
     --------
-    >>> combined_reason(["Claude has not run.", None, "No key.; Claude has not run."])
+    >>> combine_reasons(["Claude has not run.", None, "No key.; Claude has not run."])
     'Claude has not run; No key'
-    >>> combined_reason(["Claude has not run."])
+    >>> combine_reasons(["Claude has not run."])
     'Claude has not run.'
     """
     distinct_reasons = [*dict.fromkeys(filter(None, reasons))]
@@ -145,12 +145,12 @@ def combine_reasons(reasons: Iterable[str | None]) -> str | None:
     )
 
 
-def some_of(names: Sequence[str], max_count: int = 3, separator: str = ", ") -> str:
+def join_some(names: Sequence[str], max_count: int = 3, separator: str = ", ") -> str:
     """Join the first ``max_count`` names as text, and add how many others there are.
 
     Examples
     --------
-    >>> some_of([*"abc"]), some_of([*"abcde"])
+    >>> join_some([*"abc"]), join_some([*"abcde"])
     ('a, b, c', 'a, b, c and 2 more')
     """
     omission_note = f" and {len(names) - max_count} more" if len(names) > max_count else ""
@@ -242,7 +242,7 @@ def wrap_cell(text: str, width: int) -> list[str]:
     breakable_words = []
     for word in text.split(" "):
         fitting_text = ""
-        for name_part in name_parts(word) if len(word) > width else [word]:
+        for name_part in split_long_name(word) if len(word) > width else [word]:
             if fitting_text and len(fitting_text) + len(name_part) > width:
                 breakable_words.append(fitting_text)
                 fitting_text = ""
@@ -304,12 +304,12 @@ class TitledRepr(metaclass=ShortHelpMeta):
         return f'<div class="tex2jax_ignore"><b>{markup(title)}</b><ul>{list_items}</ul></div>'
 
 
-def parse_moment(text: str) -> date | datetime | None:
+def parse_datetime(text: str) -> date | datetime | None:
     """Parse a day or a timestamp in ISO 8601; return None for any other text.
 
     Examples
     --------
-    >>> parse_moment("2026-11-05"), parse_moment("05.11.2026")
+    >>> parse_datetime("2026-11-05"), parse_datetime("05.11.2026")
     (datetime.date(2026, 11, 5), None)
     """
     try:
@@ -318,12 +318,12 @@ def parse_moment(text: str) -> date | datetime | None:
         return None
 
 
-def unused_name(name: str, used_names: Iterable[str]) -> str:
+def find_unused_name(name: str, used_names: Iterable[str]) -> str:
     """Return a name that is not used yet: ``name`` itself, or with a number appended.
 
     Examples
     --------
-    >>> unused_name("hits", ["hits", "hits_2"])
+    >>> find_unused_name("hits", ["hits", "hits_2"])
     'hits_3'
     """
     taken_names = set(used_names)

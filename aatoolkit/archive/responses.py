@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from aatoolkit._util.text import json_text
+from aatoolkit._util.text import to_json_text
 from aatoolkit.archive.schema import CONTEXT_SCHEMA, FIXED_SCHEMAS, RESPONSES_TABLE
 from aatoolkit.archive.snapshot import Snapshot, sql_in
 from aatoolkit.archive.store import ArchiveStore, RunLog
@@ -86,7 +86,7 @@ class ArchivedResponse:
             last_day,
             payload.stale,
             payload.url,
-            json_text(dict(payload.headers)),
+            to_json_text(dict(payload.headers)),
             None,
             payload.body,
         )
@@ -112,7 +112,7 @@ class ArchivedResponse:
             False,
             str(getattr(error, "url", None) or ""),
             "{}",
-            json_text({"kind": type(error).__name__, "message": error.message}),
+            to_json_text({"kind": type(error).__name__, "message": error.message}),
             body or None,
         )
 

@@ -25,7 +25,7 @@ import click
 
 import aatoolkit as aa
 from aatoolkit._util.defaults import DEADLINE_SECONDS, WORKERS
-from aatoolkit._util.text import json_text, visible
+from aatoolkit._util.text import to_json_text, visible
 from aatoolkit.errors import (
     AAToolkitError,
     ArgumentError,
@@ -368,7 +368,7 @@ def write_data(output_bytes: bytes) -> None:
 def print_output(args: Args, json_output: Any, lines: Iterable[str] = ()) -> None:
     """Print the output of a command: as JSON with ``--json``, else the ``lines``."""
     if args.json:
-        write_data(f"{json_text(json_output, indent=2)}\n".encode())
+        write_data(f"{to_json_text(json_output, indent=2)}\n".encode())
     else:
         for line in lines:
             print(line)
@@ -390,9 +390,9 @@ def format_grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterab
     if sys.stdout.isatty():
         import pandas as pd
 
-        from aatoolkit._util.show import ShowAs, as_text
+        from aatoolkit._util.show import DisplayOptions, as_text
 
-        yield as_text(pd.DataFrame(text_rows[1:], columns=header_row), ShowAs(details=()))
+        yield as_text(pd.DataFrame(text_rows[1:], columns=header_row), DisplayOptions(details=()))
         return
     widths = [max(map(len, column)) for column in zip(*text_rows, strict=True)]
     for row in text_rows:
@@ -481,7 +481,7 @@ def _to_json_bytes(frame: pd.DataFrame, table_name: str) -> bytes:
     """Return a table as the bytes of a JSON object with its name, rows and availability."""
     availability = json.loads(frame.aa.availability.to_json(orient="index"))
     document = {"table": table_name, "rows": to_json_rows(frame), "availability": availability}
-    return f"{json_text(document, indent=2)}\n".encode()
+    return f"{to_json_text(document, indent=2)}\n".encode()
 
 
 def _write_feather(frame: pd.DataFrame, out_path: Path) -> None:
@@ -499,7 +499,7 @@ _SERIALIZER_BY_FORMAT: dict[str, Callable[[pd.DataFrame, str], bytes]] = {
     "csv": _to_csv_bytes,
     "json": _to_json_bytes,
     "ndjson": lambda frame, _: "".join(
-        f"{json_text(row)}\n" for row in to_json_rows(frame)
+        f"{to_json_text(row)}\n" for row in to_json_rows(frame)
     ).encode(),
 }
 _FILE_WRITER_BY_FORMAT: dict[str, Callable[[Any, Any], Any]] = {

@@ -13,7 +13,7 @@ import pandas as pd
 from aatoolkit._util.attributes import ReadOnlyMapping
 from aatoolkit._util.defaults import LEVEL
 from aatoolkit._util.files import FileList, FilePath, write_bytes
-from aatoolkit._util.show import Frame, block, foldable_html, show_as
+from aatoolkit._util.show import Frame, fold_html, show_as, wrap_html
 from aatoolkit._util.text import counted, markup, print_wrapped, visible
 from aatoolkit.availability import Status
 from aatoolkit.errors import AAToolkitError, ItemNotFound, NotWritten, find_near_matches, unknown
@@ -352,7 +352,7 @@ class Dataset(ReadOnlyMapping[str, Tables]):
 
     def _repr_html_(self) -> str:
         html_blocks = [
-            foldable_html(
+            fold_html(
                 f"<code>{markup(name)}</code> {len(tables)} tables, "
                 f"{sum(tables.rows.values()):,} rows "
                 + "".join(tables._status(table)[0] for table in tables),
@@ -364,7 +364,7 @@ class Dataset(ReadOnlyMapping[str, Tables]):
             f"<div><code>{markup(name)}</code> failed: {markup(str(error))}</div>"
             for name, error in self.errors.items()
         ]
-        return block(f"<b>{len(self)} sections</b>{''.join(html_blocks)}")
+        return wrap_html(f"<b>{len(self)} sections</b>{''.join(html_blocks)}")
 
 
 HostScope = tuple[str, Scope]

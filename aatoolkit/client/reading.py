@@ -21,7 +21,7 @@ import pandas as pd
 
 from aatoolkit._util.cancellation import CallGroup
 from aatoolkit._util.files import FilePath
-from aatoolkit._util.text import json_text
+from aatoolkit._util.text import to_json_text
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import (
     AAToolkitError,
@@ -415,7 +415,7 @@ def split_by_section(payload: Payload, names: Iterable[str]) -> dict[str, Payloa
     )
     # A single one may be a field that happens to have the name of a section.
     return {
-        section_name: replace(payload, body=json_text(content).encode(), section=section_name)
+        section_name: replace(payload, body=to_json_text(content).encode(), section=section_name)
         for section_name, content in content_by_section.items()
         if len(content_by_section) > 1
     }

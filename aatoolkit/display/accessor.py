@@ -14,7 +14,7 @@ import pandas as pd
 from aatoolkit._util.attributes import NameSuggestionMixin, members_of
 from aatoolkit._util.defaults import LEVEL, require_package
 from aatoolkit._util.files import FilePath
-from aatoolkit._util.show import foldable_html, show_as
+from aatoolkit._util.show import fold_html, show_as
 from aatoolkit._util.text import Names, TitledRepr, wrap_lines
 from aatoolkit.availability import Status
 from aatoolkit.errors import ArgumentError
@@ -159,9 +159,7 @@ class Accessor(NameSuggestionMixin, TitledRepr):
 
     def _repr_html_(self) -> str:
         table = show_as(self.availability)._repr_html_() or ""
-        return table + foldable_html(
-            "df.aa: what can be done with this frame", super()._repr_html_()
-        )
+        return table + fold_html("df.aa: what can be done with this frame", super()._repr_html_())
 
     def explain(
         self,

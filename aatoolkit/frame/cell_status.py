@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit._util.grouping import group_values
-from aatoolkit._util.show import STAR, CellMarks, ShowAs, row_ranges
+from aatoolkit._util.show import STAR, CellMarks, DisplayOptions, name_rows
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
@@ -332,11 +332,13 @@ _MAX_REASONS = 4
 """The maximum number of reasons below a printed table."""
 
 
-def display_options_of(frame: pd.DataFrame) -> ShowAs:
+def display_options_of(frame: pd.DataFrame) -> DisplayOptions:
     """Return display options that move columns such as ``sales_coverage`` to the end."""
     names = {*map(str, frame.columns)}
     detail_columns = (f"{name}{suffix}" for name in names for suffix in _SUFFIXES)
-    return ShowAs(details=tuple(sorted({*detail_columns} & names)), remarks=_marks_and_remarks)
+    return DisplayOptions(
+        details=tuple(sorted({*detail_columns} & names)), remarks=_marks_and_remarks
+    )
 
 
 def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[CellMarks, list[str]]:
@@ -368,12 +370,12 @@ def _marks_and_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[CellMar
                 " no value"
             )
             if needs_remark and is_missing.any():
-                rows_text = row_ranges(frame.index, is_missing)
+                rows_text = name_rows(frame.index, is_missing)
                 remarks_on_missing.append(
                     f"{name}: missing ({rows_text}): {visible(reason.rstrip('.'))}{_SKIP_ADVICE}"
                 )
     remarks = [
-        f"{STAR} partial ({row_ranges(frame.index, mask)}){': ' if reason else ''}{visible(reason)}"
+        f"{STAR} partial ({name_rows(frame.index, mask)}){': ' if reason else ''}{visible(reason)}"
         for reason, mask in sorted(
             masks_by_reason.items(), key=lambda reason_and_mask: reason_and_mask[1].argmax()
         )[:_MAX_REASONS]

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit import sections
-from aatoolkit._util.text import some_of
+from aatoolkit._util.text import join_some
 from aatoolkit.errors import AvailabilityError, ScopeError
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
 from aatoolkit.frame.groupby import Groups
@@ -413,7 +413,7 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
             for old_name in metadata_and_responses(frame)[0].columns
             if old_name not in frame.columns
         ]
-        hint = f"; if it was {some_of(lost_names)}, rename by df.aa.rename" * bool(lost_names)
+        hint = f"; if it was {join_some(lost_names)}, rename by df.aa.rename" * bool(lost_names)
         return f"it has no declared rule; aggregate with one, such as {rules_argument}{hint}"
     loss_reason = "a plain pandas step lost its declaration, or a file such as CSV has none"
     if unsuffixed_name == name and any(

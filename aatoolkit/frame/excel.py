@@ -17,7 +17,7 @@ import pandas as pd
 
 from aatoolkit._util.defaults import require_package
 from aatoolkit._util.files import FilePath, write_atomically
-from aatoolkit._util.text import capitalize, escaped, humanize
+from aatoolkit._util.text import capitalize, escape_text, humanize
 from aatoolkit.errors import NotWritten
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.csv import MIN_ROUNDED_INTEGER, as_texts
@@ -306,7 +306,7 @@ def _codebook(table: SheetTable) -> pd.DataFrame:
 
 def _fit_text(text: str) -> str:
     """Escape control characters in a text, and cut it to the length that a cell can hold."""
-    text = escaped(text)
+    text = escape_text(text)
     code_units = text.encode("utf-16-le")
     if len(code_units) <= 2 * _MAX_CHARS:
         return text

@@ -163,8 +163,8 @@ class Secret:
         Examples
         --------
         >>> secret = Secret("abc/12345")
-        >>> secret.is_in(b"?t=abc%2f12345"), secret.is_in(rb"abc\/12345"), secret.is_in(b"abc")
-        (True, True, False)
+        >>> [secret.occurs_in(body) for body in (b"?t=abc%2f12345", rb"abc\/12345", b"abc")]
+        [True, True, False]
         """
         token = self.reveal()
         return len(token) >= _MIN_TOKEN_LENGTH and any(

@@ -85,8 +85,8 @@ def explains_missing_data(url: str, status: int, body: bytes) -> bool:
 
     Examples
     --------
-    >>> url = "https://api.example/agent-analytics?section="
-    >>> [is_explanation(url + section, 409, b'{"code": "E7"}') for section in ("crawl", "urls")]
+    >>> urls = [f"https://api.example/agent-analytics?section={name}" for name in ("crawl", "urls")]
+    >>> [explains_missing_data(url, 409, b'{"code": "E7"}') for url in urls]
     [True, False]
     """
     sections = parse_qs(urlsplit(url).query).get("section")

@@ -25,8 +25,8 @@ class ByteIndex:
     Examples
     --------
     >>> index = ByteIndex(b'{"points": [{"rate": 1.50}, null]}')
-    >>> index.span("$.points[0].rate"), index.span("$.points[0].rate~"), index.span("$.x")
-    ((21, 25), (13, 19), None)
+    >>> [index.find_span(path) for path in ("$.points[0].rate", "$.points[0].rate~", "$.x")]
+    [(21, 25), (13, 19), None]
     """
 
     def __init__(self, body: bytes) -> None:

@@ -168,7 +168,7 @@ def make_excerpt(body: bytes) -> str:
 
     Examples
     --------
-    >>> excerpt(b"a\x1b[31m\nb")
+    >>> make_excerpt(b"a\x1b[31m\nb")
     'a\\x1b[31m\\nb'
     """
     body_text = body[: 4 * _EXCERPT_LENGTH].decode("utf-8", "backslashreplace")

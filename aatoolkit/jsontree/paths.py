@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from aatoolkit._util.text import json_text, plain_json
+from aatoolkit._util.text import plain_json, to_json_text
 
 KEY_MARKER = "~"
 """The sign at the end of the path of a key, as in ``$.rate~``."""
@@ -108,7 +108,7 @@ def parse_path(path: str) -> Steps:
     >>> format_path(parse_path('rows[@0].cells["columns[]"="hits"]'))
     'rows[@0].cells["columns[]"="hits"]'
     >>> parse_path("$.points[3]")
-    (Field(name='points'), Position(number=3))
+    (Field(name='points'), Position(index=3))
     """
     steps: list[Step] = []
     root_match = _ROOT_PATTERN.match(path)
@@ -146,7 +146,7 @@ def parse_pattern(pattern: str) -> Steps:
     Examples
     --------
     >>> parse_pattern("domains[]")
-    (Field(name='domains'), Each(container_number=None))
+    (Field(name='domains'), Elements(container_index=None))
     """
     steps = parse_path(pattern)
     if any(isinstance(step, Position) for step in steps):
@@ -170,19 +170,19 @@ def format_path(steps: Iterable[Step]) -> str:
 
     Examples
     --------
-    >>> format_path((Field("evidence"), Entries(("urls",)), Each(), Field("a.b")))
+    >>> format_path((Field("evidence"), Entries(("urls",)), Elements(), Field("a.b")))
     'evidence{}[]."a.b"'
     """
     path = ""
     for step in steps:
         if isinstance(step, Field):
             is_unquoted = step.name.isprintable() and _UNQUOTED_NAME_PATTERN.fullmatch(step.name)
-            name = step.name if is_unquoted else json_text(step.name)
+            name = step.name if is_unquoted else to_json_text(step.name)
             path += f".{name}" if path else name
         elif isinstance(step, Position):
             path += f"[{step.index}]"
         elif isinstance(step, NamedColumn):
-            path += f"[{json_text(format_path(step.header))}={json_text(step.name)}]"
+            path += f"[{to_json_text(format_path(step.header))}={to_json_text(step.name)}]"
         else:
             container_ref = "" if step.container_index is None else f"@{step.container_index}"
             path += f"[{container_ref}]" if isinstance(step, Elements) else f"{{{container_ref}}}"
@@ -211,7 +211,7 @@ def format_key(key: str) -> str:
     >>> format_key("rate"), format_key("a b")
     ('.rate', '["a b"]')
     """
-    return f".{key}" if _IDENTIFIER_PATTERN.fullmatch(key) else f"[{json_text(key)}]"
+    return f".{key}" if _IDENTIFIER_PATTERN.fullmatch(key) else f"[{to_json_text(key)}]"
 
 
 def is_within(path: str, outer_path: str) -> bool:

@@ -395,7 +395,7 @@ def parse_target(target: str) -> Steps:
     Examples
     --------
     >>> parse_target("rates[0]"), parse_target("rates[")
-    ((Field(name='rates'), Position(number=0)), (Field(name='rates['),))
+    ((Field(name='rates'), Position(index=0)), (Field(name='rates['),))
     """
     try:
         return parse_path(target)
@@ -411,7 +411,7 @@ def find_target_coverage(target: str, pattern: str) -> str | None:
 
     Examples
     --------
-    >>> [find_extent(target, "domains[].rank") for target in ("domains[].rank", "domains[0]")]
+    >>> [find_target_coverage(path, "domains[].rank") for path in ("domains[].rank", "domains[0]")]
     ['all', 'some']
     """
     steps = parse_target(target)

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.api import internals  # type: ignore[attr-defined]  # the stubs lack it
 
-from aatoolkit._util.text import json_text
+from aatoolkit._util.text import to_json_text
 from aatoolkit.availability.detect import Signal
 from aatoolkit.jsontree.coerce import (
     ARROW_TYPE_BY_DTYPE,
@@ -192,7 +192,7 @@ class BuiltTable:
             if new_levels:
                 unknown_count = encoded_array.null_count - column_array.null_count
                 drift_report.record(
-                    "new level", column.pattern, unknown_count, json_text(new_levels[0])
+                    "new level", column.pattern, unknown_count, to_json_text(new_levels[0])
                 )
             if new_levels and column.ordered:
                 new_level_rows = [

@@ -18,7 +18,7 @@ import pandas as pd
 
 from aatoolkit._util.dtypes import TEMPORAL_DTYPES
 from aatoolkit._util.lexicon import words_of
-from aatoolkit._util.text import json_text, some_of
+from aatoolkit._util.text import join_some, to_json_text
 from aatoolkit.availability.detect import is_sample_size
 from aatoolkit.errors import PayloadError, SchemaDriftWarning, warn
 from aatoolkit.jsontree.coerce import hashable_key
@@ -530,7 +530,7 @@ def find_unused_values(
     vector : Vector
         The values at one path.
     positions : numpy.ndarray
-        The positions of the unread values in ``vector``.
+        The positions of the unused values in ``vector``.
     reason : str
         Why they are not read.
     path : str or None
@@ -793,7 +793,8 @@ class DriftReport:
         if problems:
             warn(
                 f"the response of {section.name} is not as declared: "
-                f"{some_of(problems, separator='; ')}; all are in .drift and .extra of its tables",
+                f"{join_some(problems, separator='; ')}; "
+                "all are in .drift and .extra of its tables",
                 SchemaDriftWarning,
             )
 
@@ -825,7 +826,7 @@ def _find_first_leaf(value: Any) -> str:
     """Return the first scalar or empty container in a JSON value, as JSON text."""
     while value and isinstance(value, dict | list):
         value = next(iter(value.values())) if isinstance(value, dict) else value[0]
-    return json_text(value)
+    return to_json_text(value)
 
 
 class ResponseWalk(StructureCounter):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from aatoolkit._util.attributes import ReadOnlyMapping
 from aatoolkit._util.files import FileList, FilePath
-from aatoolkit._util.show import show_as, table_html
+from aatoolkit._util.show import make_table_html, show_as
 from aatoolkit._util.text import clipped, counted, drop_inner_stops, print_wrapped, visible
 from aatoolkit.errors import AAToolkitWarning, ItemNotFound, find_near_matches, unknown
 from aatoolkit.normalizer.provenance import rebuild_response
@@ -385,7 +385,7 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
         rows = [
             (clipped(name), f"{self.rows[name]:,}", clipped(self._status(name))) for name in self
         ]
-        return table_html(
+        return make_table_html(
             ("table", "rows", "availability"),
             rows,
             caption=clipped(f"{self.section}{self._format_notes()}"),

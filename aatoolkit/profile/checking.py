@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.show import show_as
-from aatoolkit._util.text import some_of
+from aatoolkit._util.text import join_some
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, raw, read_word
 from aatoolkit.availability.detect.words import NO_MEANING
@@ -298,7 +298,7 @@ def find_rule_problem(
             rule.at, sorted({*paths, *(path.rpartition(".")[0] for path in paths)})
         )
         candidate_hint = (
-            f"candidates of the section: {some_of(candidate_paths)}" if candidate_paths else ""
+            f"candidates of the section: {join_some(candidate_paths)}" if candidate_paths else ""
         )
         suggestion = (
             f"{suggest_names(similar_paths)} {candidate_hint}".strip()

@@ -69,7 +69,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.defaults import LEVEL
-from aatoolkit._util.show import CellMarks, ShowAs, row_ranges, show_as
+from aatoolkit._util.show import CellMarks, DisplayOptions, name_rows, show_as
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError
@@ -388,14 +388,14 @@ _MAX_REASONS = 4
 """The maximum number of reasons that are listed below the table of a result."""
 
 
-def display_options_of(frame: pd.DataFrame) -> ShowAs:
+def display_options_of(frame: pd.DataFrame) -> DisplayOptions:
     """Return the display options of a result: the order of its columns, and remarks below it."""
     column_names = [*map(str, frame.columns)]
     detail_suffixes = tuple(f"_{name}" for name in (*_DETAIL_COLUMNS, "n"))
     verdict_columns = [name for name in column_names if f"_{name}".endswith("_verdict")]
     verdict_column = verdict_columns[0] if len(verdict_columns) == 1 else ""
     first_columns = ("change",) if "change" in column_names and verdict_column else ()
-    return ShowAs(
+    return DisplayOptions(
         tuple(
             name
             for name in column_names
@@ -419,7 +419,7 @@ def _marks_and_remarks(
         is_unanswered = equals_text(frame["verdict"], CANNOT_SAY)
         reasons = [*frame["why"][is_unanswered].value_counts().index]
         for reason in reasons[:_MAX_REASONS]:
-            rows_text = row_ranges(frame.index, is_unanswered & equals_text(frame["why"], reason))
+            rows_text = name_rows(frame.index, is_unanswered & equals_text(frame["why"], reason))
             remarks.append(
                 f"{CANNOT_SAY}{f' ({rows_text})' * (len(reasons) > 1)}: {visible(str(reason))}"
             )

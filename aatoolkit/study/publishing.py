@@ -30,7 +30,7 @@ import pandas as pd
 from aatoolkit import __version__
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.files import FilePath, write_folder_atomically
-from aatoolkit._util.text import Names, counted, json_text, visible
+from aatoolkit._util.text import Names, counted, to_json_text, visible
 from aatoolkit.errors import NotWritten, find_near_matches, suggest_names, warn
 from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.csv import csv_bytes
@@ -225,8 +225,8 @@ def publish(
         )
         write("CITATION.cff", _make_citation(summary))
         data_package = _make_package(summary, published_tables, _hash_files(folder))
-        write("datapackage.json", json_text(data_package, indent=1) + "\n")
-        write("ro-crate-metadata.json", json_text(_make_crate(summary, folder), indent=1) + "\n")
+        write("datapackage.json", to_json_text(data_package, indent=1) + "\n")
+        write("ro-crate-metadata.json", to_json_text(_make_crate(summary, folder), indent=1) + "\n")
         write(SEAL_FILE, format_seal(_hash_files(folder)))
     return out_folder
 
@@ -597,7 +597,9 @@ def _is_text(dtype: str) -> bool:
 
 def _fill_json_template(template: str, **values: Any) -> JsonObject:
     """Fill the placeholders of a JSON template with ``values``, and remove empty fields."""
-    text = Template(template).substitute({name: json_text(value) for name, value in values.items()})
+    text = Template(template).substitute(
+        {name: to_json_text(value) for name, value in values.items()}
+    )
     return {name: value for name, value in json.loads(text).items() if value}
 
 
@@ -645,7 +647,7 @@ def _make_citation(summary: Mapping[str, Any]) -> str:
     fields = _fill_json_template(_CITATION_TEMPLATE, people=people, **summary)
     # JSON, with the characters escaped that YAML refuses or folds.
     unsafe_characters = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-    citation_text = "".join(f"{name}: {json_text(value)}\n" for name, value in fields.items())
+    citation_text = "".join(f"{name}: {to_json_text(value)}\n" for name, value in fields.items())
     return unsafe_characters.sub(lambda match: f"\\u{ord(match[0]):04x}", citation_text)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from aatoolkit._util.attributes import ShortHelpMeta
 from aatoolkit._util.files import FilePath, remove_abandoned_files, write_bytes
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import Names, code, counted, some_of, visible
+from aatoolkit._util.text import Names, code, counted, join_some, visible
 from aatoolkit.client.client import Client, Project
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.reading import ReadingOptions, as_unique_list
@@ -560,7 +560,7 @@ class Study(metaclass=ShortHelpMeta):
         conflicts = [] if replace else [*self._conflicts(other)]
         if conflicts:
             raise StudyError(
-                f"the studies differ in {some_of(conflicts, separator='; ')}; compare them by "
+                f"the studies differ in {join_some(conflicts, separator='; ')}; compare them by "
                 "study.diff(other), or pass replace=True to replay those of the other",
                 path=self.path,
                 problems=tuple(conflicts),

@@ -8,7 +8,7 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from aatoolkit._util.files import find_hash_mismatches
-from aatoolkit._util.text import counted, print_wrapped, some_of, visible
+from aatoolkit._util.text import counted, join_some, print_wrapped, visible
 from aatoolkit.errors import StudyError
 from aatoolkit.study.files import (
     MANIFEST_FILE,
@@ -183,7 +183,7 @@ def verify(
             differing_names = sorted({name for name, _ in new_hashes.items() ^ old_hashes.items()})
             message = (
                 "this version reads other tables, and the responses are unchanged: "
-                f"{record.name}: {some_of(differing_names)}"
+                f"{record.name}: {join_some(differing_names)}"
             )
             problems.append(Problem("other tables", TABLES_FILE, message))
     digest = None if problems or seal is None else sha256_of(seal)

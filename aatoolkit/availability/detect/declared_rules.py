@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import fold, matches_form
-from aatoolkit._util.text import parse_moment
+from aatoolkit._util.text import parse_datetime
 from aatoolkit.availability.detect.facts import Hint, Member, ResponseScan, raw
 from aatoolkit.availability.detect.general_rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
@@ -161,7 +161,7 @@ def _read_first_day(response_scan: ResponseScan, rules: tuple[Rule, ...]) -> Non
     that measuring began after the first requested day.
     """
     dates = response_scan.dates
-    moments = [*filter(None, map(parse_moment, dates))]
+    moments = [*filter(None, map(parse_datetime, dates))]
     # Weekly rows or days of single events do not show which days were requested.
     if not moments or (max(moments) - min(moments)).days + 1 != len(dates):
         return

@@ -14,8 +14,8 @@ from aatoolkit._util.lexicon import (
     fold,
     has_word_of,
     is_word_of,
+    join_words,
     matches_form,
-    spaced,
     tokens,
     words_of,
 )
@@ -837,7 +837,7 @@ def _read_flag(response_scan: ResponseScan, member: Member) -> RuleResult:
         return None
     if availability.cause == Cause.WITHHELD and response_scan.nonzero_flags:
         return None
-    term = value and find_word(spaced(key, ("is",)))
+    term = value and find_word(join_words(key, ("is",)))
     if (
         term
         and not term.means_missing

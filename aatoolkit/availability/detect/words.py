@@ -18,11 +18,11 @@ from aatoolkit._util.lexicon import (
     fold,
     has_word_of,
     is_word_of,
+    join_words,
     load_patterns,
     matches_form,
     meaning_by_word,
     read_text_table,
-    spaced,
     tokens,
     words_of,
 )
@@ -333,7 +333,7 @@ def rate_key(key: str) -> int:
 @lru_cache(maxsize=4096)
 def is_state_key(key: str) -> bool:
     """Return whether a key, such as ``status``, may hold the status of data."""
-    return spaced(key) in words_of("valued") or rate_key(key) > 0
+    return join_words(key) in words_of("valued") or rate_key(key) > 0
 
 
 @lru_cache(maxsize=4096)
@@ -346,7 +346,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
     'unavailable (not connected)'
     >>> state_of_named_flag("isRecalculating", False)
     """
-    text = spaced(key, _FLAG_PREFIXES)
+    text = join_words(key, _FLAG_PREFIXES)
     for (term, _), pattern in load_patterns("flag").items():
         if pattern.fullmatch(text):
             return AVAILABLE if value else AVAILABILITY_BY_TERM[term]
@@ -379,7 +379,7 @@ def state_of_listed_names(key: str) -> Availability | None:
     The list has the names of fields or of engines (AI assistants), which have this availability.
     Return None for a key that is not about missing data.
     """
-    key_text = spaced(key, words_of("field", "engine", "idle"))
+    key_text = join_words(key, words_of("field", "engine", "idle"))
     if matches_form(key_text, "denies"):
         return UNAVAILABLE
     term = find_word_of_parts(tuple(key_text.split()))
@@ -594,7 +594,7 @@ def state_of_flag(value: bool, key: str) -> Availability:
         return AVAILABLE
     terms_and_patterns = ((term, pattern) for (term, _), pattern in load_patterns("stem").items())
     return AVAILABILITY_BY_TERM[
-        next(term for term, pattern in terms_and_patterns if pattern.match(spaced(key)))
+        next(term for term, pattern in terms_and_patterns if pattern.match(join_words(key)))
     ]
 
 
@@ -719,7 +719,7 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 
 def may_state_loss(key: str) -> bool:
     """Return whether a key may say that some data are missing, such as ``suppressedRows``."""
-    key_text = spaced(key).removesuffix(" count")
+    key_text = join_words(key).removesuffix(" count")
     return matches_form(key_text, "loss") or matches_form(key, "since")
 
 
@@ -740,6 +740,6 @@ def state_of_loss(key: str, value: Any) -> Availability | None:
     """
     lost_count = value if type(value) in (int, float) else 0
     has_lost_items = lost_count > 0 or (isinstance(value, list) and len(value) > 0)
-    is_lost = has_lost_items and matches_form(spaced(key).removesuffix(" count"), "loss")
+    is_lost = has_lost_items and matches_form(join_words(key).removesuffix(" count"), "loss")
     has_first_day = isinstance(value, str) and value != "" and matches_form(key, "since")
     return PARTIAL if is_lost or has_first_day else None

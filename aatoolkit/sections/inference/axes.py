@@ -986,7 +986,7 @@ def bind_to_row(steps: Iterable[Step]) -> Steps:
     Examples
     --------
     >>> from aatoolkit.jsontree.paths import format_path
-    >>> format_path(bind_to_row((Field("rows"), Each(), Field("n"))))
+    >>> format_path(bind_to_row((Field("rows"), Elements(), Field("n"))))
     'rows[@0].n'
     """
     path: list[Step] = []
@@ -1003,7 +1003,7 @@ def count_shared_steps(steps: Sequence[Any], other_steps: Sequence[Any]) -> int:
 
     Examples
     --------
-    >>> count_shared_steps((Field("a"), Each()), (Field("a"), Field("b")))
+    >>> count_shared_steps((Field("a"), Elements()), (Field("a"), Field("b")))
     1
     """
     return sum(takewhile(bool, map(eq, steps, other_steps)))

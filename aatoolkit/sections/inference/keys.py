@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.lexicon import words_of
-from aatoolkit._util.text import unused_name
+from aatoolkit._util.text import find_unused_name
 from aatoolkit.jsontree.coerce import parse_currency
 from aatoolkit.jsontree.paths import Elements, Entries, Field, Step, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING
@@ -157,7 +157,7 @@ def _inherit_column(
     elif levels_up is None or column.source[0] == "[":
         source = f"$.{format_path(bind_to_row(parse_path(column.path)))}"
     return DraftColumn(
-        unused_name(name, table.column_names),
+        find_unused_name(name, table.column_names),
         source,
         column.path,
         values,
@@ -207,7 +207,7 @@ def _add_position_column(table: DraftTable, levels_up: int = 0) -> str:
         row_counts[enclosing_row] += 1
     name = "position"
     if levels_up or name in table.column_names:
-        name = unused_name("row" if levels_up else "row_number", table.column_names)
+        name = find_unused_name("row" if levels_up else "row_number", table.column_names)
     column = DraftColumn(name, "^" * levels_up + "#0", table.path, positions)
     column.format = find_format(column.values, name)
     table.add_column(column, 0)
@@ -226,7 +226,7 @@ def _add_currency_column(column: DraftColumn) -> None:
     currencies = [
         parse_currency(value) if isinstance(value, str) else value for value in column.values
     ]
-    name = unused_name(f"{column.name}_currency", table.column_names)
+    name = find_unused_name(f"{column.name}_currency", table.column_names)
     currency_column = DraftColumn(name, column.source, column.path, currencies)
     reason = "the signs or codes of the amounts"
     currency_column.format = FieldFormat("string", "currency", amount_format.missing, reason)

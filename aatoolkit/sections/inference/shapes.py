@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.lexicon import words_of
-from aatoolkit._util.text import unused_name
+from aatoolkit._util.text import find_unused_name
 from aatoolkit.jsontree.paths import (
     Elements,
     Entries,
@@ -106,7 +106,7 @@ def _create_table(
     for ancestor in reversed([*row_set.iter_with_ancestors()]):
         if ancestor.steps and isinstance(ancestor.steps[-1], Entries):
             keys = [ancestor.row_keys[row] for row in row_set.enclosing_rows(ancestor)]
-            name = unused_name(
+            name = find_unused_name(
                 _name_key_column(ancestor, vocabulary), [column.name for column in key_columns]
             )
             path = f"{format_path(ancestor.steps)}~"
@@ -189,7 +189,7 @@ def _add_column(table: DraftTable, raw_column: RawColumn, vocabulary: Vocabulary
         name = dimension
     if len(specific_words) > 1 or name in table.column_names:
         name = "_".join(specific_words)
-    name = unused_name(name, table.column_names) if name else ""
+    name = find_unused_name(name, table.column_names) if name else ""
     pattern_steps = [
         type(step)() if isinstance(step, Elements | Entries) else step for step in steps
     ]
@@ -248,7 +248,7 @@ def _name_nameless_columns(table: DraftTable) -> None:
     for column in table.columns:
         if column.name == "" or column.name.isdigit():
             name = f"{list_name}_{column.name}" if column.name else list_name
-            column.name = unused_name(name, table.column_names)
+            column.name = find_unused_name(name, table.column_names)
 
 
 def _name_table(table: DraftTable, section_name: str, used_names: set[str]) -> str:
@@ -274,4 +274,4 @@ def _name_table(table: DraftTable, section_name: str, used_names: set[str]) -> s
     name = (
         "_".join([section_name, *specific_words[-1:]]) if table.steps else f"{section_name}_facts"
     )
-    return unused_name(name, used_names)
+    return find_unused_name(name, used_names)
