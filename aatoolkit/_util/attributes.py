@@ -90,7 +90,7 @@ class NameSuggestionMixin(metaclass=ShortHelpMeta):
     _name_in_errors = ""
     """The name of the object in the error message; by default the name of the class."""
 
-    def _hint_on_missing(self, name: str) -> str:
+    def _hint_on_unknown_name(self, name: str) -> str:
         """Return a hint on a missing attribute, e.g. ``write tables['rank']``; "" if none fits."""
         return ""
 
@@ -98,7 +98,7 @@ class NameSuggestionMixin(metaclass=ShortHelpMeta):
 
         def __getattr__(self, name: str) -> Any:
             names = [name for name in (*dir(type(self)), *vars(self)) if name[0] != "_"]
-            hint = "" if name[0] == "_" else self._hint_on_missing(name)
+            hint = "" if name[0] == "_" else self._hint_on_unknown_name(name)
             raise make_attribute_error(
                 self._name_in_errors or type(self).__name__, name, names, hint
             )

@@ -151,9 +151,9 @@ def matches_form(
 def load_patterns(pattern_kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
     """Return the regular expressions of one kind in the lexicon, as a dict.
 
-    ``kind`` is ``state``, ``flag``, ``stem`` or ``form``. Each key of the dict is a tuple of two:
-    the name of the meaning that a match has, and how sure this meaning is (``weak``, ``strong``,
-    ``plain``, which is the surest, or None).
+    ``pattern_kind`` is ``state``, ``flag``, ``stem`` or ``form``. Each key of the dict is a tuple
+    of two: the name of the meaning that a match has, and how sure this meaning is (``weak``,
+    ``strong``, ``plain``, which is the surest, or None).
     """
     regexes_by_key: dict[tuple[str, str | None], list[str]] = {}
     for kind_of_row, pattern_name, strength, regex in _read_lexicon()[1]:

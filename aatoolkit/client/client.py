@@ -320,7 +320,7 @@ class Client(NameSuggestionMixin):
         """Close the connections; later requests open new ones."""
         self._source.close()
 
-    def _hint_on_missing(self, name: str) -> str:
+    def _hint_on_unknown_name(self, name: str) -> str:
         wants_hosts = name in ("hosts", "projects")
         return "the API lists no hosts: write client.project(host) for each" if wants_hosts else ""
 
@@ -651,7 +651,7 @@ class Project(NameSuggestionMixin):
         """Return the names of all sections, for Tab completion."""
         return section_names(self.client._profile)
 
-    def _hint_on_missing(self, name: str) -> str:
+    def _hint_on_unknown_name(self, name: str) -> str:
         if name == "sections":
             return "aa.sections.names() lists them"
         is_section = name in self._section_names()

@@ -62,7 +62,7 @@ class Dataset(ReadOnlyMapping[str, Tables]):
             raise ItemNotFound(unknown("section", section, self), key=section, suggestions=matches)
         return self._items[section]
 
-    def _hint_on_missing(self, name: str) -> str:
+    def _hint_on_unknown_name(self, name: str) -> str:
         if name in self:
             return f"it has a section of that name: write dataset[{name!r}]"
         section = next((section for section, tables in self.items() if name in tables), None)
@@ -428,7 +428,7 @@ class Collection(ReadOnlyMapping[HostScope, Dataset]):
 
     __contains__ = Mapping.__contains__  # the host alone will do
 
-    def _hint_on_missing(self, name: str) -> str:
+    def _hint_on_unknown_name(self, name: str) -> str:
         is_member = hasattr(Dataset, name)
         return f"each value is a Dataset: write collected[host, scope].{name}" if is_member else ""
 

@@ -65,7 +65,7 @@ class Accessor(NameSuggestionMixin, TitledRepr):
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
 
-    def _hint_on_missing(self, name: str) -> str:
+    def _hint_on_unknown_name(self, name: str) -> str:
         if name in self._frame.columns:
             return f"it is a column: write df[{name!r}]"
         return f"pandas has it: write df.{name}" if hasattr(pd.DataFrame, name) else ""

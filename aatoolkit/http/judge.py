@@ -49,7 +49,7 @@ def find_response_error(
         The response headers, with names in lower case.
     body : bytes
         The body, decompressed.
-    hide_token : callable
+    mask_token : callable
         A function that replaces the token in bytes by ``***``.
     has_token : bool
         Whether the request had a token, for the advice in the message.

@@ -234,7 +234,7 @@ def leaf_values(value: Any, path: str, stop_paths: Container[str] = ()) -> list[
     """Return a list of tuples: the JSON path and the JSON text of each scalar in a JSON value.
 
     Empty objects and arrays are listed, too. ``path`` is the path of the value itself. A value at a
-    path in ``end_paths`` is listed as one item, even if it is an object or array.
+    path in ``stop_paths`` is listed as one item, even if it is an object or array.
 
     Examples
     --------

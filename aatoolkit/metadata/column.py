@@ -154,8 +154,8 @@ def with_failed_responses(
 class RowAvailability:
     """Finds the availability of each row of a DataFrame, from statements about certain rows.
 
-    ``arrays`` has the arrays of the columns by name. ``trusted_columns`` are the columns with
-    unchanged values: only they are used to find the rows that a statement is about.
+    ``arrays`` has the arrays of the columns by name. Only ``unchanged_columns`` are used to
+    find the rows that a statement is about.
     """
 
     def __init__(

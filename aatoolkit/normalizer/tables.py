@@ -182,7 +182,7 @@ class Tables(ReadOnlyMapping[str, "pd.DataFrame"]):
             "_origin": _NO_ORIGIN,
         }
 
-    def _hint_on_missing(self, name: str) -> str:
+    def _hint_on_unknown_name(self, name: str) -> str:
         """Return a hint for the error message on a missing attribute; empty if there is none."""
         if name in self:
             return f"it has a table of that name: write tables[{name!r}]"

@@ -198,7 +198,7 @@ def _make_unknown_error(
 
 
 def _find_near_matches(unknown_values: Sequence[str], allowed_values: Sequence[str]) -> list[str]:
-    """Return the allowed values that are similar to one of ``values``."""
+    """Return the allowed values that are similar to one of ``unknown_values``."""
     value_by_casefold = {value.casefold(): value for value in reversed(allowed_values)}
     matches = (
         value_by_casefold[match]
@@ -338,7 +338,8 @@ class Service:
     ) -> Route:
         """Return the route of an endpoint, such as ``scope-options``.
 
-        ``make_body`` takes a request and its host, and returns the JSON body of the response.
+        ``make_json_object`` takes a request and its host, and returns the JSON body of the
+        response.
         """
 
         def reply(request: Request) -> Response:

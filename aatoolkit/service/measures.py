@@ -91,7 +91,7 @@ class Grouping(NamedTuple):
 
         A group is the value of the column that is grouped by, or a tuple if there are several
         columns or none. ``aggregates`` and ``source`` are SQL, such as ``count(*) AS n`` and a
-        table's name with a condition. ``values`` are the values of the parameters in this SQL.
+        table's name with a condition. ``parameters`` are the values of the parameters in this SQL.
         """
         rows = observations.fetch_rows(
             f"SELECT {', '.join((*self.columns, aggregates))} FROM {source} {self.clause}",

@@ -584,8 +584,8 @@ def _find_previous_measures(
 ) -> JsonObject:
     """Return measures of one group of answers in the window before the requested one.
 
-    ``group`` is the key of the group, for example the id of a prompt. ``names`` has the names of
-    the measures, separated by spaces; in the result, they have the prefix ``previous``.
+    ``group`` is the key of the group, for example the id of a prompt. ``measure_names`` has the
+    names of the measures, separated by spaces; in the result, they have the prefix ``previous``.
     """
     row = {}
     if observations.has_previous_window:

@@ -45,8 +45,8 @@ class Runs:
     A run is one prompt sent to an AI engine. Arrays such as ``days_ago`` and ``engine_index`` have
     one entry per run. ``mention_run``, ``mention_brand`` and ``mention_place`` have one entry per
     mention: the index of the run, the index of the brand, and the position among the mentions of
-    the answer, from 0. ``count`` is the number of runs, and ``icc`` the intra-class correlation of
-    mentions in answers to the same prompt.
+    the answer, from 0. ``run_count`` is the number of runs, and ``icc`` the intra-class correlation
+    of mentions in answers to the same prompt.
     """
 
     def __init__(self, plan: HostPlan, seed: int, run_count: int, icc: float) -> None:
@@ -591,7 +591,7 @@ _WEIGHT_BY_PATH = WEIGHT_BY_OWN_PATH | dict(CHOICES["paths"])
 def draw_crawlers(plan: HostPlan, seed: int, hit_count: int) -> Tables:
     """Return a dict of the random tables ``crawler_hits`` (requests) and ``crawler_hours``.
 
-    ``count`` is the number of rows of ``crawler_hits``. Without a gateway, the dict is empty.
+    ``hit_count`` is the number of rows of ``crawler_hits``. Without a gateway, the dict is empty.
     """
     if "connected" not in plan.fixed_values("gateways", "cname_state"):
         return {}

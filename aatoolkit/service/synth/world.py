@@ -32,7 +32,7 @@ Tables: TypeAlias = dict[str, pa.Table]
 class RandomGenerator(np.random.Generator):
     """A random number generator for one part of the synthetic data.
 
-    ``part_numbers`` identify the part, such as the number of the host and that of the table.
+    ``stream_numbers`` identify the part, such as the number of the host and that of the table.
     Generators for different parts are independent.
     """
 
