@@ -122,7 +122,7 @@ if TYPE_CHECKING:
         ServiceSection,
     )
     from aatoolkit.service.app import Accounts, Service, hash_token
-    from aatoolkit.service.observations import Scope
+    from aatoolkit.service.observations import ServiceScope
     from aatoolkit.service.schema import SCHEMA, TABLES
     from aatoolkit.service.server import RunningServer, run_server, start_server
     from aatoolkit.service.store import Store, StoreError, write_store
@@ -134,10 +134,10 @@ __all__ = [
     "TABLES",
     "Accounts",
     "RunningServer",
-    "Scope",
     "SectionAvailability",
     "SectionResponse",
     "Service",
+    "ServiceScope",
     "ServiceSection",
     "Store",
     "StoreError",

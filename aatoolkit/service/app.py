@@ -38,7 +38,7 @@ from aatoolkit.service.observations import (
     FILTERS,
     JsonObject,
     Observations,
-    Scope,
+    ServiceScope,
     find_scope_options,
 )
 from aatoolkit.service.store import Store, StoreError
@@ -236,8 +236,8 @@ def _parse_parameters(query: str, supported_names: Sequence[str]) -> dict[str, s
     return parameters
 
 
-def _parse_scope(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Scope]:
-    """Parse the query string of a request: return the name of the section, and a `Scope`.
+def _parse_scope(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, ServiceScope]:
+    """Parse the query string of a request: return the name of the section, and a `ServiceScope`.
 
     The section is the requested kind of response; None means all ``sections``. The scope has the
     host, days and filters. A parameter that is not valid raises `ApiError`.
@@ -255,7 +255,7 @@ def _parse_scope(host: str, query: str, sections: Sequence[str]) -> tuple[str | 
         for name in FILTERS
         if (filter_values := _parse_filter_values(name, parameters))
     }
-    return section_name, Scope(host, int(days), filters)
+    return section_name, ServiceScope(host, int(days), filters)
 
 
 def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
@@ -276,7 +276,7 @@ def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tup
     return tuple(sorted(filter_values))
 
 
-def _check_filter_values(scope: Scope, options: Mapping[str, Any]) -> None:
+def _check_filter_values(scope: ServiceScope, options: Mapping[str, Any]) -> None:
     """Raise `ApiError` if a filter in a request has a value that it cannot have.
 
     The allowed values depend on the project, i.e. the website whose data are requested. ``options``
@@ -439,12 +439,12 @@ def _load_scope_options(store: Store, host: str) -> JsonObject:
     They are computed once for each store.
     """
     if host not in store.options:
-        with store.observe(Scope(host)) as observations:
+        with store.observe(ServiceScope(host)) as observations:
             store.options[host] = find_scope_options(observations)
     return store.options[host]
 
 
-def _drop_unsupported_filters(scope: Scope, section: ServiceSection) -> Scope:
+def _drop_unsupported_filters(scope: ServiceScope, section: ServiceSection) -> ServiceScope:
     """Return a copy of a scope with only those of its filters that apply to a section."""
     filters = {name: value for name, value in scope.filters.items() if name in section.filters}
     return replace(scope, filters=filters)
@@ -462,13 +462,13 @@ def _make_common_fields(section_name: str | None, observations: Observations) ->
     }
 
 
-def _list_values_by_filter(scope: Scope) -> dict[str, list[str] | None]:
+def _list_values_by_filter(scope: ServiceScope) -> dict[str, list[str] | None]:
     """Return a dict from the name of each filter to its values, or to None if it is not set."""
     return {name: list(scope.filter_values(name)) or None for name in FILTERS}
 
 
 def _make_section_body(
-    section: ServiceSection, scope: Scope, observations: Observations
+    section: ServiceSection, scope: ServiceScope, observations: Observations
 ) -> JsonObject:
     """Return the availability and the fields of a section as one JSON object.
 

@@ -81,7 +81,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Scope:
+class ServiceScope:
     """The validated parameters of a request: its host, number of days, and filter values."""
 
     host: str
@@ -248,7 +248,7 @@ class Observations:
 
     def __init__(
         self,
-        scope: Scope,
+        scope: ServiceScope,
         has_rows_by_table: dict[str, bool],
         cursor: duckdb.DuckDBPyConnection,
     ) -> None:
@@ -265,7 +265,7 @@ class Observations:
         self.window = Window(last_day - timedelta(days=scope.days - 1), last_day)
 
     def fetch_rows(self, sql: str, **parameters: object) -> list[JsonObject]:
-        """Return the rows of an SQL query as dicts; ``parameters`` are the values of its parameters."""
+        """Return the rows of an SQL query as dicts; ``parameters`` are its parameters by name."""
         cursor = self._execute(sql, self.window, parameters)
         column_names = [column[0] for column in cursor.description or ()]
         return [dict(zip(column_names, row, strict=True)) for row in cursor.fetchall()]

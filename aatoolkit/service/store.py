@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
-from aatoolkit.service.observations import Observations, Scope
+from aatoolkit.service.observations import Observations, ServiceScope
 from aatoolkit.service.schema import TABLES, StoreColumn, StoreTable
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Store:
         return self if self._folder is None else Store.open(self._folder)
 
     @contextmanager
-    def observe(self, scope: Scope) -> Iterator[Observations]:
+    def observe(self, scope: ServiceScope) -> Iterator[Observations]:
         """Yield an `Observations` object, for queries over the data that pass a request's filters.
 
         The objects of recent requests are kept, and used again for equal requests.

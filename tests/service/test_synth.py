@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pytest
 from folders import contents
 
-from aatoolkit.service import SECTIONS, Scope, Store, synthesize, write_synthetic_store
+from aatoolkit.service import SECTIONS, ServiceScope, Store, synthesize, write_synthetic_store
 
 ACME, GLOBEX, INITECH, NEWCO = (
     "acme.example",
@@ -103,7 +103,7 @@ def test_there_is(store: Store, name: str) -> None:
 
 
 def test_there_is_something_to_find(store: Store) -> None:
-    with store.observe(Scope(ACME, 30)) as o:
+    with store.observe(ServiceScope(ACME, 30)) as o:
         insights = SECTIONS["insights"].compute(o).body["insights"]
     kinds = {insight["type"] for insight in insights}
     assert {"competitor_citation_gain", "citation_loss"} <= kinds
