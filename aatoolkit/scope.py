@@ -85,8 +85,8 @@ class Scope(NameSuggestionMixin):
                 suggestions=tuple(map(str, ALLOWED_DAYS)),
             )
         object.__setattr__(self, "days", int(days))
-        for name, values in zip(FILTERS, (engine, topic, category, brand), strict=True):
-            object.__setattr__(self, name, _validate_filter_values(name, values))
+        for name, filter_values in zip(FILTERS, (engine, topic, category, brand), strict=True):
+            object.__setattr__(self, name, _validate_filter_values(name, filter_values))
 
     def __repr__(self) -> str:
         argument_texts = [f"days={self.days}"]
@@ -165,19 +165,19 @@ class Scope(NameSuggestionMixin):
         ``options`` has the allowed values. If it does not list those of a filter, a warning is
         issued instead.
         """
-        for name, values in self._filters.items():
+        for name, filter_values in self._filters.items():
             if name in options.unknown:
-                warn(f"{name} {values!r} {_UNCHECKED_FILTER_NOTE}")
+                warn(f"{name} {filter_values!r} {_UNCHECKED_FILTER_NOTE}")
                 continue
             allowed_values = dict.fromkeys(options.values(name))
-            invalid_values = tuple(value for value in values if value not in allowed_values)
+            invalid_values = tuple(value for value in filter_values if value not in allowed_values)
             if invalid_values:
-                matches = (
+                near_matches = (
                     match
                     for value in invalid_values
                     for match in find_near_matches(value, allowed_values)
                 )
-                suggestions = tuple(dict.fromkeys(matches))
+                suggestions = tuple(dict.fromkeys(near_matches))
                 hint = suggest_names(suggestions, clipped(f"there are {', '.join(allowed_values)}"))
                 raise ScopeError(
                     f"unknown {name} {', '.join(map(repr, invalid_values))}; {hint}",

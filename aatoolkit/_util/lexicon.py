@@ -129,12 +129,12 @@ def is_word_of(field_name: str, word_group: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def matches_form(
-    field_name: str, form: str, skipped_words: tuple[str, ...] | frozenset[str] = ()
+    field_name: str, form_name: str, skipped_words: tuple[str, ...] | frozenset[str] = ()
 ) -> bool:
     """Return whether a field name, split into words, matches a regular expression of the lexicon.
 
-    ``form`` is the name of the regular expression. The words in ``skipped_words`` are left out of
-    the field name.
+    ``form_name`` is the name of the regular expression. The words in ``skipped_words`` are left out
+    of the field name.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def matches_form(
     (True, False)
     """
     return (
-        load_patterns("form")[form, None].fullmatch(join_words(field_name, skipped_words))
+        load_patterns("form")[form_name, None].fullmatch(join_words(field_name, skipped_words))
         is not None
     )
 

@@ -58,15 +58,15 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     """
     column_values = [float(value) for value in values]
     finite_values = [value for value in column_values if math.isfinite(value)]
-    max_magnitude = max(map(abs, finite_values), default=0.0)
+    max_absolute_value = max(map(abs, finite_values), default=0.0)
     if (
         unit in (*_FRACTION_UNITS, FRACTION_CHANGE)
         or _is_currency(unit)
-        or max_magnitude >= 1000
+        or max_absolute_value >= 1000
         or all(map(_is_integer, finite_values))
     ):
         return [number(value, unit) for value in column_values]
-    decimals = 1 if max_magnitude >= 10 else 2
+    decimals = 1 if max_absolute_value >= 10 else 2
     return [
         number(value, unit)
         if not math.isfinite(value) or 0 < abs(value) < 10**-decimals

@@ -150,12 +150,12 @@ class Frame(pd.DataFrame):
 
     def sort_values(self, by: Any, **options: Any) -> Any:
         """Sort the rows as in pandas; a printed result always shows the columns ``by``."""
-        result = super().sort_values(by, **options)
+        sorted_frame_or_none = super().sort_values(by, **options)
         if self.view is not None:
             sorted_columns = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
-            sorted_frame = self if result is None else result
+            sorted_frame = self if sorted_frame_or_none is None else sorted_frame_or_none
             object.__setattr__(sorted_frame, "view", replace(self.view, order=sorted_columns))
-        return result
+        return sorted_frame_or_none
 
     def __repr__(self) -> str:
         return super().__repr__() if self.view is None else as_text(self, self.view)
@@ -298,19 +298,19 @@ def _select_columns(
         The columns, notes to print below the table, and the names of hidden columns.
     """
     rows = frame.head(_MAX_ROWS)
-    details = options.details or ()
+    detail_columns = options.details or ()
     names = [*map(str, frame.columns)]
     marks, _ = options.remarks(frame, names)
     index_column = _Column("", [format_cell_text(label) for label in rows.index], is_number=False)
     columns = dict(zip(names, _format_columns(rows, marks)[rows.index.nlevels :], strict=True))
     required_names = [name for name in names if name in options.order or name == options.verdict]
     optional_names = sorted(
-        (name for name in names if name not in required_names), key=details.__contains__
+        (name for name in names if name not in required_names), key=detail_columns.__contains__
     )
     cell_notes = {
         name: f"{visible(name)}: {columns[name].cells[0]}"
         for name in optional_names
-        if name not in details
+        if name not in detail_columns
         and not columns[name].is_number
         and len({*columns[name].cells}) == 1 < len(rows)
     }
@@ -319,7 +319,7 @@ def _select_columns(
     width_left -= sum(columns[name].min_width + _COLUMN_GAP for name in required_names)
     for name in optional_names:
         min_width = columns[name].min_width + _COLUMN_GAP
-        is_blank = name in details and {*columns[name].cells} == {"<NA>"}
+        is_blank = name in detail_columns and {*columns[name].cells} == {"<NA>"}
         if not is_blank and name not in cell_notes and (min_width <= width_left or not shown_names):
             shown_names.append(name)
             width_left -= min_width
@@ -363,7 +363,7 @@ def _format_columns(rows: pd.DataFrame, marks: CellMarks) -> list[_Column]:
     for position, name in enumerate(map(str, rows.columns)):
         column = _format_column(name, rows.iloc[:, position], has_mixed_units)
         if name in marks:
-            stars = (STAR if is_marked else " " * len(STAR) for is_marked in marks[name])
+            stars = (STAR if has_star else " " * len(STAR) for has_star in marks[name])
             cells = [f"{cell}{star}" for cell, star in zip(column.cells, stars, strict=False)]
             column = column._replace(cells=cells)
         columns.append(column)
@@ -498,21 +498,21 @@ def make_table_html(
     """
 
     def format_cell(position: int, text: str, scope: str = "") -> str:
-        style = f"text-align:{'right' if position in number_columns else 'left'};vertical-align:top"
+        css = f"text-align:{'right' if position in number_columns else 'left'};vertical-align:top"
         max_length = max((len(row[position]) for row in rows), default=0) if scope == "col" else 0
         if max_length > _MAX_NAME_LENGTH:
-            style += f";min-width:{12 if max_length <= _LONG_CELL_LENGTH else 24}em"
+            css += f";min-width:{12 if max_length <= _LONG_CELL_LENGTH else 24}em"
         words = visible(text).split(" ")
         cell_html = " ".join("<wbr>".join(map(html.escape, _split_name(word))) for word in words)
         if position in code_columns and scope != "col":
             cell_html = f"<code>{cell_html}</code>"
         tag, scope_attribute = ("th", f' scope="{scope}"') if scope else ("td", "")
-        return f'<{tag}{scope_attribute} style="{style}">{cell_html}</{tag}>'
+        return f'<{tag}{scope_attribute} style="{css}">{cell_html}</{tag}>'
 
     def format_row(row: Sequence[str]) -> str:
         return "".join(
-            format_cell(position, text, "row" * (position < row_header_count))
-            for position, text in enumerate(row)
+            format_cell(position, cell, "row" * (position < row_header_count))
+            for position, cell in enumerate(row)
         )
 
     header_cells = "".join(

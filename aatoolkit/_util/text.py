@@ -157,7 +157,7 @@ def join_some(names: Sequence[str], max_count: int = 3, separator: str = ", ") -
     return separator.join(names[:max_count]) + omission_note
 
 
-def counted(number: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
     """Return a number with a noun in the singular or plural, such as "3 rows".
 
     Examples
@@ -165,7 +165,7 @@ def counted(number: int, noun: str) -> str:
     >>> counted(1, "row"), counted(1204, "row")
     ('1 row', '1,204 rows')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def humanize(name: str) -> str:
@@ -231,7 +231,7 @@ def terminal_width() -> int:
     return shutil.get_terminal_size((_DEFAULT_WIDTH, 24)).columns
 
 
-def wrap_cell(text: str, width: int) -> list[str]:
+def wrap_cell(cell_text: str, width: int) -> list[str]:
     """Wrap a text into lines; long names are broken after dots and slashes.
 
     Examples
@@ -240,7 +240,7 @@ def wrap_cell(text: str, width: int) -> list[str]:
     ['see source_domains.', 'retrieved_answer_count']
     """
     breakable_words = []
-    for word in text.split(" "):
+    for word in cell_text.split(" "):
         fitting_text = ""
         for name_part in split_long_name(word) if len(word) > width else [word]:
             if fitting_text and len(fitting_text) + len(name_part) > width:

@@ -306,8 +306,10 @@ def collect(args: Args) -> int:
         {"hosts": host_rows},
         format_grid(("host", "folder", "files", "kept", "failed"), summary_rows),
     )
-    if kept_count := sum(row["kept"] for row in host_rows):
-        print_note(f"{counted(kept_count, 'section')} of today kept; --force reads and writes anew")
+    if kept_section_count := sum(row["kept"] for row in host_rows):
+        print_note(
+            f"{counted(kept_section_count, 'section')} of today kept; --force reads and writes anew"
+        )
     return int(any(row["errors"] for row in host_rows))
 
 
@@ -489,12 +491,14 @@ def check(args: Args) -> int:
     if args.profile is None:
         raise ArgumentError("name a profile with --profile FILE")
     with make_project(args) as project:
-        changes = aa.profile.check(project.client.profile, project)
-    rows = changes.itertuples(index=False)
+        profile_changes = aa.profile.check(project.client.profile, project)
+    rows = profile_changes.itertuples(index=False)
     lines = (visible(f"{row.section}: {row.change} {row.path} ({row.count})") for row in rows)
-    print_output(args, to_json_rows(changes), lines)
-    print_note(counted(len(changes), "change") if len(changes) else "nothing changed")
-    return 1 if len(changes) else 0
+    print_output(args, to_json_rows(profile_changes), lines)
+    print_note(
+        counted(len(profile_changes), "change") if len(profile_changes) else "nothing changed"
+    )
+    return 1 if len(profile_changes) else 0
 
 
 @command(
@@ -681,9 +685,9 @@ def diff(args: Args) -> int:
     Exits with 0 if nothing changed, and with 1 if something changed or a study was altered.
     """
     comparison = _open_study(args.study).diff(_open_study(args.other))
-    changes = json.loads(comparison.changes.to_json(orient="records"))
+    study_changes = json.loads(comparison.changes.to_json(orient="records"))
     lines = () if comparison.is_same else [str(comparison)]
-    print_output(args, {"same": comparison.same, "changes": changes}, lines)
+    print_output(args, {"same": comparison.same, "changes": study_changes}, lines)
     if comparison.is_same:
         print_note(_first_line(comparison))
     return 0 if comparison.is_same else 1

@@ -58,8 +58,10 @@ class Dataset(ReadOnlyMapping[str, Tables]):
             error = self.errors[section]
             raise ItemNotFound(f"{section} failed: {error}", key=section) from error
         if section not in self._items:
-            matches = find_near_matches(section, self)
-            raise ItemNotFound(unknown("section", section, self), key=section, suggestions=matches)
+            near_matches = find_near_matches(section, self)
+            raise ItemNotFound(
+                unknown("section", section, self), key=section, suggestions=near_matches
+            )
         return self._items[section]
 
     def _hint_on_unknown_name(self, name: str) -> str:

@@ -37,9 +37,12 @@ def read_scope_options(host: str, payload: Payload, options: ReadingOptions) -> 
     built_tables = tables._origin.built_tables
     scope_options = ScopeOptions(
         host,
-        own_terms=(term for term in _read_list(payload, "ownTerms") if isinstance(term, str)),
+        own_terms=(
+            own_term for own_term in _read_list(payload, "ownTerms") if isinstance(own_term, str)
+        ),
         # Without windows in the response, the documented ones apply.
-        days=[days for days in _read_list(payload, "days") if type(days) is int] or ALLOWED_DAYS,
+        days=[day_count for day_count in _read_list(payload, "days") if type(day_count) is int]
+        or ALLOWED_DAYS,
         unknown=[
             filter_name
             for filter_name, plural in FILTERS.items()

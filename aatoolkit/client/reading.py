@@ -138,9 +138,9 @@ def read_many(
         fetch, section_name = call
         return fetch(section_name)
 
-    with closing(run_in_order(fetch_call, fetch_calls, workers)) as finished_calls:
+    with closing(run_in_order(fetch_call, fetch_calls, workers)) as finished_fetches:
         calls_with_progress = progress_bar(
-            finished_calls, progress, total=len(fetch_calls), unit="response"
+            finished_fetches, progress, total=len(fetch_calls), unit="response"
         )
         for _, calls_of_host in groupby(
             calls_with_progress, key=lambda finished_call: finished_call[0][0]
@@ -219,8 +219,8 @@ def as_unique_list(values: T | Iterable[T] | None, value_type: type[T]) -> list[
 
 def check_section(section: str, profile: Profile | None) -> str:
     """Return ``section`` unchanged if there is a section of this name; else raise `ScopeError`."""
-    known_names = section_names(profile)
-    if isinstance(section, str) and section in known_names:
+    all_names = section_names(profile)
+    if isinstance(section, str) and section in all_names:
         return section
     if str(section).replace("-", "_") == SCOPE_OPTIONS:
         raise ScopeError(
@@ -228,7 +228,7 @@ def check_section(section: str, profile: Profile | None) -> str:
             "aatoolkit read HOST prints it",
             parameter="section",
         )
-    raise make_unknown_name_error("section", section, known_names)
+    raise make_unknown_name_error("section", section, all_names)
 
 
 def read_by_filter_value(
@@ -293,7 +293,7 @@ def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> T
     table_names = list(
         dict.fromkeys(table_name for tables in tables_by_value.values() for table_name in tables)
     )
-    listing_functions: dict[str, Any] = {
+    frame_functions: dict[str, Any] = {
         table_name: partial(_concat_listings, filter_name, tables_by_value, table_name)
         for table_name in ("extra", "availability", "drift", "hints")
     }
@@ -315,7 +315,7 @@ def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> T
             table_name: _format_availability(table_name, tables_by_value)
             for table_name in table_names
         },
-        **listing_functions,
+        **frame_functions,
         declaration=first_tables.declaration,
         drafted=any(tables.drafted for tables in tables_by_value.values()),
     )
@@ -342,10 +342,10 @@ def _concat_frames(
     value_column = f"filter_{filter_name}" if has_filter_column else filter_name
     labelled_frames = [with_constant(frame, value_column, value) for value, frame in frames.items()]
     combined_frame = concat(labelled_frames, ignore_index=True)
-    keys = {metadata_of(frame).key for frame in frames.values()}
-    if len(keys) > 1:
+    key_columns = {metadata_of(frame).key for frame in frames.values()}
+    if len(key_columns) > 1:
         return combined_frame
-    key = unique_key(combined_frame, (value_column, *keys.pop()))
+    key = unique_key(combined_frame, (value_column, *key_columns.pop()))
     return attach_keeping_recipe(combined_frame, replace(metadata_of(combined_frame), key=key))
 
 
@@ -373,12 +373,12 @@ def _concat_listings(
     filter_name: str, tables_by_value: Mapping[str, Tables], listing_name: str
 ) -> pd.DataFrame:
     """Concatenate the ``extra``, or another listing, of the tables read for each filter value."""
-    value_listings = (
+    value_frames = (
         getattr(tables, listing_name).assign(**{f"filter_{filter_name}": value})
         for value, tables in tables_by_value.items()
     )
-    all_listings: pd.DataFrame = pd.concat(value_listings, ignore_index=True)
-    return all_listings
+    combined_frame: pd.DataFrame = pd.concat(value_frames, ignore_index=True)
+    return combined_frame
 
 
 def read_combined(payload: Payload, reading_options: ReadingOptions) -> Dataset:
@@ -415,8 +415,10 @@ def split_by_section(payload: Payload, names: Iterable[str]) -> dict[str, Payloa
     )
     # A single one may be a field that happens to have the name of a section.
     return {
-        section_name: replace(payload, body=to_json_text(content).encode(), section=section_name)
-        for section_name, content in content_by_section.items()
+        section_name: replace(
+            payload, body=to_json_text(section_value).encode(), section=section_name
+        )
+        for section_name, section_value in content_by_section.items()
         if len(content_by_section) > 1
     }
 
@@ -445,7 +447,7 @@ def _find_sections_in(container: Any, names: Set[str]) -> dict[str, Any]:
     ``section`` is one of them.
     """
     if isinstance(container, dict):
-        return {name: content for name, content in container.items() if name in names}
+        return {name: section_value for name, section_value in container.items() if name in names}
     objects = [element for element in container if isinstance(element, dict)]
     named_objects = [
         (element["section"], element) for element in objects if element.get("section") in names
@@ -521,7 +523,7 @@ def _tables_from_files(
     ``files`` are two dicts by table name. The first has the DataFrames. The second has Arrow tables
     that say where in the JSON response each value was.
     """
-    frames, position_tables = files
+    frames, provenance_tables = files
     metadata_by_table = {
         table: metadata_and_responses(frame)[0]
         for table, frame in frames.items()
@@ -533,7 +535,7 @@ def _tables_from_files(
     )
     # No service sent these bytes and this time, so the payload is not kept.
     payload = Payload(
-        json.dumps(rebuild_response(frames, frames["_extra"], position_tables)).encode(),
+        json.dumps(rebuild_response(frames, frames["_extra"], provenance_tables)).encode(),
         fetched_at=datetime.now(UTC),
         scope=None if response_source.scope is None else Scope._from_query(response_source.scope),
     )
@@ -551,12 +553,12 @@ def _tables_from_files(
             frames[table], metadata_by_table[table], responses=[loaded_response]
         )
         tables.rows[table] = len(frames[table])
-    listing_frames = {
+    other_frames = {
         file_stem[1:]: frame
         for file_stem, frame in frames.items()
         if file_stem not in metadata_by_table
     }
-    vars(tables).update(listing_frames, _provenance=position_tables)
+    vars(tables).update(other_frames, _provenance=provenance_tables)
     return tables
 
 

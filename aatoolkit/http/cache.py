@@ -476,12 +476,14 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
             fetch_times = [
                 datetime.fromisoformat(_parse_header(row[2])[0]["fetched_at"]) for row in host_rows
             ]
-            size = sum(row[1] for row in host_rows)
+            byte_count = sum(row[1] for row in host_rows)
             hosts.append(
-                HostInfo(origin, host, len(host_rows), size, min(fetch_times), max(fetch_times))
+                HostInfo(
+                    origin, host, len(host_rows), byte_count, min(fetch_times), max(fetch_times)
+                )
             )
-        size = sum(cache_file.stat().st_size for cache_file in cache_files(cache_path))
-    return CacheInfo(cache_path, len(rows), size, tuple(hosts))
+        byte_count = sum(cache_file.stat().st_size for cache_file in cache_files(cache_path))
+    return CacheInfo(cache_path, len(rows), byte_count, tuple(hosts))
 
 
 def clear_cache(folder: str | Path | None = None, host: str | None = None) -> int:

@@ -313,8 +313,8 @@ def load_statements(dumped_statements: Mapping[str, Any]) -> dict[str, Statement
                 )
                 for availability_fields, conditions in statements
             ),
-            load_availability(other_availability),
+            load_availability(default_availability),
             tuple(map(load_availability, absence_reasons)),
         )
-        for name, (statements, other_availability, absence_reasons) in dumped_statements.items()
+        for name, (statements, default_availability, absence_reasons) in dumped_statements.items()
     }

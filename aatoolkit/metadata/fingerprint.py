@@ -166,12 +166,12 @@ class Fingerprint:
             """Return the hashes that `to_hex` converted to hexadecimal text."""
             return np.frombuffer(bytes.fromhex(hex_text), dtype).astype(np.uint64)
 
-        label_limits = json_object["span"]
+        label_span = json_object["span"]
         cell_items = json_object["cells"].items()
         return Fingerprint(
             int(json_object["rows"]),
             tuple(json_object["index"]),
-            label_limits and tuple(label_limits),
+            label_span and tuple(label_span),
             from_hex(json_object["labels"], ">u4"),
             from_hex(json_object["keys"], ">u4"),
             {
@@ -255,7 +255,7 @@ def arrays_of(frame: pd.DataFrame) -> dict[str, Array]:
     """
     frame = pd.DataFrame(frame)  # without attrs, which each of its columns would copy
     column_names = [str(name) for name in frame.columns]
-    repeated_names = {name for name, count in Counter(column_names).items() if count > 1}
+    repeated_names = {name for name, name_count in Counter(column_names).items() if name_count > 1}
     arrays = {
         str(name): frame.index.get_level_values(level).array
         for level, name in enumerate(frame.index.names)
@@ -461,7 +461,7 @@ class FingerprintCheck:
         values differ from those of the matching rows; and a dict from each column that counts as
         changed to the reason. The second attempt is made only if the first finds changed columns.
         """
-        attempts = []
+        match_attempts = []
         for find_match in (self._match_by_label, self._match_by_key):
             match = find_match()
             if match is None:
@@ -471,10 +471,10 @@ class FingerprintCheck:
             }
             reason_by_summed_column = self._find_summed_columns(match.match_mask, changed_columns)
             reasons = dict.fromkeys(changed_columns, OVERWRITTEN_REASON) | reason_by_summed_column
-            attempts.append((match, changed_columns, reasons))
+            match_attempts.append((match, changed_columns, reasons))
             if not reasons:
                 break
-        return attempts
+        return match_attempts
 
     def _find_summed_columns(self, match_mask: Mask, changed_columns: set[str]) -> dict[str, str]:
         """Find columns that may have been summed by group, although their values seem unchanged.

@@ -78,17 +78,17 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     if not isinstance(table, pa.Table):
         table = _to_arrow(table)
     names_and_kinds = []
-    buffers = []
+    hashed_buffers = []
     for name, values in zip(table.column_names, table.columns, strict=True):
         try:
             value_kind, encoded_values = _encode_column(values)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise NotWritten(f"column {name!r} has no logical hash: {error}") from None
         names_and_kinds.append([name, value_kind])
-        buffers += encoded_values
+        hashed_buffers += encoded_values
     header = {"columns": names_and_kinds, "rows": table.num_rows}
     hasher = hashlib.sha256(_HASH_TITLE_LINE + canonical_json(header).encode() + b"\n")
-    for buffer in buffers:
+    for buffer in hashed_buffers:
         hasher.update(buffer)
     return hasher.hexdigest()
 
@@ -147,9 +147,9 @@ def _encode_values(array: pa.Array) -> _KindAndBytes:
         return "text", _encode_texts(array)
     if arrow_types.is_list(arrow_type) or arrow_types.is_large_list(arrow_type):
         items_array = array.flatten()
-        items_kind, encoded_items = _encode_column(items_array if len(items_array) else pa.nulls(0))
+        item_kind, encoded_items = _encode_column(items_array if len(items_array) else pa.nulls(0))
         lengths = _encode_numbers(pc.list_value_length(array), pa.int64())
-        return f"list<{items_kind}>", [lengths, *encoded_items]
+        return f"list<{item_kind}>", [lengths, *encoded_items]
     raise TypeError(f"{arrow_type} is not of any kind that responses hold")
 
 

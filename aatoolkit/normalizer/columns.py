@@ -83,9 +83,9 @@ class BuiltTable:
                 host_array = pa.array([response_source.host] * self.size, pa.string())
                 self._blocks.append(("string", host_array, [column.name]))
             else:
-                is_separate = column.name in rows.plan.separate_columns or self.size > _FEW_ROWS
+                is_single = column.name in rows.plan.separate_columns or self.size > _FEW_ROWS
                 columns_of_group = columns_by_group.setdefault(
-                    column.name if is_separate else column.dtype, []
+                    column.name if is_single else column.dtype, []
                 )
                 columns_of_group.append((column, vector, row_index))
         for column_group in columns_by_group.values():
@@ -502,6 +502,8 @@ def as_tuples(column: pa.Array | pa.ChunkedArray) -> Array:
     >>> as_tuples(pa.chunked_array([[["a", "b"], [], None]])).tolist()
     [('a', 'b'), (), <NA>]
     """
-    lists = column.to_numpy(zero_copy_only=False)
-    cells = (pd.NA if values is None else tuple(values.tolist()) for values in lists)
-    return np.fromiter(cells, object, len(lists))
+    list_cells = column.to_numpy(zero_copy_only=False)
+    cells = (
+        pd.NA if list_items is None else tuple(list_items.tolist()) for list_items in list_cells
+    )
+    return np.fromiter(cells, object, len(list_cells))

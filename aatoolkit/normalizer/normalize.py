@@ -138,7 +138,7 @@ def normalize(
             f"dtype_backend={dtype_backend!r} is not known; use 'numpy_nullable' or 'pyarrow'",
             argument="dtype_backend",
         )
-    reader = _ResponseReader(strict, dtype_backend, options, max_nodes)
+    response_reader = _ResponseReader(strict, dtype_backend, options, max_nodes)
     service_profile = sections.default_profile() if profile is None else Profile.load(profile)
     profile_name = (
         f"profile {DRAFT_PROFILE_NAME}"
@@ -146,22 +146,22 @@ def normalize(
         else service_profile.name
     )
     if isinstance(section, Section):
-        return reader.read(response, section, "own" if profile is None else profile_name)
+        return response_reader.read(response, section, "own" if profile is None else profile_name)
     declared_section = (
         service_profile.section(section) if profile is None else service_profile.get(section)
     )
     if declared_section is not None:
         is_section_tentative = declared_section.name in service_profile.tentative and not strict
-        return reader.read(response, declared_section, profile_name, is_section_tentative)
+        return response_reader.read(response, declared_section, profile_name, is_section_tentative)
     drafted_section = _draft_section(response, section, None)
     if drafted_section is not None:
-        return reader.read(response, drafted_section, DRAFT_PROFILE_NAME)
+        return response_reader.read(response, drafted_section, DRAFT_PROFILE_NAME)
     default_profile = sections.default_profile()
     if section not in default_profile:
         raise PayloadError(
             f"nothing in this response of {section} can be made a table", section=section
         )
-    return reader.read(response, default_profile[section], default_profile.name)
+    return response_reader.read(response, default_profile[section], default_profile.name)
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,8 @@ class _ResponseReader:
             drift_report.add_extra(document, range(1), "error response")
             document = Vector([{}])
         rows_by_table = {
-            plan.table.name: TableRows(document, plan) for plan in plan_tables(section)
+            table_plan.table.name: TableRows(document, table_plan)
+            for table_plan in plan_tables(section)
         }
         built_tables = {
             name: BuiltTable(table_rows, name_prefix + name, signals, response_source, drift_report)
@@ -398,21 +399,21 @@ def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Itera
     for path_pattern in section.watched:
         value_vector, values, path_suffix = _find_values_at(document, parse_pattern(path_pattern))
         text_by_position = {
-            position: repr(value)
-            for position, value in enumerate(values)
+            value_position: repr(value)
+            for value_position, value in enumerate(values)
             if value not in _EMPTY_VALUES
         }
         text_counts = Counter(text_by_position.values())
         # The rarest value is the likeliest exception.
-        for position in sorted(
+        for value_position in sorted(
             text_by_position, key=lambda position: text_counts[text_by_position[position]]
         )[:1]:
-            path = value_vector.path(position) + path_suffix
+            path = value_vector.path(value_position) + path_suffix
             if not any(
                 is_within(path, signal_path) or is_within(signal_path, path)
                 for signal_path in signal_paths
             ):
-                yield Hint(path, raw(values[position]), _WATCHED_HINT)
+                yield Hint(path, raw(values[value_position]), _WATCHED_HINT)
 
 
 def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:

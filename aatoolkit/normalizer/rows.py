@@ -227,7 +227,7 @@ class TableRows:
             ]
         if plan.is_filtered:
             is_kept_row = np.ones(self.size, bool)
-            for value_filters, keeps_matches in ((rows.without, False), (rows.only, True)):
+            for value_filters, keeps_matching_rows in ((rows.without, False), (rows.only, True)):
                 for value_path, filter_values in value_filters:
                     filter_keys = {*map(hashable_key, filter_values)}
                     if None in filter_values:
@@ -235,7 +235,7 @@ class TableRows:
                     values = take_values(*self._find_values(value_path, []))
                     is_kept_row &= (
                         np.array([hashable_key(value) in filter_keys for value in values], bool)
-                        == keeps_matches
+                        == keeps_matching_rows
                     )
             self.row_index = self.row_index[is_kept_row]
 

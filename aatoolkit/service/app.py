@@ -452,11 +452,11 @@ def _drop_unsupported_filters(scope: ServiceScope, section: ServiceSection) -> S
 
 def _make_common_fields(section_name: str | None, observations: Observations) -> JsonObject:
     """Return the fields with which every response begins: section, host, window, filters, time."""
-    window = observations.window
+    day_window = observations.window
     return {
         "section": section_name,
         "domain": observations.scope.host,
-        "window": {**vars(window), "days": window.days, "timezone": "UTC"},
+        "window": {**vars(day_window), "days": day_window.days, "timezone": "UTC"},
         "filters": _list_values_by_filter(observations.scope),
         "generatedAt": observations.as_of,
     }

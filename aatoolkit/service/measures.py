@@ -85,16 +85,17 @@ class Grouping(NamedTuple):
     clause: str
 
     def aggregate(
-        self, observations: Observations, aggregates: str, source: str, **parameters: object
+        self, observations: Observations, aggregates_sql: str, source_sql: str, **parameters: object
     ) -> dict[Any, JsonObject]:
         """Compute aggregates of a table by group; return a dict from group to a row of aggregates.
 
         A group is the value of the column that is grouped by, or a tuple if there are several
-        columns or none. ``aggregates`` and ``source`` are SQL, such as ``count(*) AS n`` and a
-        table's name with a condition. ``parameters`` are the values of the parameters in this SQL.
+        columns or none. ``aggregates_sql`` and ``source_sql`` are SQL, such as ``count(*) AS n``
+        and a table's name with a condition. ``parameters`` are the values of the parameters in this
+        SQL.
         """
         rows = observations.fetch_rows(
-            f"SELECT {', '.join((*self.columns, aggregates))} FROM {source} {self.clause}",
+            f"SELECT {', '.join((*self.columns, aggregates_sql))} FROM {source_sql} {self.clause}",
             **parameters,
         )
         row_by_group = {tuple(row.pop(column) for column in self.columns): row for row in rows}

@@ -325,10 +325,10 @@ def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConn
         timestamp_columns = (
             column.name for column in declared_table.columns if column.kind == "instant"
         )
-        casts_sql = ", ".join(
+        cast_columns_sql = ", ".join(
             f"CAST({column} AS TIMESTAMP) AS {column}" for column in timestamp_columns
         )
-        columns_sql = f"* REPLACE ({casts_sql})" if casts_sql else "*"
+        columns_sql = f"* REPLACE ({cast_columns_sql})" if cast_columns_sql else "*"
         # Schema.empty_table would import pandas, which a service has no other use for.
         empty_columns = [pa.nulls(0, column.arrow_type) for column in declared_table.columns]
         table_or_path = tables.get(

@@ -467,13 +467,13 @@ def conversions(observations: Observations) -> SectionResponse:
     last_day: date | None = analytics_row["conversions_through"]
     if last_day is None and observations.has_rows("conversions"):
         last_day = observations.window.end
-    day_counts = observations.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
-    if not day_counts["days"]:
+    day_count_row = observations.fetch_row(_RECORDED_DAYS_SQL, through=last_day)
+    if not day_count_row["days"]:
         reason_sentence = "No visits were recorded in this window."
         reason = explain_no_rows(observations, "visits") or reason_sentence
         return SectionResponse(body, SectionAvailability("unavailable", reason))
     has_currency = analytics_row["source"]["currency"] is not None
-    is_measured = day_counts["measured"]
+    is_measured = day_count_row["measured"]
     parameters = {"through": last_day, "priced": has_currency, "measured": is_measured}
     body["totals"] = observations.fetch_row(_CONVERSIONS_TOTALS_SQL, **parameters)
     body["engines"] = observations.fetch_rows(_VISITS_BY_ENGINE_SQL, **parameters)
@@ -483,12 +483,12 @@ def conversions(observations: Observations) -> SectionResponse:
     body["daily"] = observations.fetch_rows(_VISITS_BY_DAY_SQL, through=last_day)
     reasons = []
     state_by_path = {}
-    if day_counts["days"] < observations.window.days:
-        missing_days = observations.window.days - day_counts["days"]
+    if day_count_row["days"] < observations.window.days:
+        missing_days = observations.window.days - day_count_row["days"]
         reasons.append(
             f"{missing_days} of {observations.window.days} days in the window have no record."
         )
-    if last_day is None or last_day < day_counts["last_day"]:
+    if last_day is None or last_day < day_count_row["last_day"]:
         reason_sentence = "Conversions are not recorded."
         if last_day is not None:
             reason_sentence = (
@@ -505,7 +505,7 @@ def conversions(observations: Observations) -> SectionResponse:
         reasons.append(
             f"{', '.join(inseparable_labels)} traffic cannot be separated from other traffic."
         )
-    recording_end = datetime.combine(day_counts["last_day"] + timedelta(days=1), time())
+    recording_end = datetime.combine(day_count_row["last_day"] + timedelta(days=1), time())
     availability = SectionAvailability(
         status="partial" if reasons else "available",
         reason=" ".join(reasons) or None,

@@ -161,12 +161,14 @@ def crawl(observations: Observations) -> SectionResponse:
         gateway["cname"]["state"] = "not_configured"
     if observations.has_rows("gateways") or not has_records:
         missing_settings = [
-            setting
-            for setting, (required_state, _) in _REQUIREMENT_BY_SETTING.items()
-            if gateway[setting]["state"] != required_state
+            setting_name
+            for setting_name, (required_state, _) in _REQUIREMENT_BY_SETTING.items()
+            if gateway[setting_name]["state"] != required_state
         ]
         if missing_settings:
-            reason = " ".join(_REQUIREMENT_BY_SETTING[setting][1] for setting in missing_settings)
+            reason = " ".join(
+                _REQUIREMENT_BY_SETTING[setting_name][1] for setting_name in missing_settings
+            )
             availability = SectionAvailability(
                 "not_connected", reason, requires=tuple(missing_settings)
             )
@@ -311,15 +313,15 @@ def crawlability(observations: Observations) -> SectionResponse:
         "files": {},
         "pages": [],
     }
-    latest_check = next(iter(observations.fetch_rows(_LATEST_CHECK_SQL)), None)
-    if latest_check is None:
+    latest_check_row = next(iter(observations.fetch_rows(_LATEST_CHECK_SQL)), None)
+    if latest_check_row is None:
         default_reason = "The site was not examined up to the end of this window."
         reason = explain_no_rows(observations, "site_checks") or default_reason
         return SectionResponse(body, SectionAvailability("unavailable", reason))
-    checked_at = body["checkedAt"] = latest_check["checked_at"]
+    checked_at = body["checkedAt"] = latest_check_row["checked_at"]
     body["score"] = observations.fetch_row(_CHECK_SCORE_SQL, checked_at=checked_at)
     robots_rules = observations.fetch_rows(_ROBOTS_RULES_SQL, checked_at=checked_at)
-    body["robots"] = {**latest_check["robots"], "agents": robots_rules}
+    body["robots"] = {**latest_check_row["robots"], "agents": robots_rules}
     body["files"] = {
         row.pop("file"): row
         for row in observations.fetch_rows(_SITE_FILES_SQL, checked_at=checked_at)

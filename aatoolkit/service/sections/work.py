@@ -290,15 +290,15 @@ def _compare_metric(metric_name: str, rows_by_window: list[list[JsonObject]]) ->
             counts[2 * window_index : 2 * window_index + 2] = row[count_column], row["answers"]
     is_tested = len(counts_by_prompt) >= _MIN_PROMPTS
     p_value = p_value_of_change(counts_by_prompt.values()) if is_tested else 1.0
-    before, after = (estimate["value"] for estimate in estimates)
+    value_before, value_after = (estimate["value"] for estimate in estimates)
     verdict = "improved" if rates[1] > rates[0] else "declined"
     return {
         "metric": metric_name,
         "unit": "fraction" if is_rate else "count",
         "before": estimates[0],
         "after": estimates[1],
-        "change": after - before,
-        "relativeChange": (after - before) / before if before else None,
+        "change": value_after - value_before,
+        "relativeChange": (value_after - value_before) / value_before if value_before else None,
         "verdict": verdict if p_value < _SIGNIFICANCE_LEVEL else "no_detectable_change",
         "confidence": 1 - p_value if is_rate and is_tested else None,
     }
@@ -576,11 +576,13 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
 
     ``change`` is a result of `_measure_metric_change`, and ``p_value`` is its adjusted p-value.
     """
-    kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
-    change_kind = _CHANGE_KIND_BY_NAME[kind]
-    before, after = change["values"]
+    change_kind_name, brand, engine, domain = (
+        change[name] for name in ("kind", "brand", "engine", "domain")
+    )
+    change_kind = _CHANGE_KIND_BY_NAME[change_kind_name]
+    value_before, value_after = change["values"]
     urls = change["urls"]
-    if kind == "visibility_change" and len(find_focus_brands(observations)) == 1:
+    if change_kind_name == "visibility_change" and len(find_focus_brands(observations)) == 1:
         # With several brands in focus, it is not known to which of them a page belongs.
         urls = observations.fetch_column(
             _GAINED_OR_LOST_PAGES_SQL, on_engine=engine, lost=change["effect"] < 0
@@ -588,13 +590,13 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
     template_values = {
         "brand": brand,
         "domain": domain,
-        "before": before,
-        "after": after,
-        "up": "up" if after > before else "down",
+        "before": value_before,
+        "after": value_after,
+        "up": "up" if value_after > value_before else "down",
         "where": f" on {change['label']}" if engine else "",
-        "often": "more often" if before else "newly",
+        "often": "more often" if value_before else "newly",
     }
-    is_fall = after <= before
+    is_fall = value_after <= value_before
     cause_sentence = (
         _CAUSE_TEMPLATES[is_fall].format(url=urls[0])
         if change_kind.key == "mentionRate" and urls
@@ -610,11 +612,12 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
         name: observations.scope.filter_values(name) for name in ("engine", "topic", "category")
     }
     value_by_filter = {
-        name: values[0] if len(values) == 1 else None for name, values in values_by_filter.items()
+        name: filter_values[0] if len(filter_values) == 1 else None
+        for name, filter_values in values_by_filter.items()
     }
     return {
         "insightId": change["insight_id"],
-        "type": kind,
+        "type": change_kind_name,
         "severity": change["severity"],
         "confidence": next(confidence_names, "provisional"),
         "title": change_kind.title.format(**template_values),
@@ -626,9 +629,9 @@ def _build_insight(observations: Observations, change: JsonObject, p_value: floa
         "metric": {
             "key": change_kind.key,
             "unit": change_kind.unit,
-            "before": before,
-            "after": after,
-            "change": after - before,
+            "before": value_before,
+            "after": value_after,
+            "change": value_after - value_before,
             "changeKind": "absolute",
         },
         "scope": {**value_by_filter, "engine": engine or value_by_filter["engine"], "brand": brand},

@@ -62,10 +62,10 @@ class Runs:
             for days_ago in range(engine.get("until", 0), plan.run_days, engine.get("every", 1))
             if days_ago not in plan.silent_days
         ]
-        engine_indices, days_ago, weights = (
+        engine_indices, days_ago, run_weights = (
             np.array(column) for column in zip(*schedule, strict=True)
         )
-        schedule_indices = rng.draw_weighted(weights, run_count)
+        schedule_indices = rng.draw_weighted(run_weights, run_count)
         seconds_of_day = rng.draw_integers(3_600, 80_000, run_count)
         time_order = np.lexsort((seconds_of_day, -days_ago[schedule_indices]))
         self.days_ago = days_ago[schedule_indices][time_order]
@@ -291,9 +291,11 @@ def draw_attributes(runs: Runs) -> Tables:
     mention_indices, attribute_numbers = repeat_indices(
         rng.draw_weighted(CHOICES["attribute_counts"], mention_count)
     )
-    first_indices, _ = rng.draw_choices("attributes", mention_count)
+    first_attribute_indices, _ = rng.draw_choices("attributes", mention_count)
     attributes = [attribute for attribute, _ in CHOICES["attributes"]]
-    attribute_indices = (first_indices[mention_indices] + 3 * attribute_numbers) % len(attributes)
+    attribute_indices = (first_attribute_indices[mention_indices] + 3 * attribute_numbers) % len(
+        attributes
+    )
     return make_table(
         "attributes",
         runs.host,
@@ -336,7 +338,7 @@ def draw_sources(runs: Runs) -> Tables:
     pages = runs.plan.pages()
     brands = [row for row in runs.plan.fixed_rows("brands") if row["brand"] != "Umbrella"]
     random_numbers = rng.random((len(pages), len(brands)))
-    described_pages = [page for page in pages if page.get("examined") or page.get("page_type")]
+    page_rows = [page for page in pages if page.get("examined") or page.get("page_type")]
     page_brand_rows = [
         {
             "url": page["url"],
@@ -355,7 +357,7 @@ def draw_sources(runs: Runs) -> Tables:
         runs.host,
         {
             "source_domains": domains,
-            "source_pages": described_pages,
+            "source_pages": page_rows,
             "source_page_brands": page_brand_rows,
         },
     )
@@ -409,8 +411,8 @@ def draw_fanouts(runs: Runs) -> Tables:
     run_indices, query_numbers = repeat_indices(
         rng.draw_weighted(CHOICES["fanout_counts"], len(runs)) * is_exposed
     )
-    first_indices = rng.draw_weighted(CHOICES["first_suffixes"], len(runs))
-    suffix_indices = (first_indices[run_indices] + query_numbers) % len(CHOICES["suffixes"])
+    first_suffix_indices = rng.draw_weighted(CHOICES["first_suffixes"], len(runs))
+    suffix_indices = (first_suffix_indices[run_indices] + query_numbers) % len(CHOICES["suffixes"])
     query_texts = [
         f"best {(row.get('topic') or 'crm').lower()} 2026"
         if suffix == "2026"

@@ -73,9 +73,11 @@ def repeat_indices(counts: Array) -> tuple[Array, Array]:
     return indices, np.arange(len(indices), dtype=np.int64) - first_positions[indices]
 
 
-def take_values(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
+def take_values(source_values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
     """Return the values at ``indices`` as an Arrow array."""
-    return (values if isinstance(values, pa.Array) else pa.array(values)).take(pa.array(indices))
+    return (source_values if isinstance(source_values, pa.Array) else pa.array(source_values)).take(
+        pa.array(indices)
+    )
 
 
 def set_null_where(mask: Array, values: Any) -> pa.Array:
